@@ -1,0 +1,10 @@
+package io.turbidite.core;
+
+/** Something was used after it, or what owns it, was closed. */
+public final class ClosedException extends InvalidRequestException {
+    private static final long serialVersionUID = 1L;
+
+    public ClosedException(String what) {
+        super(what + " is closed");
+    }
+}

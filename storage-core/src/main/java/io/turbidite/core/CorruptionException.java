@@ -1,0 +1,36 @@
+package io.turbidite.core;
+
+/** Bytes on disk are not what was written. Names the file, the offset in it, and what was found. */
+public final class CorruptionException extends StorageException {
+    private static final long serialVersionUID = 1L;
+
+    private final String file;
+    private final long offset;
+
+    /**
+     * @param file the file's name in its store
+     * @param offset bytes from the start of the file
+     * @param what the thing that was read, for example {@code "leaf page 12"}
+     * @param expected what a sound file has there
+     * @param found what is there
+     */
+    public CorruptionException(
+            String file, long offset, String what, String expected, String found) {
+        super(
+                "%s at offset %d is damaged: %s should be %s but is %s"
+                        .formatted(file, offset, what, expected, found),
+                null);
+        this.file = file;
+        this.offset = offset;
+    }
+
+    /** The file's name in its store. */
+    public String file() {
+        return file;
+    }
+
+    /** Bytes from the start of the file. */
+    public long offset() {
+        return offset;
+    }
+}

@@ -1,0 +1,13 @@
+package io.turbidite.core;
+
+/** A file is of a format version that this release does not read. */
+public final class FormatVersionException extends StorageException {
+    private static final long serialVersionUID = 1L;
+
+    public FormatVersionException(String file, String format, int found, int newestKnown) {
+        super(
+                "%s is %s version %d; this release reads up to version %d: open it with a newer release"
+                        .formatted(file, format, found, newestKnown),
+                null);
+    }
+}

@@ -1,0 +1,36 @@
+package io.turbidite.core;
+
+import org.jspecify.annotations.Nullable;
+
+/** The operating system refused or failed an operation on a file. */
+public final class StorageIoException extends StorageException {
+    private static final long serialVersionUID = 1L;
+
+    /** What kind of failure it was, as far as a caller can act on it. */
+    public enum Kind {
+        /** EIO and everything not named below. */
+        IO,
+        /** ENOSPC or a quota: background work pauses, the store resumes when there is space (D6). */
+        NO_SPACE,
+        /** EMFILE, ENFILE. */
+        TOO_MANY_FILES,
+        /** EACCES, EROFS, EPERM. */
+        ACCESS_DENIED,
+        /** ENOENT. */
+        NOT_FOUND,
+        /** EEXIST. */
+        ALREADY_EXISTS
+    }
+
+    private final Kind kind;
+
+    public StorageIoException(
+            Kind kind, String operation, String file, String reason, @Nullable Throwable cause) {
+        super("%s of %s failed: %s".formatted(operation, file, reason), cause);
+        this.kind = kind;
+    }
+
+    public Kind kind() {
+        return kind;
+    }
+}

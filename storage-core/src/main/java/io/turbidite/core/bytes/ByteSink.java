@@ -1,0 +1,142 @@
+package io.turbidite.core.bytes;
+
+import io.turbidite.core.InvalidRequestException;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * A growable buffer off the heap, reused from one operation to the next: {@link #clear()}, put, read
+ * back as a slice.
+ *
+ * <p><em>Confined to one thread at a time.</em> The memory is freed by the garbage collector when the
+ * sink is unreachable ({@link Arena#ofAuto()}): growing drops the old segment, so slices taken before a
+ * growth stay readable but stale. Grows by doubling up to {@code bytesMax}.
+ */
+public final class ByteSink {
+    private final int bytesMax;
+    private MemorySegment segment;
+    private int length;
+
+    /**
+     * @param initialBytes first allocation, at least 16
+     * @param bytesMax the most it may hold
+     */
+    public ByteSink(int initialBytes, int bytesMax) {
+        this.bytesMax = bytesMax;
+        this.segment = Arena.ofAuto().allocate(Math.max(16, initialBytes), 8);
+    }
+
+    public ByteSink clear() {
+        length = 0;
+        return this;
+    }
+
+    /** Bytes put since {@link #clear()}. */
+    public int length() {
+        return length;
+    }
+
+    /** The backing segment; valid until the next put. */
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    /** Moves {@code slice} to all bytes put so far. */
+    public Slice asSlice(Slice slice) {
+        return slice.set(segment, 0, length);
+    }
+
+    public ByteSink putByte(int value) {
+        int at = reserve(1);
+        segment.set(Bytes.U8, at, (byte) value);
+        return this;
+    }
+
+    public ByteSink putInt(int value) {
+        int at = reserve(4);
+        segment.set(Bytes.I32, at, value);
+        return this;
+    }
+
+    public ByteSink putLong(long value) {
+        int at = reserve(8);
+        segment.set(Bytes.I64, at, value);
+        return this;
+    }
+
+    /** Eight bytes, most significant first. */
+    public ByteSink putLongBigEndian(long value) {
+        int at = reserve(8);
+        segment.set(Bytes.I64_BE, at, value);
+        return this;
+    }
+
+    /** LEB128: seven bits a byte, least significant first; 1 to 10 bytes. */
+    public ByteSink putVarint(long value) {
+        long rest = value;
+        while ((rest & ~0x7FL) != 0) {
+            putByte((int) (rest & 0x7F) | 0x80);
+            rest >>>= 7;
+        }
+        return putByte((int) rest);
+    }
+
+    public ByteSink putBytes(MemorySegment source, long offset, int byteCount) {
+        int at = reserve(byteCount);
+        MemorySegment.copy(source, offset, segment, at, byteCount);
+        return this;
+    }
+
+    public ByteSink putBytes(Slice source) {
+        return putBytes(source.segment(), source.offset(), source.length());
+    }
+
+    public ByteSink putBytes(byte[] source) {
+        int at = reserve(source.length);
+        MemorySegment.copy(source, 0, segment, Bytes.U8, at, source.length);
+        return this;
+    }
+
+    /** The UTF-8 bytes, without length or terminator; cold paths only (it allocates). */
+    public ByteSink putUtf8(String text) {
+        return putBytes(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /**
+     * Makes room for {@code byteCount} bytes, counts them as put, and returns the offset of the first;
+     * their content is whatever was there.
+     *
+     * @throws InvalidRequestException if that is more than the sink may hold
+     */
+    public int reserve(int byteCount) {
+        int at = length;
+        long wanted = (long) at + byteCount;
+        if (wanted > segment.byteSize()) {
+            grow(wanted);
+        }
+        length = (int) wanted;
+        return at;
+    }
+
+    /** Forgets everything past {@code newLength}. */
+    public ByteSink truncate(int newLength) {
+        if (newLength < 0 || newLength > length) {
+            throw new IllegalArgumentException("truncate to " + newLength + " of " + length);
+        }
+        length = newLength;
+        return this;
+    }
+
+    private void grow(long wanted) {
+        if (wanted > bytesMax) {
+            throw new InvalidRequestException(
+                    "%d bytes are more than the limit of %d".formatted(wanted, bytesMax));
+        }
+        long grown = Math.min(bytesMax, Math.max(wanted, segment.byteSize() * 2));
+        MemorySegment larger = Arena.ofAuto().allocate(grown, 8);
+        MemorySegment.copy(segment, 0, larger, 0, length);
+        segment = larger;
+    }
+}

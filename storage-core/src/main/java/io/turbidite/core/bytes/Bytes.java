@@ -1,0 +1,69 @@
+package io.turbidite.core.bytes;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * The shared layouts and the one comparison of the project.
+ *
+ * <p>On-disk and in-memory integers are little-endian and unaligned. Key prefixes are eight bytes read
+ * big-endian, so that comparing them as unsigned longs is comparing the bytes (D1).
+ */
+public final class Bytes {
+    public static final ValueLayout.OfByte U8 = ValueLayout.JAVA_BYTE;
+    public static final ValueLayout.OfShort I16 =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    public static final ValueLayout.OfInt I32 =
+            ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    public static final ValueLayout.OfLong I64 =
+            ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    public static final ValueLayout.OfInt I32_BE =
+            ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    public static final ValueLayout.OfLong I64_BE =
+            ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    private Bytes() {}
+
+    /** Unsigned lexicographic comparison of two byte ranges. */
+    public static int compare(
+            MemorySegment a,
+            long aOffset,
+            int aLength,
+            MemorySegment b,
+            long bOffset,
+            int bLength) {
+        int common = Math.min(aLength, bLength);
+        int i = 0;
+        for (; i + 8 <= common; i += 8) {
+            long x = a.get(I64_BE, aOffset + i);
+            long y = b.get(I64_BE, bOffset + i);
+            if (x != y) {
+                return Long.compareUnsigned(x, y);
+            }
+        }
+        for (; i < common; i++) {
+            int x = a.get(U8, aOffset + i) & 0xFF;
+            int y = b.get(U8, bOffset + i) & 0xFF;
+            if (x != y) {
+                return x - y;
+            }
+        }
+        return Integer.compare(aLength, bLength);
+    }
+
+    /**
+     * The first eight bytes read big-endian, padded with zeros: {@code prefix(a) < prefix(b)} unsigned
+     * implies {@code a < b}; equal prefixes decide nothing.
+     */
+    public static long prefix(MemorySegment segment, long offset, int length) {
+        if (length >= 8) {
+            return segment.get(I64_BE, offset);
+        }
+        long prefix = 0;
+        for (int i = 0; i < length; i++) {
+            prefix |= (segment.get(U8, offset + i) & 0xFFL) << (56 - 8 * i);
+        }
+        return prefix;
+    }
+}

@@ -1,0 +1,61 @@
+package io.turbidite.core.file;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+
+/**
+ * A directory tree on durable storage, rooted where it was opened. Names are relative, with {@code /}
+ * between parts; a name that leaves the root is refused.
+ *
+ * <p><em>Thread-safe.</em> Every method throws {@link io.turbidite.core.StorageIoException} with a kind.
+ *
+ * <p>Durability: file content is durable after {@link DiskFile#sync()}; creations, renames and deletions
+ * are durable after {@link #syncDirectory} of the directory they happened in. Nothing else is promised,
+ * and the simulated disk breaks everything that is not.
+ */
+public interface Disk {
+    /** Creates a file for reading and writing; fails with ALREADY_EXISTS if there is one. */
+    DiskFile create(String name);
+
+    /** Opens a file for reading and writing. */
+    DiskFile open(String name);
+
+    /** Opens a file for reading. */
+    DiskFile openReadOnly(String name);
+
+    boolean exists(String name);
+
+    /** The plain names in a directory, sorted; the root is {@code ""}. */
+    List<String> list(String directory);
+
+    /** Creates a directory and its parents; an existing one is left as it is. */
+    void createDirectories(String directory);
+
+    /** Deletes a file or an empty directory; fails with NOT_FOUND if there is none. */
+    void delete(String name);
+
+    /** Renames atomically within the disk, replacing a file that has the new name. */
+    void rename(String from, String to);
+
+    void syncDirectory(String directory);
+
+    /** Bytes that can still be written, as far as the file system knows. */
+    long usableBytes();
+
+    /**
+     * Takes the exclusive lock of {@code name} (created if missing), held until closed; null if another
+     * process, or another opening in this one, holds it.
+     */
+    @Nullable
+    Lock tryLock(String name);
+
+    /** What people know this disk by: the real path, or the simulation's seed. */
+    String description();
+
+    /** A held lock. */
+    interface Lock extends AutoCloseable {
+        @Override
+        void close();
+    }
+}

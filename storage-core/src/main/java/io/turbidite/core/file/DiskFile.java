@@ -1,0 +1,39 @@
+package io.turbidite.core.file;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * An open file. Reads and writes name their offset; there is no position.
+ *
+ * <p><em>Thread-safe</em> for disjoint ranges; a use after {@link #close()} throws {@link
+ * io.turbidite.core.ClosedException}.
+ */
+public interface DiskFile extends AutoCloseable {
+    /** The name it was opened by. */
+    String name();
+
+    /** Bytes from 0 to the end. */
+    long size();
+
+    /**
+     * Reads up to {@code byteCount} bytes; fewer only where the file ends.
+     *
+     * @return how many bytes were read, 0 at or behind the end
+     */
+    int read(long fileOffset, MemorySegment target, long targetOffset, int byteCount);
+
+    /** Writes all bytes, extending the file if need be; a gap before them reads as zeros. */
+    void write(long fileOffset, MemorySegment source, long sourceOffset, int byteCount);
+
+    /** Cuts or extends with zeros. */
+    void truncate(long size);
+
+    /**
+     * Makes content and size durable. After a failure nothing written since the last good sync may be
+     * relied on, and calling it again proves nothing (D6).
+     */
+    void sync();
+
+    @Override
+    void close();
+}

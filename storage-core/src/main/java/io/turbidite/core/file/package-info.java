@@ -1,0 +1,11 @@
+/**
+ * The one door to the disk (D4): {@link io.turbidite.core.file.Disk} and its real implementation.
+ *
+ * <p>No other room touches {@code java.io} files, {@code java.nio.file.Files} or channels; an ArchUnit
+ * rule says so. {@code IOException} is translated here and nowhere else. The simulated implementation
+ * is in the test-jar's {@code core.sim}. Start reading at {@code Disk}.
+ */
+@NullMarked
+package io.turbidite.core.file;
+
+import org.jspecify.annotations.NullMarked;

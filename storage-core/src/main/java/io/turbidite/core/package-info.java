@@ -1,0 +1,11 @@
+/**
+ * Errors and limits that every room shares.
+ *
+ * <p>Holds the sealed family of {@link io.turbidite.core.StorageException} and the stated {@link
+ * io.turbidite.core.Limits}. Holds no behaviour. Invariant: "not found" and "full" are values, never
+ * exceptions. Start reading at {@code StorageException}.
+ */
+@NullMarked
+package io.turbidite.core;
+
+import org.jspecify.annotations.NullMarked;

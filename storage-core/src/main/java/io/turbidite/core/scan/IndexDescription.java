@@ -1,0 +1,28 @@
+package io.turbidite.core.scan;
+
+import java.util.List;
+
+/**
+ * A secondary index as a planner sees it.
+ *
+ * @param name unique in its source
+ * @param kind how it can be searched
+ * @param fields indexed fields, in key order
+ * @param alwaysValid whether every entry a search returns is the record's current one (eager
+ *     maintenance); otherwise candidates must be validated
+ */
+public record IndexDescription(String name, Kind kind, List<String> fields, boolean alwaysValid) {
+    /** The ways to search. */
+    public enum Kind {
+        /** By ranges of the encoded key. */
+        BTREE,
+        /** By windows. */
+        RTREE,
+        /** By tokens. */
+        INVERTED
+    }
+
+    public IndexDescription {
+        fields = List.copyOf(fields);
+    }
+}

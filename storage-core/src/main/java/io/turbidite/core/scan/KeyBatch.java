@@ -1,0 +1,98 @@
+package io.turbidite.core.scan;
+
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.bytes.Slice;
+
+import java.util.Arrays;
+
+/**
+ * A bounded list of encoded keys, collected, sorted and read back. Keys lie in one off-heap buffer;
+ * sorting moves 8-byte prefixes and indexes only.
+ *
+ * <p><em>Confined to one thread.</em>
+ */
+public final class KeyBatch {
+    private final ByteSink bytes;
+    private final int bytesMax;
+    private int[] offsets = new int[1024];
+    private int[] order = new int[1024];
+    private int count;
+    private final Slice left = new Slice();
+    private final Slice right = new Slice();
+
+    /**
+     * @param bytesMax most key bytes held, at least one longest key
+     */
+    public KeyBatch(int bytesMax) {
+        this.bytesMax = bytesMax;
+        this.bytes = new ByteSink(Math.min(bytesMax, 64 << 10), bytesMax);
+    }
+
+    public void clear() {
+        bytes.clear();
+        count = 0;
+    }
+
+    public int size() {
+        return count;
+    }
+
+    /** Key bytes held. */
+    public int byteCount() {
+        return bytes.length();
+    }
+
+    /** Adds a copy of {@code key}; false, and nothing is added, if the batch is full. */
+    public boolean add(Slice key) {
+        if (bytes.length() + key.length() > bytesMax) {
+            return false;
+        }
+        if (count + 1 >= offsets.length) {
+            offsets = Arrays.copyOf(offsets, offsets.length * 2);
+            order = Arrays.copyOf(order, order.length * 2);
+        }
+        offsets[count] = bytes.length();
+        order[count] = count;
+        bytes.putBytes(key);
+        count++;
+        offsets[count] = bytes.length();
+        return true;
+    }
+
+    /** Moves {@code slice} to the key at {@code index}: in adding order, or sorted after a sort. */
+    public Slice key(int index, Slice slice) {
+        int at = order[index];
+        return slice.set(bytes.segment(), offsets[at], offsets[at + 1] - offsets[at]);
+    }
+
+    /** Sorts ascending and drops repeated keys. */
+    public void sortDistinct() {
+        sort();
+        int kept = 0;
+        for (int i = 0; i < count; i++) {
+            if (kept == 0 || compare(order[kept - 1], order[i]) != 0) {
+                order[kept++] = order[i];
+            }
+        }
+        count = kept;
+    }
+
+    private void sort() {
+        long[] prefixes = new long[count];
+        for (int i = 0; i < count; i++) {
+            int at = order[i];
+            // flipping the sign bit makes the signed order of the sort the unsigned order of the
+            // bytes
+            prefixes[i] = Bytes.prefix(bytes.segment(), offsets[at], offsets[at + 1] - offsets[at])
+                    ^ Long.MIN_VALUE;
+        }
+        KeySort.sort(prefixes, order, count, this::compare);
+    }
+
+    private int compare(int a, int b) {
+        left.set(bytes.segment(), offsets[a], offsets[a + 1] - offsets[a]);
+        right.set(bytes.segment(), offsets[b], offsets[b + 1] - offsets[b]);
+        return left.compareBytes(right);
+    }
+}

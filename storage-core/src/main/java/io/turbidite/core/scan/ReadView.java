@@ -1,0 +1,47 @@
+package io.turbidite.core.scan;
+
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+
+/**
+ * A source at one moment: everything up to {@link #timestamp()} and nothing after (D3).
+ *
+ * <p><em>Thread-safe</em>, so that partitions can be read in parallel; its cursors are each confined to
+ * one thread. Closing it while cursors are open is allowed: their next use throws {@link
+ * io.turbidite.core.ClosedException}.
+ */
+public interface ReadView extends AutoCloseable {
+    Source source();
+
+    long timestamp();
+
+    int partitionCount();
+
+    /** Copies the record with this encoded primary key into {@code record}; false if there is none. */
+    boolean get(Slice primaryKey, ByteSink record);
+
+    /** The live records of a partition in primary key order. */
+    RecordCursor scan(int partition, KeyRange primaryKeys, FilterPredicate filter);
+
+    /**
+     * The entries of a B+-tree index in {@code range}, in index order. For an index that is not {@code
+     * alwaysValid} these are candidates.
+     */
+    IndexCursor search(int partition, String index, KeyRange range, FilterPredicate filter);
+
+    /**
+     * The live records with the given keys, in key order; keys without a record are passed over.
+     *
+     * @param sortedKeys ascending and distinct, of this partition; not changed while the cursor is open
+     */
+    RecordCursor fetch(int partition, KeyBatch sortedKeys);
+
+    /** About how many records a scan would visit, all partitions together; from metadata alone. */
+    long estimateScan(KeyRange primaryKeys, FilterPredicate filter);
+
+    /** About how many entries a search would return, all partitions together; reads few pages. */
+    long estimateSearch(String index, KeyRange range, FilterPredicate filter);
+
+    @Override
+    void close();
+}

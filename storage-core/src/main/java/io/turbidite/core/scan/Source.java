@@ -1,0 +1,23 @@
+package io.turbidite.core.scan;
+
+import io.turbidite.core.type.RecordType;
+
+import java.util.List;
+
+/** Something that holds records of one open type and can be read. <em>Thread-safe.</em> */
+public interface Source {
+    String name();
+
+    RecordType type();
+
+    /** Names of the primary key's fields, in key order; all declared. */
+    List<String> primaryKey();
+
+    /** Names of the filter fields; may be empty. */
+    List<String> filterFields();
+
+    List<IndexDescription> indexes();
+
+    /** Registers a snapshot of this moment (D3); close it soon: it keeps old versions alive. */
+    ReadView openView();
+}

@@ -1,0 +1,19 @@
+package io.turbidite.core.time;
+
+import java.time.Instant;
+
+/** The operating system's clocks. <em>Thread-safe: stateless.</em> */
+enum SystemClock implements Clock {
+    INSTANCE;
+
+    @Override
+    public long wallMicros() {
+        Instant now = Instant.now();
+        return now.getEpochSecond() * 1_000_000 + now.getNano() / 1_000;
+    }
+
+    @Override
+    public long monotonicNanos() {
+        return System.nanoTime();
+    }
+}

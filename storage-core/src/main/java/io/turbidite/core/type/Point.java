@@ -1,0 +1,12 @@
+package io.turbidite.core.type;
+
+import io.turbidite.core.InvalidRequestException;
+
+/** A point in the plane; both coordinates are finite. */
+public record Point(double x, double y) {
+    public Point {
+        if (!Double.isFinite(x) || !Double.isFinite(y)) {
+            throw new InvalidRequestException("point(%s, %s) is not finite".formatted(x, y));
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package io.turbidite.core.type;
+
+import io.turbidite.core.InvalidRequestException;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/** The kinds of declared fields, with the Java class that stands for a value of each. */
+public enum TypeKind {
+    /** {@link Boolean}. */
+    BOOL,
+    /** {@link Byte}. */
+    INT8,
+    /** {@link Short}. */
+    INT16,
+    /** {@link Integer}. */
+    INT32,
+    /** {@link Long}. */
+    INT64,
+    /** {@link Float}. */
+    FLOAT,
+    /** {@link Double}. */
+    DOUBLE,
+    /** {@link java.math.BigDecimal}; equal by value, so 1.0 and 1.00 are one key. */
+    DECIMAL,
+    /** {@link String}; ordered by UTF-8 bytes, which is the order of code points. */
+    STRING,
+    /** {@code byte[]}. */
+    BINARY,
+    /** {@link java.util.UUID}; ordered as its 16 bytes. */
+    UUID,
+    /** {@link java.time.LocalDate}. */
+    DATE,
+    /** {@link java.time.LocalTime} of whole microseconds. */
+    TIME,
+    /** {@link java.time.Instant} of whole microseconds. */
+    DATETIME,
+    /** {@link java.time.Duration} of whole microseconds. */
+    DURATION,
+    /** {@link Point}; as a key ordered by x, then y. */
+    POINT,
+    /** {@link Rectangle}; as a key ordered by minX, minY, maxX, maxY. */
+    RECTANGLE;
+
+    /** The name in definitions: {@code int64}, {@code string}; {@code bytes} for BINARY. */
+    public String label() {
+        return this == BINARY ? "bytes" : name().toLowerCase(Locale.ROOT);
+    }
+
+    /**
+     * The kind with this label.
+     *
+     * @throws InvalidRequestException listing the kinds
+     */
+    public static TypeKind ofLabel(String label) {
+        for (TypeKind kind : values()) {
+            if (kind.label().equals(label)) {
+                return kind;
+            }
+        }
+        throw new InvalidRequestException("unknown type '%s'; types are %s"
+                .formatted(
+                        label,
+                        Arrays.stream(values())
+                                .map(TypeKind::label)
+                                .collect(Collectors.joining(", "))));
+    }
+}
