@@ -1,0 +1,159 @@
+package io.turbidite.lsm.merge;
+
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.entry.EntryCursor;
+
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Several ordered streams as one, in the order (key ascending, timestamp descending). All entries are
+ * shown. Of entries with the same key and timestamp matter comes first (one operation that removes and
+ * adds the same entry has added it), then the newer stream's.
+ *
+ * <p>A tournament tree of losers: an inner slot holds the loser of its match, so the next entry costs
+ * log2(k) comparisons on one path. Keys are compared by their first eight bytes, kept beside the tree,
+ * and by the rest only if these are equal.
+ *
+ * <p><em>Confined to one thread.</em> Owns the streams. Allocates nothing after construction.
+ */
+public final class MergeCursor implements EntryCursor {
+    private final EntryCursor[] streams;
+
+    /** First eight key bytes of each stream's entry. */
+    private final long[] prefixes;
+
+    private final boolean[] ended;
+
+    /** Slot 0 holds the winner, slots 1.. the losers; stream i plays first at slot (i + k) / 2. */
+    private final int[] tree;
+
+    /** Whether every stream stands on its entry and the tree is decided. */
+    private boolean started;
+
+    private MergeCursor(List<? extends EntryCursor> newestFirst) {
+        streams = newestFirst.toArray(EntryCursor[]::new);
+        prefixes = new long[streams.length];
+        ended = new boolean[streams.length];
+        tree = new int[streams.length];
+    }
+
+    /**
+     * Merges streams that stand before their first entry or were all sought to the same key.
+     *
+     * @param newestFirst may be empty; a single stream is returned as it is
+     */
+    public static EntryCursor of(List<? extends EntryCursor> newestFirst) {
+        return newestFirst.size() == 1 ? newestFirst.getFirst() : new MergeCursor(newestFirst);
+    }
+
+    @Override
+    public void seek(Slice key) {
+        for (EntryCursor stream : streams) {
+            stream.seek(key);
+        }
+        started = false;
+    }
+
+    @Override
+    public boolean next() {
+        if (streams.length == 0) {
+            return false;
+        }
+        if (started) {
+            int winner = tree[0];
+            if (ended[winner]) {
+                return false;
+            }
+            advance(winner);
+            replay(winner);
+        } else {
+            start();
+        }
+        return !ended[tree[0]];
+    }
+
+    private void start() {
+        for (int i = 0; i < streams.length; i++) {
+            ended[i] = false;
+            advance(i);
+        }
+        Arrays.fill(tree, -1);
+        for (int i = streams.length - 1; i >= 0; i--) {
+            replay(i);
+        }
+        started = true;
+    }
+
+    private void advance(int stream) {
+        EntryCursor cursor = streams[stream];
+        if (cursor.next()) {
+            Slice key = cursor.key();
+            prefixes[stream] = Bytes.prefix(key.segment(), key.offset(), key.length());
+        } else {
+            ended[stream] = true;
+        }
+    }
+
+    /** Plays the matches from the leaf of {@code stream} to the root; an empty slot waits for its rival. */
+    private void replay(int stream) {
+        int winner = stream;
+        for (int slot = (stream + streams.length) >>> 1; slot > 0; slot >>>= 1) {
+            int rival = tree[slot];
+            if (rival < 0) {
+                tree[slot] = winner;
+                return;
+            }
+            if (precedes(rival, winner)) {
+                tree[slot] = winner;
+                winner = rival;
+            }
+        }
+        tree[0] = winner;
+    }
+
+    private boolean precedes(int a, int b) {
+        if (ended[a] || ended[b]) {
+            return !ended[a];
+        }
+        if (prefixes[a] != prefixes[b]) {
+            return Long.compareUnsigned(prefixes[a], prefixes[b]) < 0;
+        }
+        int order = streams[a].key().compareBytes(streams[b].key());
+        if (order == 0) {
+            order = Long.compare(streams[b].timestamp(), streams[a].timestamp());
+        }
+        if (order == 0) {
+            order = Boolean.compare(streams[a].isAntimatter(), streams[b].isAntimatter());
+        }
+        return order != 0 ? order < 0 : a < b;
+    }
+
+    @Override
+    public Slice key() {
+        return streams[tree[0]].key();
+    }
+
+    @Override
+    public long timestamp() {
+        return streams[tree[0]].timestamp();
+    }
+
+    @Override
+    public boolean isAntimatter() {
+        return streams[tree[0]].isAntimatter();
+    }
+
+    @Override
+    public Slice value() {
+        return streams[tree[0]].value();
+    }
+
+    @Override
+    public void close() {
+        for (EntryCursor stream : streams) {
+            stream.close();
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package io.turbidite.lsm.merge;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.KeyCopy;
+
+import java.util.Arrays;
+
+/**
+ * Which versions a flush or a merge must keep (D3): every version above the watermark, and the newest at
+ * or below the watermark and at or below each registered snapshot. Anti-matter that would be kept as the
+ * newest at or below the horizon is dropped if nothing older can lie underneath (rule 4).
+ *
+ * <p><em>Immutable.</em> Taken once, under the lock that reads watermark and snapshots together.
+ */
+public final class VersionRetention {
+    private final long[] cutsAscending;
+    private final boolean includesOldest;
+
+    private VersionRetention(long[] cutsAscending, boolean includesOldest) {
+        this.cutsAscending = cutsAscending;
+        this.includesOldest = includesOldest;
+    }
+
+    /**
+     * What readers at these timestamps need.
+     *
+     * @param watermark the highest timestamp below which nothing is in flight
+     * @param snapshots timestamps of the registered snapshots, in any order, none above the watermark
+     * @param includesOldest whether the input includes the oldest component, so that no older version of
+     *     any key exists outside it
+     */
+    public static VersionRetention of(long watermark, long[] snapshots, boolean includesOldest) {
+        long[] cuts = Arrays.copyOf(snapshots, snapshots.length + 1);
+        cuts[snapshots.length] = watermark;
+        Arrays.sort(cuts);
+        if (cuts[cuts.length - 1] != watermark) {
+            throw new IllegalArgumentException("snapshot %d is above the watermark %d"
+                    .formatted(cuts[cuts.length - 1], watermark));
+        }
+        return new VersionRetention(cuts, includesOldest);
+    }
+
+    /** The smallest timestamp at which anybody may read. */
+    public long horizon() {
+        return cutsAscending[0];
+    }
+
+    /**
+     * The entries of {@code versions} that must be kept, in order. Owns {@code versions}. If two entries
+     * have the same key and timestamp, the first one counts.
+     */
+    public EntryCursor retain(EntryCursor versions) {
+        return new Retained(versions);
+    }
+
+    /** The index of the oldest cut that sees a version of this timestamp; the cut count if none does. */
+    private int oldestCutAtOrAbove(long timestamp) {
+        int low = 0;
+        int high = cutsAscending.length;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (cutsAscending[middle] < timestamp) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+
+    private final class Retained implements EntryCursor {
+        private final EntryCursor versions;
+        private final KeyCopy key = new KeyCopy();
+        private long newerTimestamp;
+
+        /** Cuts from this index up already see a newer version of the key. */
+        private int cutsServedFrom;
+
+        Retained(EntryCursor versions) {
+            this.versions = versions;
+        }
+
+        @Override
+        public void seek(Slice target) {
+            key.forget();
+            versions.seek(target);
+        }
+
+        @Override
+        public boolean next() {
+            while (versions.next()) {
+                if (!key.matches(versions.key())) {
+                    key.set(versions.key());
+                    newerTimestamp = Long.MAX_VALUE;
+                    cutsServedFrom = cutsAscending.length;
+                }
+                if (mustKeep(versions.timestamp())) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        private boolean mustKeep(long timestamp) {
+            if (timestamp == newerTimestamp) {
+                return false;
+            }
+            newerTimestamp = timestamp;
+            int cut = oldestCutAtOrAbove(timestamp);
+            if (cut == cutsAscending.length) {
+                return true;
+            }
+            if (cut >= cutsServedFrom) {
+                return false;
+            }
+            cutsServedFrom = cut;
+            return !(cut == 0 && includesOldest && versions.isAntimatter());
+        }
+
+        @Override
+        public Slice key() {
+            return versions.key();
+        }
+
+        @Override
+        public long timestamp() {
+            return versions.timestamp();
+        }
+
+        @Override
+        public boolean isAntimatter() {
+            return versions.isAntimatter();
+        }
+
+        @Override
+        public Slice value() {
+            return versions.value();
+        }
+
+        @Override
+        public void close() {
+            versions.close();
+        }
+    }
+}
