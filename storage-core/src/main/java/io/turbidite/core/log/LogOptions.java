@@ -1,0 +1,101 @@
+package io.turbidite.core.log;
+
+import io.turbidite.core.InvalidRequestException;
+
+/**
+ * How a log behaves. <em>Immutable.</em>
+ *
+ * @param intervalMicros time between syncs under {@link Durability#INTERVAL}
+ * @param segmentBytes size of a segment file; preallocated whole, so it is also what a fresh store costs
+ * @param ringSlots records that may wait for the writer, a power of two
+ * @param slotBytes largest payload that fits a slot's own buffer, a multiple of 8
+ * @param overflowBytesMax memory for all waiting payloads above {@code slotBytes}; bounds a payload too
+ */
+public record LogOptions(
+        Durability durability,
+        long intervalMicros,
+        long segmentBytes,
+        int ringSlots,
+        int slotBytes,
+        int overflowBytesMax) {
+
+    public LogOptions {
+        check("intervalMicros", intervalMicros, 1, 3_600_000_000L);
+        check("ringSlots", ringSlots, 2, 1 << 20);
+        check("slotBytes", slotBytes, 64, 64 << 10);
+        check("overflowBytesMax", overflowBytesMax, 1 << 10, 256 << 20);
+        if (Integer.bitCount(ringSlots) != 1 || slotBytes % 8 != 0) {
+            throw new InvalidRequestException(
+                    "ringSlots %d must be a power of two and slotBytes %d a multiple of 8"
+                            .formatted(ringSlots, slotBytes));
+        }
+        // Everything that may be in flight must fit one segment, or a claim could never be
+        // admitted.
+        long floor = FrameFormat.SEGMENT_OVERHEAD_BYTES
+                + inFlightBytesMax(ringSlots, slotBytes, overflowBytesMax);
+        check("segmentBytes", segmentBytes, floor, 1L << 30);
+    }
+
+    /**
+     * Sync on commit; 64 MiB segments; 1,024 slots of 2 KiB (2 MiB of ring holds a few milliseconds of
+     * 500-byte records at full speed); 32 MiB for large payloads, twice the largest record.
+     */
+    public static LogOptions defaults() {
+        return new LogOptions(Durability.SYNC, 100_000, 64L << 20, 1_024, 2 << 10, 32 << 20);
+    }
+
+    public LogOptions withDurability(Durability newDurability) {
+        return new LogOptions(
+                newDurability,
+                intervalMicros,
+                segmentBytes,
+                ringSlots,
+                slotBytes,
+                overflowBytesMax);
+    }
+
+    public LogOptions withIntervalMicros(long newIntervalMicros) {
+        return new LogOptions(
+                durability,
+                newIntervalMicros,
+                segmentBytes,
+                ringSlots,
+                slotBytes,
+                overflowBytesMax);
+    }
+
+    /** A small log for tests and small stores: {@code newSegmentBytes} and a ring to match. */
+    public LogOptions withSegmentBytes(
+            long newSegmentBytes, int newRingSlots, int newSlotBytes, int newOverflowBytesMax) {
+        return new LogOptions(
+                durability,
+                intervalMicros,
+                newSegmentBytes,
+                newRingSlots,
+                newSlotBytes,
+                newOverflowBytesMax);
+    }
+
+    /** Largest payload of one record. */
+    public int payloadBytesMax() {
+        return overflowBytesMax;
+    }
+
+    /** Most file bytes that claimed and not yet written records can need. */
+    long inFlightBytesMax() {
+        return inFlightBytesMax(ringSlots, slotBytes, overflowBytesMax);
+    }
+
+    private static long inFlightBytesMax(int ringSlots, int slotBytes, int overflowBytesMax) {
+        // Each slot: its frame, and once more a bare frame for a cancelled latecomer (see Claim
+        // admission).
+        return (long) ringSlots * (slotBytes + 3L * FrameFormat.HEADER_BYTES) + overflowBytesMax;
+    }
+
+    private static void check(String what, long value, long min, long max) {
+        if (value < min || value > max) {
+            throw new InvalidRequestException(
+                    "log option %s must be %d to %d but is %d".formatted(what, min, max, value));
+        }
+    }
+}
