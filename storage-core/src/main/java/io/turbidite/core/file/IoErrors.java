@@ -1,0 +1,68 @@
+package io.turbidite.core.file;
+
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.StorageIoException.Kind;
+
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+
+/** Turns an {@link IOException} into the kind that a caller can act on. */
+final class IoErrors {
+    private IoErrors() {}
+
+    static StorageIoException translate(String operation, String file, IOException error) {
+        return new StorageIoException(kindOf(error), operation, file, reason(error), error);
+    }
+
+    /**
+     * As {@link #translate}, for what takes space. The system's messages are translated to the user's
+     * language, so that {@code usableBytes} decides where the message says nothing we know.
+     */
+    static StorageIoException translate(
+            String operation, String file, IOException error, long wantedBytes, long usableBytes) {
+        Kind kind = kindOf(error);
+        if (kind == Kind.IO && usableBytes < wantedBytes) {
+            kind = Kind.NO_SPACE;
+        }
+        return new StorageIoException(kind, operation, file, reason(error), error);
+    }
+
+    static Kind kindOf(IOException error) {
+        return switch (error) {
+            case NoSuchFileException e -> Kind.NOT_FOUND;
+            case FileAlreadyExistsException e -> Kind.ALREADY_EXISTS;
+            case AccessDeniedException e -> Kind.ACCESS_DENIED;
+            default -> kindOfMessage(String.valueOf(error.getMessage()));
+        };
+    }
+
+    private static Kind kindOfMessage(String message) {
+        if (message.contains("No space left") || message.contains("uota exceeded")) {
+            return Kind.NO_SPACE;
+        }
+        if (message.contains("Too many open files")) {
+            return Kind.TOO_MANY_FILES;
+        }
+        if (message.contains("Permission denied")
+                || message.contains("Read-only file system")
+                || message.contains("Operation not permitted")) {
+            return Kind.ACCESS_DENIED;
+        }
+        return Kind.IO;
+    }
+
+    private static String reason(IOException error) {
+        return switch (error) {
+            case NoSuchFileException e -> "no such file or directory";
+            case FileAlreadyExistsException e -> "it exists already";
+            case AccessDeniedException e -> "permission denied";
+            case DirectoryNotEmptyException e -> "the directory is not empty";
+            case FileSystemException e when e.getReason() != null -> e.getReason();
+            default -> String.valueOf(error.getMessage());
+        };
+    }
+}

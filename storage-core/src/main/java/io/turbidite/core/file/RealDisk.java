@@ -1,0 +1,282 @@
+package io.turbidite.core.file;
+
+import io.turbidite.core.StorageIoException;
+
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * A directory of the operating system's file system.
+ *
+ * <p><em>Thread-safe.</em> Holds no file open itself. Symbolic links inside the directory are not
+ * followed when a file is opened; the directory itself may be reached through one.
+ */
+public final class RealDisk implements Disk {
+    /**
+     * Locks held in this process. The system's locks belong to the process, and closing <em>any</em>
+     * channel of a file gives its lock up; so a second opening must be refused before it opens the file.
+     */
+    private static final Set<Path> HELD_LOCKS = ConcurrentHashMap.newKeySet();
+
+    private final Path root;
+    private final Set<RealFile> openFiles = ConcurrentHashMap.newKeySet();
+
+    private RealDisk(Path root) {
+        this.root = root;
+    }
+
+    /**
+     * Opens the directory, made durably if there is none.
+     *
+     * @throws StorageIoException if it can't be made, or is not a directory
+     */
+    public static RealDisk open(Path root) {
+        try {
+            Path absolute = root.toAbsolutePath().normalize();
+            if (!Files.isDirectory(absolute)) {
+                Path oldest = absolute;
+                for (Path parent = oldest.getParent();
+                        parent != null && !Files.exists(parent);
+                        parent = parent.getParent()) {
+                    oldest = parent;
+                }
+                Files.createDirectories(absolute);
+                for (Path made = absolute; made != null && made.startsWith(oldest); ) {
+                    made = made.getParent();
+                    if (made != null) {
+                        syncPath(made);
+                    }
+                }
+            }
+            return new RealDisk(absolute.toRealPath());
+        } catch (IOException e) {
+            throw IoErrors.translate("opening", root.toString(), e);
+        }
+    }
+
+    @Override
+    public DiskFile create(String name) {
+        return openFile("create", name, true, true);
+    }
+
+    @Override
+    public DiskFile open(String name) {
+        return openFile("open", name, false, true);
+    }
+
+    @Override
+    public DiskFile openReadOnly(String name) {
+        return openFile("open", name, false, false);
+    }
+
+    @Override
+    public boolean exists(String name) {
+        return Files.exists(resolve(name), LinkOption.NOFOLLOW_LINKS);
+    }
+
+    @Override
+    public List<String> list(String directory) {
+        List<String> names = new ArrayList<>();
+        try (DirectoryStream<Path> paths = Files.newDirectoryStream(resolveDirectory(directory))) {
+            for (Path path : paths) {
+                names.add(String.valueOf(path.getFileName()));
+            }
+        } catch (DirectoryIteratorException e) {
+            IOException cause = e.getCause() instanceof IOException io ? io : new IOException(e);
+            throw IoErrors.translate("list", directory, cause);
+        } catch (IOException e) {
+            throw IoErrors.translate("list", directory, e);
+        }
+        names.sort(null);
+        return names;
+    }
+
+    @Override
+    public void createDirectories(String directory) {
+        try {
+            Files.createDirectories(resolveDirectory(directory));
+        } catch (IOException e) {
+            throw IoErrors.translate("create", directory, e, 1, usableBytesOrMax());
+        }
+    }
+
+    @Override
+    public void delete(String name) {
+        try {
+            Files.delete(resolve(name));
+        } catch (IOException e) {
+            throw IoErrors.translate("delete", name, e);
+        }
+    }
+
+    @Override
+    public void rename(String from, String to) {
+        Path fromPath = resolve(from);
+        Path toPath = resolve(to);
+        try {
+            Files.move(
+                    fromPath,
+                    toPath,
+                    StandardCopyOption.ATOMIC_MOVE,
+                    StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException e) {
+            throw IoErrors.translate("rename to " + to, from, e, 1, usableBytesOrMax());
+        }
+        for (RealFile file : openFiles) {
+            if (file.path().equals(fromPath)) {
+                file.movedTo(toPath);
+            }
+        }
+    }
+
+    @Override
+    public void syncDirectory(String directory) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            syncPath(resolveDirectory(directory));
+        } catch (IOException e) {
+            throw IoErrors.translate("sync", directory, e, 1, usableBytesOrMax());
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    @Override
+    public long usableBytes() {
+        try {
+            return Files.getFileStore(root).getUsableSpace();
+        } catch (IOException e) {
+            throw IoErrors.translate("asking the free space", root.toString(), e);
+        }
+    }
+
+    @Override
+    public @Nullable Lock tryLock(String name) {
+        Path path = resolve(name);
+        if (!HELD_LOCKS.add(path)) {
+            return null;
+        }
+        RealLock lock = null;
+        try {
+            lock = lockPath(name, path);
+            return lock;
+        } catch (IOException e) {
+            throw IoErrors.translate("lock", name, e, 1, usableBytesOrMax());
+        } finally {
+            if (lock == null) {
+                HELD_LOCKS.remove(path);
+            }
+        }
+    }
+
+    @Override
+    public String description() {
+        return root.toString();
+    }
+
+    @Override
+    public String toString() {
+        return "RealDisk[" + root + "]";
+    }
+
+    /** Files that were opened here and not closed. */
+    public int openHandleCount() {
+        return openFiles.size();
+    }
+
+    void forget(RealFile file) {
+        openFiles.remove(file);
+    }
+
+    /** For finding out why something failed: no second failure, please. */
+    long usableBytesOrMax() {
+        try {
+            return usableBytes();
+        } catch (StorageIoException e) {
+            return Long.MAX_VALUE;
+        }
+    }
+
+    private RealFile openFile(String operation, String name, boolean create, boolean writable) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            RealFile file = RealFile.open(this, name, resolve(name), create, writable);
+            openFiles.add(file);
+            return file;
+        } catch (IOException e) {
+            throw IoErrors.translate(operation, name, e, 1, usableBytesOrMax());
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private Path resolve(String name) {
+        return root.resolve(DiskName.check(name));
+    }
+
+    private Path resolveDirectory(String name) {
+        return root.resolve(DiskName.checkDirectory(name));
+    }
+
+    private static void syncPath(Path directory) throws IOException {
+        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+
+    private static @Nullable RealLock lockPath(String name, Path path) throws IOException {
+        FileChannel channel = FileChannel.open(
+                path,
+                Set.of(
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.WRITE,
+                        LinkOption.NOFOLLOW_LINKS));
+        FileLock held = null;
+        try {
+            held = channel.tryLock();
+            return held == null ? null : new RealLock(name, path, channel);
+        } catch (OverlappingFileLockException e) {
+            return null; // another class loader's copy of this class holds it
+        } finally {
+            if (held == null) {
+                channel.close();
+            }
+        }
+    }
+
+    /** Closing the channel gives up the lock. */
+    private record RealLock(String name, Path path, FileChannel channel) implements Lock {
+        @Override
+        public void close() {
+            if (!channel.isOpen()) {
+                return;
+            }
+            try {
+                channel.close();
+            } catch (IOException e) {
+                throw IoErrors.translate("unlock", name, e);
+            } finally {
+                HELD_LOCKS.remove(path);
+            }
+        }
+    }
+}

@@ -1,0 +1,280 @@
+package io.turbidite.core.file;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
+
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * A file of the operating system.
+ *
+ * <p><em>Thread-safe</em> for disjoint ranges: reads and writes are positional.
+ *
+ * <p>Interrupts. A {@link FileChannel} is closed when a thread that uses it is interrupted, for every
+ * thread. An embedder may interrupt whom it likes, so:
+ *
+ * <ol>
+ *   <li>an operation puts the interrupt status aside and sets it again when it is done;
+ *   <li>an interrupt that comes while a read or write is under way makes it open the file again and start
+ *       over, which is harmless as both are positional; the file's identity is checked, so that another
+ *       file under the same name is not taken for it;
+ *   <li>syncs have a channel of their own, opened with the file, which no reader's interrupt can close.
+ *       Nothing is retried there: a sync that was cut short has an unknown outcome, so it failed (D6).
+ * </ol>
+ */
+final class RealFile implements DiskFile {
+    /** The JDK copies heap segments through a per-thread buffer of the transfer's size. */
+    private static final int HEAP_TRANSFER_BYTES_MAX = 1 << 20;
+
+    private static final int REOPEN_COUNT_MAX = 100;
+
+    private final RealDisk disk;
+    private final String name;
+    private final boolean writable;
+    private final @Nullable FileChannel syncChannel;
+    private final @Nullable Object identity;
+    private volatile Path path;
+    private volatile FileChannel channel;
+    private volatile boolean closed;
+
+    private RealFile(
+            RealDisk disk,
+            String name,
+            Path path,
+            FileChannel channel,
+            @Nullable FileChannel syncChannel)
+            throws IOException {
+        this.disk = disk;
+        this.name = name;
+        this.path = path;
+        this.channel = channel;
+        this.writable = syncChannel != null;
+        this.syncChannel = syncChannel;
+        this.identity = identityOf(path);
+    }
+
+    static RealFile open(RealDisk disk, String name, Path path, boolean create, boolean writable)
+            throws IOException {
+        FileChannel channel = FileChannel.open(path, options(create, writable));
+        FileChannel syncChannel = null;
+        try {
+            syncChannel = writable ? FileChannel.open(path, options(false, true)) : null;
+            return new RealFile(disk, name, path, channel, syncChannel);
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            if (syncChannel != null) {
+                syncChannel.close();
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public long size() {
+        return retried("size", 0, (from, done) -> from.size());
+    }
+
+    @Override
+    public int read(long fileOffset, MemorySegment target, long targetOffset, int byteCount) {
+        ByteBuffer buffer = target.asSlice(targetOffset, byteCount).asByteBuffer();
+        return (int) retried("read", 0, (from, done) -> {
+            while (limit(buffer, (int) done, byteCount)) {
+                int read = from.read(buffer, fileOffset + done);
+                if (read < 0) {
+                    break;
+                }
+                done += read;
+            }
+            return done;
+        });
+    }
+
+    @Override
+    public void write(long fileOffset, MemorySegment source, long sourceOffset, int byteCount) {
+        requireWritable();
+        ByteBuffer buffer = source.asSlice(sourceOffset, byteCount).asByteBuffer();
+        var _ = retried("write", byteCount, (to, done) -> {
+            while (limit(buffer, (int) done, byteCount)) {
+                done += to.write(buffer, fileOffset + done);
+            }
+            return done;
+        });
+    }
+
+    @Override
+    public void truncate(long size) {
+        requireWritable();
+        if (size < 0) {
+            throw new InvalidRequestException("size " + size);
+        }
+        var _ = retried("truncate", 1, (to, done) -> {
+            if (to.size() < size) {
+                return to.write(ByteBuffer.allocate(1), size - 1);
+            }
+            return to.truncate(size).size();
+        });
+    }
+
+    @Override
+    public void sync() {
+        requireWritable();
+        FileChannel target = Objects.requireNonNull(syncChannel);
+        boolean interrupted = Thread.interrupted();
+        try {
+            target.force(false);
+        } catch (ClosedChannelException e) {
+            if (closed) {
+                throw new ClosedException(name);
+            }
+            throw new StorageIoException(
+                    StorageIoException.Kind.IO,
+                    "sync",
+                    name,
+                    "interrupted, now or before; what is durable is unknown",
+                    e);
+        } catch (IOException e) {
+            throw IoErrors.translate("sync", name, e, 1, disk.usableBytesOrMax());
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        disk.forget(this);
+        try {
+            if (syncChannel != null) {
+                syncChannel.close();
+            }
+        } catch (IOException e) {
+            throw IoErrors.translate("close", name, e);
+        } finally {
+            closeChannel();
+        }
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /** The disk has renamed the file: a reopening has to look there. */
+    void movedTo(Path newPath) {
+        path = newPath;
+    }
+
+    private synchronized void closeChannel() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            throw IoErrors.translate("close", name, e);
+        }
+    }
+
+    private void requireWritable() {
+        if (!writable) {
+            throw new InvalidRequestException(name + " was opened for reading only");
+        }
+    }
+
+    /** Runs {@code transfer}, again from the start on a new channel if an interrupt closed this one. */
+    private long retried(String operation, long wantedBytes, Transfer transfer) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            for (int i = 0; ; i++) {
+                FileChannel current = channel;
+                try {
+                    return transfer.run(current, 0);
+                } catch (ClosedChannelException e) {
+                    interrupted |= Thread.interrupted();
+                    if (closed) {
+                        throw new ClosedException(name);
+                    }
+                    if (i == REOPEN_COUNT_MAX) {
+                        throw e;
+                    }
+                    reopen(current);
+                }
+            }
+        } catch (IOException e) {
+            long usable = wantedBytes == 0 ? Long.MAX_VALUE : disk.usableBytesOrMax();
+            throw IoErrors.translate(operation, name, e, wantedBytes, usable);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private synchronized void reopen(FileChannel broken) throws IOException {
+        if (!channel.equals(broken)) {
+            return;
+        }
+        if (closed) {
+            throw new ClosedException(name);
+        }
+        FileChannel opened = FileChannel.open(path, options(false, writable));
+        if (!Objects.equals(identity, identityOf(path))) {
+            opened.close();
+            throw new NoSuchFileException(path.toString());
+        }
+        channel = opened;
+    }
+
+    /** Sets the buffer to what is left of a transfer; false if nothing is. */
+    private static boolean limit(ByteBuffer buffer, int done, int byteCount) {
+        int left = byteCount - done;
+        int step = buffer.isDirect() ? left : Math.min(left, HEAP_TRANSFER_BYTES_MAX);
+        buffer.limit(done + step).position(done);
+        return left > 0;
+    }
+
+    private static @Nullable Object identityOf(Path path) throws IOException {
+        return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
+                .fileKey();
+    }
+
+    private static Set<OpenOption> options(boolean create, boolean writable) {
+        if (create) {
+            return Set.of(
+                    StandardOpenOption.CREATE_NEW,
+                    StandardOpenOption.READ,
+                    StandardOpenOption.WRITE);
+        }
+        return writable
+                ? Set.of(
+                        StandardOpenOption.READ,
+                        StandardOpenOption.WRITE,
+                        LinkOption.NOFOLLOW_LINKS)
+                : Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /** Something done to a channel from the start; returns how far it came. */
+    @FunctionalInterface
+    private interface Transfer {
+        long run(FileChannel channel, long done) throws IOException;
+    }
+}
