@@ -1,0 +1,101 @@
+package io.turbidite.ops;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/**
+ * Why a query is answered the way it is: the access path, what else was considered, and each operator
+ * with its estimated and, once the query ran, its actual number of rows. <em>Immutable.</em>
+ *
+ * @param dataset name of the source
+ * @param access the access path in a few words, for example {@code index by_tail, then fetch}
+ * @param operators from the result down to the storage
+ * @param considered every way in that was possible, cheapest first
+ */
+public record Explanation(
+        String dataset, String access, List<Operator> operators, List<Choice> considered) {
+    /**
+     * One operator of the plan.
+     *
+     * @param name what it does, for example {@code fetch}
+     * @param detail to what
+     * @param estimatedRows rows it was expected to hand on; empty where nothing is known
+     * @param actualRows rows it handed on; empty before the query ran
+     */
+    public record Operator(
+            String name, String detail, OptionalLong estimatedRows, OptionalLong actualRows) {}
+
+    /**
+     * A way in.
+     *
+     * @param cost in units of one record read by a scan
+     */
+    public record Choice(String access, double cost, boolean chosen) {}
+
+    public Explanation {
+        operators = List.copyOf(operators);
+        considered = List.copyOf(considered);
+    }
+
+    /** A map for JSON: {@code dataset, access, operators[{operator, detail, estimated, actual}], …}. */
+    public Map<String, Object> toMap() {
+        List<Map<String, Object>> rows = new ArrayList<>();
+        for (Operator operator : operators) {
+            Map<String, Object> row = new LinkedHashMap<>();
+            row.put("operator", operator.name());
+            row.put("detail", operator.detail());
+            operator.estimatedRows().ifPresent(n -> row.put("estimated", n));
+            operator.actualRows().ifPresent(n -> row.put("actual", n));
+            rows.add(row);
+        }
+        List<Map<String, Object>> choices = new ArrayList<>();
+        for (Choice choice : considered) {
+            Map<String, Object> row = new LinkedHashMap<>();
+            row.put("access", choice.access());
+            row.put("cost", choice.cost());
+            row.put("chosen", choice.chosen());
+            choices.add(row);
+        }
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("dataset", dataset);
+        map.put("access", access);
+        map.put("operators", rows);
+        map.put("considered", choices);
+        return map;
+    }
+
+    /** A table for people, without a trailing line break. */
+    @Override
+    public String toString() {
+        int nameWidth = "operator".length();
+        int detailWidth = 0;
+        for (Operator operator : operators) {
+            nameWidth = Math.max(nameWidth, operator.name().length());
+            detailWidth = Math.max(detailWidth, operator.detail().length());
+        }
+        String format = "%n  %-" + nameWidth + "s  %12s  %12s  %s";
+        StringBuilder text = new StringBuilder();
+        text.append(dataset).append(": ").append(access);
+        text.append(format.formatted("operator", "estimated", "actual", ""));
+        for (Operator operator : operators) {
+            text.append(format.formatted(
+                    operator.name(),
+                    show(operator.estimatedRows()),
+                    show(operator.actualRows()),
+                    operator.detail()));
+        }
+        text.append("%n  considered".formatted());
+        for (Choice choice : considered) {
+            text.append("%n  %s %-50s cost %,.0f"
+                    .formatted(choice.chosen() ? "→" : " ", choice.access(), choice.cost()));
+        }
+        return text.toString();
+    }
+
+    private static String show(OptionalLong rows) {
+        return rows.isPresent() ? "%,d".formatted(rows.getAsLong()) : "-";
+    }
+}

@@ -1,0 +1,7 @@
+package io.turbidite.ops;
+
+/** A direction. Null and missing are below every value: first ascending, last descending. */
+public enum Order {
+    ASC,
+    DESC
+}

@@ -1,0 +1,109 @@
+package io.turbidite.ops;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.type.Rectangle;
+import io.turbidite.ops.expr.Predicate;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes predicates for {@link Query#where}. Fields must be declared, values must be of the field's Java
+ * class (see {@link io.turbidite.core.type.TypeKind}); both are checked when the query is planned.
+ */
+public final class Predicates {
+    private Predicates() {}
+
+    /** The field equals {@code value}; a null value matches null and missing. */
+    public static Predicate eq(String field, @Nullable Object value) {
+        return new Predicate.Eq(field, value);
+    }
+
+    /**
+     * The field lies between the bounds, both included; a null bound is open. Null and missing lie in no
+     * range, not even one that is open on both sides. Strings are compared by their UTF-8 bytes.
+     */
+    public static Predicate range(String field, @Nullable Object low, @Nullable Object high) {
+        return new Predicate.Range(field, low, high);
+    }
+
+    /**
+     * A point inside the window, or a rectangle that meets it; borders included.
+     *
+     * @throws InvalidRequestException if a coordinate is not finite or a minimum is above its maximum
+     */
+    public static Predicate within(
+            String field, double minX, double minY, double maxX, double maxY) {
+        return new Predicate.Within(field, new Rectangle(minX, minY, maxX, maxY));
+    }
+
+    /** A string that has all of the words of {@code words}, in any order, letters without case. */
+    public static Predicate contains(String field, String words) {
+        return new Predicate.Contains(field, words);
+    }
+
+    /** Reads {@code f=v}; {@code null} alone matches null and missing. */
+    public static Predicate parseEq(String text) {
+        String[] parts = split("eq", text, "f=value");
+        return eq(parts[0], parts[1].equals("null") ? null : new Predicate.Text(parts[1]));
+    }
+
+    /** Reads {@code f=lo..hi}, split at the first {@code ..}; either may be empty. */
+    public static Predicate parseRange(String text) {
+        String[] parts = split("range", text, "f=low..high");
+        int dots = parts[1].indexOf("..");
+        if (dots < 0) {
+            throw new InvalidRequestException(
+                    "range '%s' has no '..'; write it as f=low..high, either may be empty"
+                            .formatted(text));
+        }
+        String low = parts[1].substring(0, dots);
+        String high = parts[1].substring(dots + 2);
+        return range(
+                parts[0],
+                low.isEmpty() ? null : new Predicate.Text(low),
+                high.isEmpty() ? null : new Predicate.Text(high));
+    }
+
+    /** Reads {@code f=minX,minY,maxX,maxY}. */
+    public static Predicate parseWithin(String text) {
+        String[] parts = split("within", text, "f=minX,minY,maxX,maxY");
+        double[] window = numbers("within", parts[1], 4, "f=minX,minY,maxX,maxY");
+        return within(parts[0], window[0], window[1], window[2], window[3]);
+    }
+
+    /** Reads {@code f=words}. */
+    public static Predicate parseContains(String text) {
+        String[] parts = split("contains", text, "f=words");
+        return contains(parts[0], parts[1]);
+    }
+
+    /** The part before the first {@code =} and the part behind it. */
+    static String[] split(String option, String text, String shape) {
+        int equals = text.indexOf('=');
+        if (equals <= 0) {
+            throw new InvalidRequestException(
+                    "%s '%s' names no field; write it as %s".formatted(option, text, shape));
+        }
+        return new String[] {text.substring(0, equals), text.substring(equals + 1)};
+    }
+
+    static double[] numbers(String option, String text, int count, String shape) {
+        String[] parts = text.split(",", -1);
+        double[] numbers = new double[parts.length];
+        try {
+            for (int i = 0; i < parts.length; i++) {
+                numbers[i] = Double.parseDouble(parts[i].strip());
+            }
+        } catch (NumberFormatException e) {
+            throw new InvalidRequestException(
+                    "%s '%s' is not %d numbers; write it as %s"
+                            .formatted(option, text, count, shape),
+                    e);
+        }
+        if (numbers.length != count) {
+            throw new InvalidRequestException("%s '%s' has %d numbers, not %d; write it as %s"
+                    .formatted(option, text, numbers.length, count, shape));
+        }
+        return numbers;
+    }
+}

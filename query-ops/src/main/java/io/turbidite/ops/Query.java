@@ -1,0 +1,186 @@
+package io.turbidite.ops;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.Source;
+import io.turbidite.ops.expr.Predicate;
+import io.turbidite.ops.plan.QueryRequest;
+import io.turbidite.ops.run.RunOptions;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A question to one source, put together call by call and then run.
+ *
+ * <pre>{@code
+ * try (QueryResult rows = Query.on(flights)
+ *         .where(Predicates.eq("tailnum", "N14228"))
+ *         .select("flight", "dest_name")
+ *         .orderBy("scheduled_departure", Order.DESC)
+ *         .limit(10)
+ *         .run()) {
+ *     rows.forEachJson(System.out);
+ * }
+ * }</pre>
+ *
+ * <p>Without order, rows come in no promised order; with it, rows that are equal in all of it come by
+ * primary key. Rows of a grouped query come by group unless ordered. The answer is that of one moment
+ * (D3).
+ *
+ * <p>Every mistake in a query (an undeclared field, a value of the wrong class, parts that do not go
+ * together) is an {@link InvalidRequestException} from {@link #run} or {@link #explain}, or from the
+ * call that makes it where that can be told.
+ *
+ * <p><em>Confined to one thread.</em> Each call changes this query and returns it; it may be run often.
+ */
+public final class Query {
+    private final Source source;
+    private final @Nullable ReadView view;
+    private final List<Predicate> predicates = new ArrayList<>();
+    private final List<String> select = new ArrayList<>();
+    private final List<String> groupBy = new ArrayList<>();
+    private final List<QueryRequest.OrderBy> order = new ArrayList<>();
+    private QueryRequest.@Nullable Cells cells;
+    private boolean count;
+    private long limit = QueryRequest.NO_LIMIT;
+    private @Nullable String access;
+    private RunOptions options = RunOptions.defaults();
+
+    private Query(Source source, @Nullable ReadView view) {
+        this.source = source;
+        this.view = view;
+    }
+
+    /** Asks {@code source} as it is when the query is run. */
+    public static Query on(Source source) {
+        return new Query(source, null);
+    }
+
+    /** Asks the moment that {@code view} shows; the caller closes the view, after the results. */
+    public static Query on(ReadView view) {
+        return new Query(view.source(), view);
+    }
+
+    /** Adds a condition; all must hold. */
+    public Query where(Predicate predicate) {
+        predicates.add(predicate);
+        return this;
+    }
+
+    /** Returns these declared fields, in this order, instead of whole records. */
+    public Query select(String... fields) {
+        return select(List.of(fields));
+    }
+
+    public Query select(List<String> fields) {
+        select.addAll(fields);
+        return this;
+    }
+
+    /** Returns one row {@code {"count": n}} instead of records. */
+    public Query count() {
+        count = true;
+        return this;
+    }
+
+    /** Returns a row {@code {field…, "count": n}} for each combination of values; null and missing are one. */
+    public Query groupBy(String... fields) {
+        groupBy.addAll(List.of(fields));
+        return this;
+    }
+
+    /**
+     * Returns a row {@code {"cell": [minX, minY, maxX, maxY], "count": n}} for each cell that holds
+     * points. Cells include their lower borders only; they start at the lower left of the query's window
+     * on the same field, else at 0,0. Records without a point are counted under a null cell.
+     *
+     * @param dx width of a cell, finite and above 0
+     * @param dy height of a cell, finite and above 0
+     */
+    public Query groupByCell(String field, double dx, double dy) {
+        if (cells != null) {
+            throw new InvalidRequestException("a query groups by one grid of cells");
+        }
+        if (!(dx > 0 && dy > 0 && Double.isFinite(dx) && Double.isFinite(dy))) {
+            throw new InvalidRequestException(
+                    "cells of %s by %s: both must be finite and above 0".formatted(dx, dy));
+        }
+        cells = new QueryRequest.Cells(field, dx, dy);
+        return this;
+    }
+
+    /** Reads {@code f=dx,dy} for {@link #groupByCell(String, double, double)}. */
+    public Query groupByCell(String text) {
+        String[] parts = Predicates.split("group-cell", text, "f=dx,dy");
+        double[] sizes = Predicates.numbers("group-cell", parts[1], 2, "f=dx,dy");
+        return groupByCell(parts[0], sizes[0], sizes[1]);
+    }
+
+    /**
+     * Orders rows; the first call decides, the next breaks ties. Records order by any declared field,
+     * groups by their fields, {@code cell} and {@code count}. Null and missing are below all values.
+     */
+    public Query orderBy(String field, Order direction) {
+        order.add(new QueryRequest.OrderBy(field, direction == Order.DESC));
+        return this;
+    }
+
+    /** Reads {@code f}, {@code f:asc} or {@code f:desc}. */
+    public Query orderBy(String text) {
+        if (text.endsWith(":desc")) {
+            return orderBy(text.substring(0, text.length() - ":desc".length()), Order.DESC);
+        }
+        return orderBy(
+                text.endsWith(":asc") ? text.substring(0, text.length() - ":asc".length()) : text,
+                Order.ASC);
+    }
+
+    /** Returns at most {@code rows} rows, 0 or more. */
+    public Query limit(long rows) {
+        if (rows < 0) {
+            throw new InvalidRequestException("limit %d is below 0".formatted(rows));
+        }
+        limit = rows;
+        return this;
+    }
+
+    /** Reads the primary index even where an index looks cheaper. */
+    public Query usingScan() {
+        access = QueryRequest.SCAN;
+        return this;
+    }
+
+    /** Searches this index even where another way looks cheaper; it must fit the predicates. */
+    public Query usingIndex(String index) {
+        access = index;
+        return this;
+    }
+
+    /** Sets what the query may use; {@link RunOptions#defaults()} otherwise. */
+    public Query with(RunOptions newOptions) {
+        options = newOptions;
+        return this;
+    }
+
+    /** Plans and starts the query; close the result. */
+    public QueryResult run() {
+        throw interim();
+    }
+
+    /** Plans the query without running it. */
+    public Explanation explain() {
+        throw interim();
+    }
+
+    private InvalidRequestException interim() {
+        return new InvalidRequestException("planning is not there yet: %s %s %s %s"
+                .formatted(source, view, options, request()));
+    }
+
+    private QueryRequest request() {
+        return new QueryRequest(predicates, select, count, groupBy, cells, order, limit, access);
+    }
+}

@@ -1,0 +1,68 @@
+package io.turbidite.ops.expr;
+
+import io.turbidite.core.type.Rectangle;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A condition on one declared field, as the caller wrote it; its values are checked against the field's
+ * type when a query is planned. <em>Immutable.</em>
+ */
+public sealed interface Predicate {
+    /** The declared field it is about. */
+    String field();
+
+    /**
+     * The field equals {@code value}; null matches null and missing.
+     *
+     * @param value of the field's Java class, or a {@link Text}
+     */
+    record Eq(String field, @Nullable Object value) implements Predicate {
+        @Override
+        public String toString() {
+            return field + " = " + show(value);
+        }
+    }
+
+    /** The field is neither null nor missing and lies between two bounds, both included; null is open. */
+    record Range(
+            String field, @Nullable Object low, @Nullable Object high) implements Predicate {
+        @Override
+        public String toString() {
+            return field
+                    + " in "
+                    + (low == null ? "" : show(low))
+                    + ".."
+                    + (high == null ? "" : show(high));
+        }
+    }
+
+    /** A point that lies in the window, or a rectangle that meets it; borders included. */
+    record Within(String field, Rectangle window) implements Predicate {
+        @Override
+        public String toString() {
+            return "%s within %s,%s,%s,%s"
+                    .formatted(field, window.minX(), window.minY(), window.maxX(), window.maxY());
+        }
+    }
+
+    /** A string that has all of the words, in any order, letters compared without case. */
+    record Contains(String field, String words) implements Predicate {
+        @Override
+        public String toString() {
+            return field + " contains " + show(words);
+        }
+    }
+
+    /** A value that is still text, read by the field's type when the query is planned. */
+    record Text(String text) {
+        @Override
+        public String toString() {
+            return text;
+        }
+    }
+
+    private static String show(@Nullable Object value) {
+        return value instanceof String text ? '"' + text + '"' : String.valueOf(value);
+    }
+}

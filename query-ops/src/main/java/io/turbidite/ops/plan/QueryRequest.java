@@ -1,0 +1,53 @@
+package io.turbidite.ops.plan;
+
+import io.turbidite.ops.expr.Predicate;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+
+/**
+ * A query as it was asked, not yet checked against a source. <em>Immutable.</em>
+ *
+ * @param predicates all must hold
+ * @param select fields to return; empty: the whole record
+ * @param count whether only the number of records is wanted
+ * @param groupBy fields to count by; empty: none
+ * @param cells grid to count by, if any
+ * @param order what to order rows by, first decides
+ * @param limit most rows to return
+ * @param access the way in that was asked for, {@link #SCAN} or the name of an index; null: the cheapest
+ */
+public record QueryRequest(
+        List<Predicate> predicates,
+        List<String> select,
+        boolean count,
+        List<String> groupBy,
+        @Nullable Cells cells,
+        List<OrderBy> order,
+        long limit,
+        @Nullable String access) {
+    /** The {@link #access} that reads the primary index; no index has this name. */
+    public static final String SCAN = "*scan*";
+
+    /** The {@link #limit} of a query without one. */
+    public static final long NO_LIMIT = Long.MAX_VALUE;
+
+    /** One thing to order by. */
+    public record OrderBy(String field, boolean descending) {}
+
+    /** A grid over a point field. */
+    public record Cells(String field, double dx, double dy) {}
+
+    public QueryRequest {
+        predicates = List.copyOf(predicates);
+        select = List.copyOf(select);
+        groupBy = List.copyOf(groupBy);
+        order = List.copyOf(order);
+    }
+
+    /** Whether rows are groups and their counts. */
+    public boolean grouped() {
+        return !groupBy.isEmpty() || cells != null;
+    }
+}

@@ -1,0 +1,54 @@
+package io.turbidite.ops.run;
+
+/**
+ * One branch on its way: opens on the first step, closes at the end, fails and closes on an exception.
+ * <em>Confined to one thread at a time.</em>
+ */
+final class BranchRun {
+    private final Stage.Branch branch;
+    private boolean opened;
+    private boolean ended;
+
+    BranchRun(Stage.Branch branch) {
+        this.branch = branch;
+    }
+
+    /** Whether there may be more to do. */
+    boolean step() {
+        if (ended) {
+            return false;
+        }
+        boolean good = false;
+        try {
+            if (!opened) {
+                opened = true;
+                branch.first().open();
+                branch.source().open();
+            }
+            boolean more = branch.source().step();
+            good = true;
+            if (!more) {
+                end();
+            }
+            return more;
+        } finally {
+            if (!good) {
+                abandon();
+            }
+        }
+    }
+
+    /** Ends it before its source does. */
+    void abandon() {
+        if (opened && !ended) {
+            branch.first().fail();
+            end();
+        }
+    }
+
+    private void end() {
+        ended = true;
+        branch.source().close();
+        branch.first().close();
+    }
+}

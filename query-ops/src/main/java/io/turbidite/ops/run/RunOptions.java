@@ -1,0 +1,66 @@
+package io.turbidite.ops.run;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.task.Tasks;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a query may use. <em>Immutable.</em>
+ *
+ * @param memoryBytesMax most bytes that sorting and grouping hold before they spill, or fail where
+ *     there is nowhere to spill to
+ * @param keyBatchBytes encoded primary keys that are sorted and fetched together
+ * @param spill where sorting and grouping put what does not fit; null: nowhere
+ * @param tasks runs partitions side by side where a query reads all before it answers; null: one after
+ *     another on the caller's thread
+ */
+public record RunOptions(
+        long memoryBytesMax,
+        int keyBatchBytes,
+        @Nullable Spill spill,
+        @Nullable Tasks tasks) {
+    /** Least memory that lets every operator keep one longest record and its buffers. */
+    public static final long MEMORY_BYTES_MIN = 1 << 20;
+
+    /**
+     * A directory for temporary files.
+     *
+     * @param directory created when first used; files in it are deleted when the query is closed
+     */
+    public record Spill(Disk disk, String directory) {}
+
+    public RunOptions {
+        if (memoryBytesMax < MEMORY_BYTES_MIN) {
+            throw new InvalidRequestException("memoryBytesMax %d is below the least of %d"
+                    .formatted(memoryBytesMax, MEMORY_BYTES_MIN));
+        }
+        // LUO19 §3.2 batches in megabytes; a batch must hold at least one longest key
+        if (keyBatchBytes < 4 << 10) {
+            throw new InvalidRequestException(
+                    "keyBatchBytes %d is below the least of 4096".formatted(keyBatchBytes));
+        }
+    }
+
+    /** 64 MiB, batches of 4 MiB, no spilling, the caller's thread. */
+    public static RunOptions defaults() {
+        return new RunOptions(64L << 20, 4 << 20, null, null);
+    }
+
+    public RunOptions withMemoryBytesMax(long bytes) {
+        return new RunOptions(bytes, keyBatchBytes, spill, tasks);
+    }
+
+    public RunOptions withKeyBatchBytes(int bytes) {
+        return new RunOptions(memoryBytesMax, bytes, spill, tasks);
+    }
+
+    public RunOptions withSpill(Disk disk, String directory) {
+        return new RunOptions(memoryBytesMax, keyBatchBytes, new Spill(disk, directory), tasks);
+    }
+
+    public RunOptions withTasks(Tasks newTasks) {
+        return new RunOptions(memoryBytesMax, keyBatchBytes, spill, newTasks);
+    }
+}

@@ -1,0 +1,85 @@
+package io.turbidite.ops.run;
+
+import io.turbidite.core.task.Tasks;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * Runs branches on workers and waits for all of them; the first failure stops the others and is thrown
+ * to the caller. <em>Thread-safe</em> by the two atomics: what a branch collected is read by the caller
+ * after it saw the branch counted as ended.
+ */
+final class SideBySide {
+    /** A worker that has ended its branch sleeps until closed; the time only bounds a lost wake. */
+    private static final long IDLE_MICROS = 100_000;
+
+    private final Tasks tasks;
+    private final AtomicInteger running;
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+
+    private SideBySide(Tasks tasks, int branchCount) {
+        this.tasks = tasks;
+        this.running = new AtomicInteger(branchCount);
+    }
+
+    static void run(Tasks tasks, List<BranchRun> runs) {
+        new SideBySide(tasks, runs.size()).run(runs);
+    }
+
+    private void run(List<BranchRun> runs) {
+        List<Tasks.Worker> workers = new ArrayList<>();
+        try {
+            for (BranchRun run : runs) {
+                workers.add(tasks.start("query", IDLE_MICROS, new Step(run)));
+            }
+            tasks.await(() -> running.get() == 0);
+        } finally {
+            workers.forEach(Tasks.Worker::close);
+        }
+        switch (failure.get()) {
+            case null -> {}
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            case Throwable e -> throw new IllegalStateException(e);
+        }
+    }
+
+    /** One branch's work. */
+    private final class Step implements Tasks.Step {
+        private final BranchRun branch;
+        private boolean counted;
+
+        Step(BranchRun branch) {
+            this.branch = branch;
+        }
+
+        @Override
+        @SuppressWarnings("CatchingUnchecked") // handed to the caller, whatever it is
+        public boolean run() {
+            if (counted) {
+                return false;
+            }
+            boolean more = false;
+            try {
+                if (failure.get() == null) {
+                    more = branch.step();
+                } else {
+                    branch.abandon();
+                }
+            } catch (RuntimeException | Error e) {
+                failure.compareAndSet(null, e);
+            }
+            if (!more) {
+                counted = true;
+                running.decrementAndGet();
+                tasks.signal();
+            }
+            return more;
+        }
+    }
+}

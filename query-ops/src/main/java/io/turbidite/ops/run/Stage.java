@@ -1,0 +1,26 @@
+package io.turbidite.ops.run;
+
+import io.turbidite.ops.frame.FrameSource;
+import io.turbidite.ops.frame.FrameWriter;
+
+import java.util.List;
+
+/**
+ * A part of a job that must end before the next begins: branches that may run side by side, each a
+ * source that pushes into a chain of writers. <em>Immutable.</em>
+ */
+public record Stage(List<Branch> branches) {
+    /**
+     * @param source pushes into {@code first}
+     * @param first the head of the chain
+     */
+    public record Branch(FrameSource source, FrameWriter first) {}
+
+    public Stage {
+        branches = List.copyOf(branches);
+    }
+
+    public static Stage of(FrameSource source, FrameWriter first) {
+        return new Stage(List.of(new Branch(source, first)));
+    }
+}
