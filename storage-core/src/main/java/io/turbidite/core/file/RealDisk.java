@@ -17,6 +17,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -97,7 +98,7 @@ public final class RealDisk implements Disk {
                 names.add(String.valueOf(path.getFileName()));
             }
         } catch (DirectoryIteratorException e) {
-            IOException cause = e.getCause() instanceof IOException io ? io : new IOException(e);
+            IOException cause = Objects.requireNonNull(e.getCause());
             throw IoErrors.translate("list", directory, cause);
         } catch (IOException e) {
             throw IoErrors.translate("list", directory, e);
