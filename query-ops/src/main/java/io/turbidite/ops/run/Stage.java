@@ -11,6 +11,8 @@ import java.util.List;
  */
 public record Stage(List<Branch> branches) {
     /**
+     * A source and what it pushes into.
+     *
      * @param source pushes into {@code first}
      * @param first the head of the chain
      */
