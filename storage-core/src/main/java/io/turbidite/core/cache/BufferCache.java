@@ -1,0 +1,265 @@
+package io.turbidite.core.cache;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.meter.Latency;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.core.time.Clock;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Pages of immutable files in a fixed amount of memory off the heap.
+ *
+ * <p><em>Thread-safe</em>: see {@link Frame} for hits and {@link Slabs} for misses. Owned by the store,
+ * which closes it after all cursors and components. Its memory is reserved from the account at once and
+ * allocated as pages come.
+ *
+ * <pre>{@code
+ * BufferCache cache = BufferCache.create(budget.account("cache"), 64 << 20, tasks, clock);
+ * CachedFile file = cache.register("c-17", pageCount, loader);
+ * Frame frame = file.pin(3);
+ * try {
+ *     read(frame.segment());
+ * } finally {
+ *     frame.unpin();
+ * }
+ * }</pre>
+ *
+ * <ol>
+ *   <li>Memory held is at most {@code bytesMax}: when all of it is pinned, a miss waits, then throws.
+ *   <li>A page that is missed by many threads is loaded by one.
+ *   <li>A failed load leaves no frame; each waiting thread tries again and gets its own error.
+ *   <li>No lock is held while a page is loaded or waited for.
+ * </ol>
+ */
+public final class BufferCache implements AutoCloseable {
+    /** The smallest cache: a few pages of the smallest size. */
+    public static final long BYTES_MIN = 64 << 10;
+
+    private final MemoryBudget.Account account;
+    private final CacheOptions options;
+    private final Tasks tasks;
+    private final Clock clock;
+    private final Slabs slabs;
+    private final Latency loadLatency;
+    private final Set<CachedFile> files = ConcurrentHashMap.newKeySet();
+    private final LongAdder loadCount = new LongAdder();
+    private final LongAdder failedLoadCount = new LongAdder();
+    private final AtomicInteger loadsInFlight = new AtomicInteger();
+
+    /** Threads that wait for a load, or for an unpin; unpins look here. */
+    private final AtomicInteger waitingCount = new AtomicInteger();
+
+    /** Moves with each unpin that happens while somebody waits. */
+    private final AtomicInteger unpinTurn = new AtomicInteger();
+
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private volatile boolean closed;
+
+    private BufferCache(
+            MemoryBudget.Account account,
+            CacheOptions options,
+            Tasks tasks,
+            Clock clock,
+            Meters meters) {
+        this.account = account;
+        this.options = options;
+        this.tasks = tasks;
+        this.clock = clock;
+        this.slabs = new Slabs(options.bytesMax());
+        this.loadLatency = meters.latency("cache.load");
+        meters.gauge("cache.bytes", () -> statistics().bytesHeld());
+        meters.gauge("cache.frames", () -> statistics().frameCount());
+        meters.gauge("cache.frames.pinned", () -> statistics().pinnedFrameCount());
+        meters.total("cache.hits", () -> statistics().hitCount());
+        meters.total("cache.loads", () -> statistics().loadCount());
+        meters.total("cache.evictions", () -> statistics().evictionCount());
+    }
+
+    /** A cache with default options and meters of its own. */
+    public static BufferCache create(
+            MemoryBudget.Account account, long bytesMax, Tasks tasks, Clock clock) {
+        return create(account, CacheOptions.of(bytesMax), tasks, clock, new Meters());
+    }
+
+    /**
+     * An empty cache.
+     *
+     * @param account charged with {@code options.bytesMax()} until close
+     * @throws InvalidRequestException if the account has less
+     */
+    public static BufferCache create(
+            MemoryBudget.Account account,
+            CacheOptions options,
+            Tasks tasks,
+            Clock clock,
+            Meters meters) {
+        if (!account.reserve(options.bytesMax())) {
+            throw new InvalidRequestException(
+                    "a buffer cache of %d bytes does not fit into the memory budget (%s)"
+                            .formatted(options.bytesMax(), account));
+        }
+        return new BufferCache(account, options, tasks, clock, meters);
+    }
+
+    /**
+     * Makes room for a file's page numbers; loads nothing.
+     *
+     * @param name the file's, for errors
+     */
+    public CachedFile register(String name, int pageCount, PageLoader loader) {
+        CachedFile file = new CachedFile(this, name, pageCount, loader);
+        files.add(file);
+        if (closed) {
+            files.remove(file);
+            throw new ClosedException("the buffer cache");
+        }
+        return file;
+    }
+
+    public long bytesMax() {
+        return options.bytesMax();
+    }
+
+    public CacheStatistics statistics() {
+        return slabs.statistics(loadCount.sum(), failedLoadCount.sum());
+    }
+
+    /**
+     * Closes every file, waits for loads under way, and frees the memory, that of pinned frames too:
+     * reading such a segment later throws {@link IllegalStateException}.
+     */
+    @Override
+    public void close() {
+        if (closing.getAndSet(true)) {
+            return;
+        }
+        closed = true;
+        for (CachedFile file : files) {
+            file.close();
+        }
+        if (loadsInFlight.get() > 0) {
+            await(() -> loadsInFlight.get() == 0);
+        }
+        slabs.close();
+        account.release(options.bytesMax());
+    }
+
+    void unregister(CachedFile file) {
+        files.remove(file);
+    }
+
+    boolean isAwaited() {
+        return waitingCount.get() != 0;
+    }
+
+    /** After an unpin that left work to do: somebody waits, or the frame is doomed. */
+    void unpinned(Frame frame) {
+        if (frame.isDoomed() && !frame.isPinned()) {
+            slabs.reclaim(frame);
+        }
+        if (isAwaited()) {
+            unpinTurn.incrementAndGet();
+            tasks.signal();
+        }
+    }
+
+    void awaitLoaded(Frame frame) {
+        await(() -> !frame.isLoading());
+    }
+
+    /** Loads the frame's page into a slot and publishes it. Steps 1 to 3 undo themselves when they fail. */
+    void load(Frame frame, PageLoader loader) {
+        loadsInFlight.incrementAndGet();
+        boolean loaded = false;
+        try {
+            // 1. only while open: close() waits for the loads that it sees
+            if (closed) {
+                throw new ClosedException("the buffer cache");
+            }
+            // 2. memory
+            int pageBytes = loader.pageBytes(frame.page);
+            Slot slot = takeSlot(frame, pageBytes);
+            // 3. bytes
+            var segment = slot.memory.asSlice(0, pageBytes);
+            long start = clock.monotonicNanos();
+            loader.load(frame.page, segment);
+            loadLatency.record(clock.monotonicNanos() - start);
+            // 4. everyone may read it
+            loadCount.increment();
+            frame.publish(segment);
+            loaded = true;
+        } finally {
+            if (!loaded) {
+                failedLoadCount.increment();
+                slabs.abandon(frame);
+            }
+            loadsInFlight.decrementAndGet();
+            if (isAwaited()) {
+                unpinTurn.incrementAndGet();
+                tasks.signal();
+            }
+        }
+    }
+
+    private Slot takeSlot(Frame frame, int pageBytes) {
+        if (pageBytes <= 0 || pageBytes > SizeClasses.PAGE_BYTES_MAX) {
+            throw new IllegalArgumentException(
+                    "page %d of %s has %d bytes".formatted(frame.page, frame.file, pageBytes));
+        }
+        int sizeClass = SizeClasses.of(pageBytes);
+        if (SizeClasses.bytes(sizeClass) > options.bytesMax()) {
+            throw new InvalidRequestException(
+                    "page %d of %s has %d bytes, more than the buffer cache of %d: raise the cache's memory"
+                            .formatted(frame.page, frame.file, pageBytes, options.bytesMax()));
+        }
+        Slot slot = slabs.take(frame, sizeClass);
+        return slot != null ? slot : awaitSlot(frame, sizeClass);
+    }
+
+    private Slot awaitSlot(Frame frame, int sizeClass) {
+        long start = clock.monotonicNanos();
+        long waitNanosMax = options.fullWaitMicros() * 1_000;
+        waitingCount.incrementAndGet();
+        try {
+            while (true) {
+                // read before the attempt, so that an unpin after the attempt moves it
+                int turn = unpinTurn.get();
+                Slot slot = slabs.take(frame, sizeClass);
+                if (slot != null) {
+                    return slot;
+                }
+                if (closed) {
+                    throw new ClosedException("the buffer cache");
+                }
+                if (clock.monotonicNanos() - start >= waitNanosMax) {
+                    throw new InvalidRequestException(
+                            "all %d bytes of the buffer cache are pinned by open cursors: close some, or raise the cache's memory"
+                                    .formatted(options.bytesMax()));
+                }
+                tasks.await(() -> unpinTurn.get() != turn
+                        || closed
+                        || clock.monotonicNanos() - start >= waitNanosMax);
+            }
+        } finally {
+            waitingCount.decrementAndGet();
+        }
+    }
+
+    private void await(BooleanSupplier condition) {
+        waitingCount.incrementAndGet();
+        try {
+            tasks.await(condition);
+        } finally {
+            waitingCount.decrementAndGet();
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package io.turbidite.core.cache;
+
+import io.turbidite.core.ClosedException;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * An immutable file's pages in the cache: the array from page number to frame.
+ *
+ * <p><em>Thread-safe.</em> A hit is one array load and one atomic addition: no lock, no garbage. Owned by
+ * whoever registered it; the cache closes it too when it is closed.
+ *
+ * <ol>
+ *   <li>Array elements go null → frame by the thread that will load it, and frame → null once the frame
+ *       is dead. So one thread loads a page, all others wait for it.
+ *   <li>A closed file has no frame that can be pinned: {@link #close} dooms those it finds, and a loader
+ *       looks at {@code closed} after it has published its frame.
+ * </ol>
+ */
+public final class CachedFile implements AutoCloseable {
+    private final BufferCache cache;
+    private final String name;
+    private final PageLoader loader;
+    private final AtomicReferenceArray<@Nullable Frame> frames;
+    private volatile boolean closed;
+
+    CachedFile(BufferCache cache, String name, int pageCount, PageLoader loader) {
+        this.cache = cache;
+        this.name = name;
+        this.loader = loader;
+        this.frames = new AtomicReferenceArray<>(pageCount);
+    }
+
+    /**
+     * The frame of a page, loaded if need be; the caller unpins it.
+     *
+     * @throws IndexOutOfBoundsException if there is no such page
+     * @throws ClosedException if this file or the cache is closed
+     * @throws io.turbidite.core.InvalidRequestException if the page is larger than the cache, or all
+     *     frames stayed pinned for as long as the cache waits
+     * @throws io.turbidite.core.StorageException whatever the {@link PageLoader} throws
+     */
+    public Frame pin(int page) {
+        Frame frame = frames.get(page);
+        if (frame != null && frame.tryPin()) {
+            return frame;
+        }
+        return pinSlowly(page);
+    }
+
+    public int pageCount() {
+        return frames.length();
+    }
+
+    public String name() {
+        return name;
+    }
+
+    /** Drops all frames, those still pinned at their last unpin; later pins throw. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        for (int page = 0; page < frames.length(); page++) {
+            Frame frame = frames.get(page);
+            if (frame != null && frame.doom()) {
+                cache.unpinned(frame);
+            }
+        }
+        cache.unregister(this);
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+
+    /** Called once the frame is dead. */
+    void forget(Frame frame) {
+        frames.compareAndSet(frame.page, frame, null);
+    }
+
+    private Frame pinSlowly(int page) {
+        while (true) {
+            if (closed) {
+                throw new ClosedException(name);
+            }
+            Frame frame = frames.get(page);
+            if (frame == null) {
+                Frame mine = new Frame(cache, this, page);
+                if (frames.compareAndSet(page, null, mine)) {
+                    return load(mine);
+                }
+            } else if (frame.tryPin()) {
+                return frame;
+            } else if (frame.isLoading()) {
+                cache.awaitLoaded(frame);
+            } else {
+                // dead: whoever gave it up is about to do the same
+                forget(frame);
+            }
+        }
+    }
+
+    private Frame load(Frame mine) {
+        cache.load(mine, loader);
+        if (closed) {
+            mine.doom();
+            mine.unpin();
+            throw new ClosedException(name);
+        }
+        return mine;
+    }
+}

@@ -1,0 +1,127 @@
+package io.turbidite.core.meter;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.regex.Pattern;
+
+/**
+ * The instruments of one store, by name and tags.
+ *
+ * <p><em>Thread-safe.</em> Looking an instrument up takes a hash table: rooms do it once and keep it.
+ * Asking twice for the same name and tags gives the same counter or latency.
+ *
+ * <pre>{@code
+ * Meters meters = new Meters();
+ * Counter upserts = meters.scope("dataset", "Tweets").counter("write.upserts");
+ * upserts.increment();
+ * new MicrometerBinder(meters).bindTo(registry);
+ * }</pre>
+ */
+public final class Meters {
+    private static final Pattern NAME = Pattern.compile("[a-z0-9]+(\\.[a-z0-9]+)*");
+
+    private final Registry registry;
+    private final Map<String, String> tags;
+
+    /** Meters that hold nothing yet. */
+    public Meters() {
+        this(new Registry(), Map.of());
+    }
+
+    private Meters(Registry registry, Map<String, String> tags) {
+        this.registry = registry;
+        this.tags = tags;
+    }
+
+    /** A view on the same meters that tags whatever is made through it. */
+    public Meters scope(String key, String value) {
+        SortedMap<String, String> more = new TreeMap<>(tags);
+        more.put(key, value);
+        return new Meters(registry, Collections.unmodifiableSortedMap(more));
+    }
+
+    public Counter counter(String name) {
+        return registry.get(Counter.class, new Counter(checkName(name), tags));
+    }
+
+    public Latency latency(String name) {
+        return registry.get(Latency.class, new Latency(checkName(name), tags));
+    }
+
+    /** Shows a number that goes up and down; a second source of the name takes the first one's place. */
+    public void gauge(String name, LongSupplier source) {
+        registry.put(new Reading(checkName(name), tags, false, source));
+    }
+
+    /** Shows a number that only grows; a second source of the name takes the first one's place. */
+    public void total(String name, LongSupplier source) {
+        registry.put(new Reading(checkName(name), tags, true, source));
+    }
+
+    /** Everything there is, of all scopes, sorted by name and tags. */
+    public List<Instrument> instruments() {
+        return registry.instruments.values().stream()
+                .sorted((a, b) -> Registry.keyOf(a).compareTo(Registry.keyOf(b)))
+                .toList();
+    }
+
+    /** Calls {@code observer} for each instrument there is, and at once for each that comes. */
+    public void observe(Consumer<Instrument> observer) {
+        registry.observe(observer);
+    }
+
+    private static String checkName(String name) {
+        if (!NAME.matcher(name).matches()) {
+            throw new IllegalArgumentException("instrument name '" + name
+                    + "' must be parts of a-z and 0-9 with dots between");
+        }
+        return name;
+    }
+
+    /** What all scopes share. */
+    private static final class Registry {
+        private final Map<String, Instrument> instruments = new ConcurrentHashMap<>();
+        private final List<Consumer<Instrument>> observers = new CopyOnWriteArrayList<>();
+
+        <T extends Instrument> T get(Class<T> type, T fresh) {
+            Instrument there = instruments.putIfAbsent(keyOf(fresh), fresh);
+            if (there == null) {
+                announce(fresh);
+                return fresh;
+            }
+            if (!type.isInstance(there)) {
+                throw new IllegalArgumentException("instrument " + keyOf(fresh) + " is a "
+                        + there.getClass().getSimpleName());
+            }
+            return type.cast(there);
+        }
+
+        void put(Reading reading) {
+            instruments.put(keyOf(reading), reading);
+            announce(reading);
+        }
+
+        void observe(Consumer<Instrument> observer) {
+            observers.add(observer);
+            // one that comes at the same time may be announced twice: observers are idempotent
+            instruments.values().forEach(observer);
+        }
+
+        private void announce(Instrument instrument) {
+            for (Consumer<Instrument> observer : observers) {
+                observer.accept(instrument);
+            }
+        }
+
+        static String keyOf(Instrument instrument) {
+            return instrument.name() + instrument.tags();
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package io.turbidite.core.meter;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something that a store did on its own account, with its cause and size. Immutable.
+ *
+ * <p>Times are microseconds of the wall clock, durations nanoseconds.
+ */
+public sealed interface StoreEvent {
+    /** When it ended. */
+    long wallMicros();
+
+    /**
+     * The memory components of a partition went to disk.
+     *
+     * @param cause what asked for it: {@code "memory"}, {@code "log"}, {@code "close"}, {@code "request"}
+     * @param minTimestamp with {@code maxTimestamp} the new components' ID
+     */
+    record Flushed(
+            long wallMicros,
+            String dataset,
+            int partition,
+            String cause,
+            long minTimestamp,
+            long maxTimestamp,
+            long entryCount,
+            long bytesWritten,
+            long nanos)
+            implements StoreEvent {}
+
+    /** Disk components of an index became one. */
+    record Merged(
+            long wallMicros,
+            String dataset,
+            int partition,
+            String index,
+            String cause,
+            int inputCount,
+            long bytesRead,
+            long bytesWritten,
+            long entriesRead,
+            long entriesWritten,
+            long nanos)
+            implements StoreEvent {}
+
+    /** Writers had to wait. */
+    record Stalled(long wallMicros, String dataset, int partition, String cause, long nanos)
+            implements StoreEvent {}
+
+    /** The store was opened. */
+    record Recovered(long wallMicros, long logBytes, long operationCount, long nanos)
+            implements StoreEvent {}
+
+    /** Background work stopped for want of space on disk, or went on ({@code paused} false). */
+    record SpaceChanged(long wallMicros, boolean paused, String what) implements StoreEvent {}
+
+    /** Something failed where no caller can be told. */
+    record Failed(long wallMicros, String what, @Nullable Throwable cause) implements StoreEvent {}
+}
