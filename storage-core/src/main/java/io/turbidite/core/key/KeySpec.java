@@ -1,0 +1,239 @@
+package io.turbidite.core.key;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.DecimalBytes;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.TypeKind;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * The key that some declared fields of a record make, one after the other: a primary key, a secondary
+ * key, the fields of a filter.
+ *
+ * <pre>{@code
+ * KeySpec byTail = KeySpec.of(type, List.of("tailnum"), "index by_tail");
+ * byTail.append(record, sink.clear());                  // then the primary key, for an index entry
+ * KeyRange.startingWith(byTail.encode("N14228"));       // all entries of that tail number
+ * }</pre>
+ *
+ * <p><em>Immutable, thread-safe</em> (slices and sinks are the caller's).
+ *
+ * <p>Invariant: comparing two keys of one spec as bytes is comparing their values, field by field.
+ */
+public final class KeySpec {
+    private final RecordType type;
+    private final List<String> fields;
+    private final List<TypeKind> kindList;
+    private final TypeKind[] kinds;
+    private final int[] indexes;
+
+    private KeySpec(RecordType type, List<String> fields, String use) {
+        if (fields.isEmpty()) {
+            throw new InvalidRequestException(use + " names no field");
+        }
+        this.type = type;
+        this.fields = List.copyOf(fields);
+        this.kinds = new TypeKind[fields.size()];
+        this.indexes = new int[fields.size()];
+        for (int i = 0; i < kinds.length; i++) {
+            indexes[i] = type.require(fields.get(i), use);
+            kinds[i] = type.field(indexes[i]).kind();
+            if (this.fields.indexOf(fields.get(i)) < i) {
+                throw new InvalidRequestException(
+                        "%s names field '%s' twice".formatted(use, fields.get(i)));
+            }
+        }
+        this.kindList = List.of(kinds);
+    }
+
+    /**
+     * The key of these fields, in this order.
+     *
+     * @param use who wants it, for messages: {@code "primary key of Flights"}
+     * @throws InvalidRequestException if a field is not declared or there twice, or there is none
+     */
+    public static KeySpec of(RecordType type, List<String> fields, String use) {
+        return new KeySpec(type, fields, use);
+    }
+
+    public List<String> fields() {
+        return fields;
+    }
+
+    public List<TypeKind> kinds() {
+        return kindList;
+    }
+
+    /**
+     * Appends the key of a record of this type; null and missing fields give the null marker. Makes no
+     * garbage.
+     *
+     * @throws InvalidRequestException if the key is longer than {@link Limits#KEY_BYTES_MAX}; the sink is
+     *     as it was
+     */
+    public void append(RecordView record, ByteSink sink) {
+        assert record.type().equals(type) : record.type() + " is not " + type;
+        int start = sink.length();
+        for (int i = 0; i < kinds.length; i++) {
+            appendField(record, indexes[i], kinds[i], sink, start);
+        }
+        checkLength(sink, start);
+    }
+
+    private void appendField(
+            RecordView record, int field, TypeKind kind, ByteSink sink, int start) {
+        if (record.isAbsent(field)) {
+            KeyCodec.appendNull(sink, kind);
+            return;
+        }
+        switch (kind) {
+            case BOOL -> KeyCodec.appendBool(sink, record.getLong(field) == 1);
+            case FLOAT -> KeyCodec.appendFloat(sink, (float) record.getDouble(field));
+            case DOUBLE -> KeyCodec.appendDouble(sink, record.getDouble(field));
+            case STRING, BINARY -> {
+                Slice bytes = record.getBytes(field);
+                if (bytes.length() >= Limits.KEY_BYTES_MAX) {
+                    // before copying what may be megabytes
+                    throw tooLong(sink, start, bytes.length() + 1);
+                }
+                KeyCodec.appendBytes(sink, bytes);
+            }
+            case DECIMAL -> appendDecimal(sink, record.getBytes(field));
+            case UUID -> {
+                Slice bytes = record.getBytes(field);
+                KeyCodec.appendUuid(
+                        sink,
+                        bytes.segment().get(Bytes.I64_BE, bytes.offset()),
+                        bytes.segment().get(Bytes.I64_BE, bytes.offset() + 8));
+            }
+            case POINT -> appendCoordinates(record, field, 2, sink);
+            case RECTANGLE -> appendCoordinates(record, field, 4, sink);
+            default -> KeyCodec.appendLong(sink, record.getLong(field));
+        }
+    }
+
+    private static void appendDecimal(ByteSink sink, Slice stored) {
+        int length = stored.length() - DecimalBytes.SCALE_BYTES;
+        if (DecimalBytes.length(stored.segment(), stored.offset(), length) != length) {
+            throw new CorruptionException("record", 0, "decimal", "well-formed", stored.toString());
+        }
+        sink.putBytes(stored.segment(), stored.offset(), length);
+    }
+
+    private static void appendCoordinates(RecordView record, int field, int count, ByteSink sink) {
+        for (int i = 0; i < count; i++) {
+            KeyCodec.appendDouble(sink, record.getCoordinate(field, i));
+        }
+    }
+
+    /**
+     * Appends the key of these Java values, or the first part of it if they are fewer than the fields.
+     *
+     * @throws InvalidRequestException naming the field that a value does not fit; the sink is as it was
+     */
+    public void appendValues(ByteSink sink, List<? extends @Nullable Object> values) {
+        if (values.size() > kinds.length) {
+            throw new InvalidRequestException("a key of %s takes %d values, not %d"
+                    .formatted(fields, kinds.length, values.size()));
+        }
+        int start = sink.length();
+        for (int i = 0; i < values.size(); i++) {
+            try {
+                KeyCodec.append(sink, kinds[i], values.get(i));
+            } catch (InvalidRequestException e) {
+                sink.truncate(start);
+                throw new InvalidRequestException(
+                        "field '%s': %s".formatted(fields.get(i), e.getMessage()), e);
+            }
+        }
+        checkLength(sink, start);
+    }
+
+    /** The key of these values, or the prefix of keys that the first few of them make. */
+    public byte[] encode(@Nullable Object... values) {
+        // above the limit, so that it is the check that speaks
+        ByteSink sink = new ByteSink(64, 8 * Limits.RECORD_BYTES_MAX);
+        appendValues(sink, Arrays.asList(values));
+        return sink.asSlice(new Slice()).toByteArray();
+    }
+
+    /**
+     * Bytes of this spec's key in a longer one, where it starts at {@code at}.
+     *
+     * @throws CorruptionException if there is none
+     */
+    public int length(Slice key, int at) {
+        int end = at;
+        for (TypeKind kind : kinds) {
+            end += KeyCodec.length(kind, key, end);
+        }
+        return end - at;
+    }
+
+    /**
+     * The values of the key that starts at {@code at}, null where they are null or missing.
+     *
+     * @throws CorruptionException if there is none
+     */
+    public List<@Nullable Object> decode(Slice key, int at) {
+        List<@Nullable Object> values = new ArrayList<>(kinds.length);
+        int next = at;
+        for (TypeKind kind : kinds) {
+            values.add(KeyCodec.decode(kind, key, next));
+            next += KeyCodec.length(kind, key, next);
+        }
+        return Collections.unmodifiableList(values);
+    }
+
+    /** Whether some field of the key is null or missing: no primary key may be. */
+    public boolean hasNullOrMissing(RecordView record) {
+        for (int index : indexes) {
+            if (record.isAbsent(index)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void checkLength(ByteSink sink, int start) {
+        int length = sink.length() - start;
+        if (length > Limits.KEY_BYTES_MAX) {
+            throw tooLong(sink, start, length);
+        }
+    }
+
+    private InvalidRequestException tooLong(ByteSink sink, int start, int length) {
+        sink.truncate(start);
+        return new InvalidRequestException("the key of %s has %d bytes or more; the limit is %d"
+                .formatted(fields, length, Limits.KEY_BYTES_MAX));
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof KeySpec spec
+                && type.equals(spec.type)
+                && fields.equals(spec.fields);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * type.hashCode() + fields.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return fields.toString();
+    }
+}

@@ -1,0 +1,301 @@
+package io.turbidite.core.record;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamReadFeature;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.bytes.Utf8;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.Rectangle;
+import io.turbidite.core.type.TypeKind;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.math.BigDecimal;
+
+/**
+ * Feeds a record written as one JSON object to a {@link RecordWriter}, token by token. <em>Confined to
+ * one thread</em>; belongs to its writer.
+ *
+ * <p>The parser takes more than JSON allows in UTF-8 (overlong forms, other charsets), so the bytes are
+ * checked first. Names that are there twice are refused at every level. All bounds are ours and smaller
+ * than what they cost: input bytes, digits of a number, nesting.
+ */
+final class JsonRecordReader {
+    /** A JSON text is at most this much longer than its record: six bytes for a control character. */
+    private static final int JSON_BYTES_MAX = 6 * Limits.RECORD_BYTES_MAX;
+
+    private static final int MESSAGE_CHARS_MAX = 160;
+
+    private static final JsonFactory FACTORY = JsonFactory.builder()
+            .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
+            .disable(JsonFactory.Feature.CHARSET_DETECTION)
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .streamReadConstraints(StreamReadConstraints.builder()
+                    // one more than ours, so that ours speaks first
+                    .maxNestingDepth(Limits.NESTING_DEPTH_MAX + 1)
+                    .maxNumberLength(DecimalBytes.DIGIT_COUNT_MAX + 100)
+                    .maxNameLength(6 * RecordFormat.OPEN_NAME_BYTES_MAX)
+                    .maxStringLength(JSON_BYTES_MAX)
+                    .build())
+            .build();
+
+    private final RecordWriter writer;
+    private final OpenWriter open;
+    private final RecordType type;
+    private final double[] coordinates = new double[4];
+    private byte[] bytes = new byte[1024];
+
+    JsonRecordReader(RecordWriter writer, RecordType type) {
+        this.writer = writer;
+        this.open = writer.open();
+        this.type = type;
+    }
+
+    void read(Slice utf8) {
+        int length = utf8.length();
+        if (length > JSON_BYTES_MAX) {
+            throw new InvalidRequestException("%d bytes of JSON are more than the limit of %d"
+                    .formatted(length, JSON_BYTES_MAX));
+        }
+        int invalidAt = Utf8.firstInvalid(utf8.segment(), utf8.offset(), length);
+        if (invalidAt >= 0) {
+            throw new InvalidRequestException("the text is not UTF-8 at byte " + invalidAt);
+        }
+        if (bytes.length < length) {
+            bytes = new byte[Math.max(length, Math.min(2 * bytes.length, JSON_BYTES_MAX))];
+        }
+        MemorySegment.copy(utf8.segment(), Bytes.U8, utf8.offset(), bytes, 0, length);
+        try (JsonParser parser = FACTORY.createParser(bytes, 0, length)) {
+            record(parser);
+        } catch (JsonProcessingException e) {
+            throw malformed(e);
+        } catch (IOException e) {
+            throw new InvalidRequestException("the text is not JSON: " + e.getMessage(), e);
+        }
+    }
+
+    private static InvalidRequestException malformed(JsonProcessingException e) {
+        String reason = e.getOriginalMessage();
+        String first = reason.lines().findFirst().orElse("");
+        String cut = first.length() > MESSAGE_CHARS_MAX
+                ? first.substring(0, MESSAGE_CHARS_MAX) + "…"
+                : first;
+        long at = e.getLocation() == null ? -1 : e.getLocation().getByteOffset();
+        return new InvalidRequestException(
+                "the text is not a JSON object%s: %s"
+                        .formatted(at < 0 ? "" : " at byte " + at, cut),
+                e);
+    }
+
+    private void record(JsonParser parser) throws IOException {
+        if (parser.nextToken() != JsonToken.START_OBJECT) {
+            throw new InvalidRequestException("a record must be a JSON object");
+        }
+        String name = parser.nextFieldName();
+        while (name != null) {
+            int field = type.indexOf(name);
+            if (field >= 0) {
+                declared(parser, field);
+            } else {
+                undeclared(parser, name);
+            }
+            name = parser.nextFieldName();
+        }
+        if (parser.nextToken() != null) {
+            throw new InvalidRequestException("there is text behind the JSON object at byte "
+                    + parser.currentTokenLocation().getByteOffset());
+        }
+    }
+
+    private void declared(JsonParser parser, int field) throws IOException {
+        JsonToken token = parser.nextToken();
+        if (token == JsonToken.VALUE_NULL) {
+            writer.setNull(field);
+            return;
+        }
+        try {
+            value(parser, token, field, type.field(field).kind());
+        } catch (RecordWriter.FieldException e) {
+            throw e;
+        } catch (InvalidRequestException e) {
+            throw writer.invalid(field, e);
+        }
+    }
+
+    private void value(JsonParser parser, JsonToken token, int field, TypeKind kind)
+            throws IOException {
+        switch (kind) {
+            case BOOL -> {
+                if (token != JsonToken.VALUE_TRUE && token != JsonToken.VALUE_FALSE) {
+                    throw wrongType(parser, kind);
+                }
+                writer.setLong(field, token == JsonToken.VALUE_TRUE ? 1 : 0);
+            }
+            case INT8, INT16, INT32, INT64 -> writer.setLong(field, integer(parser, token, kind));
+            case FLOAT, DOUBLE -> writer.setDouble(field, real(parser, token, kind));
+            case DECIMAL -> {
+                if (!token.isNumeric()) {
+                    throw wrongType(parser, kind);
+                }
+                writer.setObject(field, parser.getDecimalValue());
+            }
+            case STRING -> writer.setString(field, text(parser, token, kind));
+            case DATE, TIME, DATETIME, DURATION ->
+                writer.setLong(field, IsoText.parse(kind, text(parser, token, kind)));
+            case BINARY, UUID ->
+                writer.setObject(field, ValueParser.parse(kind, text(parser, token, kind)));
+            case POINT -> {
+                coordinates(parser, token, kind, 2);
+                writer.setPoint(field, coordinates[0], coordinates[1]);
+            }
+            case RECTANGLE -> {
+                coordinates(parser, token, kind, 4);
+                writer.setObject(
+                        field,
+                        new Rectangle(
+                                coordinates[0], coordinates[1], coordinates[2], coordinates[3]));
+            }
+        }
+    }
+
+    private static long integer(JsonParser parser, JsonToken token, TypeKind kind)
+            throws IOException {
+        if (token != JsonToken.VALUE_NUMBER_INT) {
+            throw wrongType(parser, kind);
+        }
+        return parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER
+                ? ValueParser.integer(kind, parser.getText())
+                : KindValues.checkRange(kind, parser.getLongValue());
+    }
+
+    private static double real(JsonParser parser, JsonToken token, TypeKind kind)
+            throws IOException {
+        if (token.isNumeric()) {
+            double number =
+                    kind == TypeKind.FLOAT ? parser.getFloatValue() : parser.getDoubleValue();
+            return ValueParser.checkFinite(kind, number, parser.getText());
+        }
+        if (token == JsonToken.VALUE_STRING) {
+            switch (parser.getText()) {
+                case "NaN" -> {
+                    return Double.NaN;
+                }
+                case "Infinity" -> {
+                    return Double.POSITIVE_INFINITY;
+                }
+                case "-Infinity" -> {
+                    return Double.NEGATIVE_INFINITY;
+                }
+                default -> {}
+            }
+        }
+        throw wrongType(parser, kind);
+    }
+
+    private static String text(JsonParser parser, JsonToken token, TypeKind kind)
+            throws IOException {
+        if (token != JsonToken.VALUE_STRING) {
+            throw wrongType(parser, kind);
+        }
+        return parser.getText();
+    }
+
+    private void coordinates(JsonParser parser, JsonToken token, TypeKind kind, int count)
+            throws IOException {
+        if (token != JsonToken.START_ARRAY) {
+            throw wrongType(parser, kind);
+        }
+        for (int i = 0; i < count; i++) {
+            if (!parser.nextToken().isNumeric()) {
+                throw wrongType(parser, kind);
+            }
+            coordinates[i] =
+                    ValueParser.checkFinite(kind, parser.getDoubleValue(), parser.getText());
+        }
+        if (parser.nextToken() != JsonToken.END_ARRAY) {
+            throw wrongType(parser, kind);
+        }
+    }
+
+    private static InvalidRequestException wrongType(JsonParser parser, TypeKind kind)
+            throws IOException {
+        JsonToken token = parser.currentToken();
+        String found = token.isScalarValue() ? Text.quoted(parser.getText()) : token.asString();
+        String article = switch (token) {
+            case VALUE_STRING -> "the string ";
+            case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> "the number ";
+            default -> "";
+        };
+        return new InvalidRequestException("type %s is written as %s, not as %s%s"
+                .formatted(kind.label(), shape(kind), article, found));
+    }
+
+    private static String shape(TypeKind kind) {
+        return switch (kind) {
+            case BOOL -> "true or false";
+            case INT8, INT16, INT32, INT64 -> "an integer";
+            case FLOAT, DOUBLE, DECIMAL -> "a number";
+            case POINT -> "[x,y]";
+            case RECTANGLE -> "[minX,minY,maxX,maxY]";
+            case STRING, BINARY, UUID, DATE, TIME, DATETIME, DURATION -> "a string";
+        };
+    }
+
+    private void undeclared(JsonParser parser, String name) throws IOException {
+        writer.openName(name);
+        try {
+            openValue(parser, parser.nextToken(), 1);
+        } catch (InvalidRequestException e) {
+            throw new RecordWriter.FieldException(name, e);
+        }
+    }
+
+    private void openValue(JsonParser parser, JsonToken token, int depth) throws IOException {
+        switch (token) {
+            case VALUE_NULL -> open.nil();
+            case VALUE_TRUE -> open.bool(true);
+            case VALUE_FALSE -> open.bool(false);
+            case VALUE_STRING -> open.string(parser.getText());
+            case VALUE_NUMBER_INT -> {
+                if (parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER) {
+                    open.decimal(new BigDecimal(parser.getBigIntegerValue()));
+                } else {
+                    open.integer(parser.getLongValue());
+                }
+            }
+            case VALUE_NUMBER_FLOAT ->
+                open.real(ValueParser.checkFinite(
+                        TypeKind.DOUBLE, parser.getDoubleValue(), parser.getText()));
+            case START_ARRAY -> {
+                OpenWriter.checkDepth(depth + 1);
+                int begun = open.begin(RecordFormat.TAG_ARRAY);
+                for (JsonToken next = parser.nextToken();
+                        next != JsonToken.END_ARRAY;
+                        next = parser.nextToken()) {
+                    openValue(parser, next, depth + 1);
+                }
+                open.end(begun);
+            }
+            case START_OBJECT -> {
+                OpenWriter.checkDepth(depth + 1);
+                int begun = open.begin(RecordFormat.TAG_OBJECT);
+                for (String name = parser.nextFieldName();
+                        name != null;
+                        name = parser.nextFieldName()) {
+                    open.name(name);
+                    openValue(parser, parser.nextToken(), depth + 1);
+                }
+                open.end(begun);
+            }
+            default -> throw new InvalidRequestException("unexpected " + token.asString());
+        }
+    }
+}

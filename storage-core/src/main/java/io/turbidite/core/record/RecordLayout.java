@@ -1,0 +1,82 @@
+package io.turbidite.core.record;
+
+import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.TypeKind;
+
+/**
+ * Where the slots of one record type lie: {@link RecordFormat} worked out for its declared fields.
+ * <em>Immutable.</em>
+ */
+final class RecordLayout {
+    private final int fieldCount;
+    private final TypeKind[] kinds;
+    private final int[] slotOffsets;
+    private final int[] variableIndexes;
+    private final int[] previousEndOffsets;
+    private final int variableCount;
+
+    private RecordLayout(RecordType type) {
+        fieldCount = type.fields().size();
+        kinds = new TypeKind[fieldCount];
+        slotOffsets = new int[fieldCount + 1];
+        variableIndexes = new int[fieldCount];
+        previousEndOffsets = new int[fieldCount];
+        int offset = RecordFormat.HEADER_BYTES;
+        int variables = 0;
+        int previousEndOffset = -1;
+        for (int i = 0; i < fieldCount; i++) {
+            kinds[i] = type.field(i).kind();
+            slotOffsets[i] = offset;
+            previousEndOffsets[i] = previousEndOffset;
+            variableIndexes[i] = -1;
+            if (RecordFormat.isVariable(kinds[i])) {
+                variableIndexes[i] = variables++;
+                previousEndOffset = offset;
+            }
+            offset += RecordFormat.slotBytes(kinds[i]);
+        }
+        slotOffsets[fieldCount] = offset;
+        variableCount = variables;
+    }
+
+    static RecordLayout of(RecordType type) {
+        return new RecordLayout(type);
+    }
+
+    int fieldCount() {
+        return fieldCount;
+    }
+
+    TypeKind kind(int field) {
+        return kinds[field];
+    }
+
+    /** From the start of the record. */
+    int slotOffset(int field) {
+        return slotOffsets[field];
+    }
+
+    /** Where the states of a record of {@code count} declared fields begin. */
+    int statesOffset(int count) {
+        return slotOffsets[count];
+    }
+
+    /** Where the variable area of a record of {@code count} declared fields begins. */
+    int variableOffset(int count) {
+        return slotOffsets[count] + RecordFormat.stateBytes(count);
+    }
+
+    /** The field's place among the variable-width fields, or -1. */
+    int variableIndex(int field) {
+        return variableIndexes[field];
+    }
+
+    /** The slot that says where the previous variable-width field ends, or -1 if there is none. */
+    int previousEndOffset(int field) {
+        return previousEndOffsets[field];
+    }
+
+    int variableCount() {
+        return variableCount;
+    }
+}

@@ -1,0 +1,352 @@
+package io.turbidite.core.record;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.bytes.Utf8;
+import io.turbidite.core.type.Point;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.Rectangle;
+import io.turbidite.core.type.TypeKind;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+
+/**
+ * A flyweight over an encoded record: reads a declared field by two loads, without parsing the rest and
+ * without garbage.
+ *
+ * <pre>{@code
+ * view.wrap(record);
+ * long id = view.getLong(0);
+ * Slice name = view.isAbsent(1) ? none : view.getBytes(1, slice);
+ * }</pre>
+ *
+ * <p><em>Confined to one thread.</em> Valid as long as the bytes it was wrapped around stay.
+ *
+ * <p>Damaged bytes give a {@link CorruptionException} from {@link #wrap} or from the access that meets
+ * the damage; never anything else, and never a read outside the record. Asking an absent field for its
+ * value, or a field for what its kind isn't, is an {@link InvalidRequestException}.
+ */
+public final class RecordView {
+    private final RecordType type;
+    private final RecordLayout layout;
+    private MemorySegment segment = MemorySegment.NULL;
+    private long origin;
+    private int length;
+    private int fieldCount;
+    private int statesOffset;
+    private int variableOffset;
+    private int openOffset;
+
+    private final Slice own = new Slice();
+    private final Slice scratch = new Slice();
+    private final OpenReader open = new OpenReader();
+    private @Nullable RecordJson json;
+
+    public RecordView(RecordType type) {
+        this.type = type;
+        this.layout = RecordLayout.of(type);
+    }
+
+    /**
+     * Moves the view to the record in these bytes.
+     *
+     * @throws CorruptionException if header and length don't fit together
+     */
+    public RecordView wrap(Slice record) {
+        segment = record.segment();
+        origin = record.offset();
+        length = record.length();
+        fieldCount = 0;
+        if (length < RecordFormat.HEADER_BYTES) {
+            throw damaged(0, "length", "at least " + RecordFormat.HEADER_BYTES, length);
+        }
+        int version = segment.get(Bytes.U8, origin + RecordFormat.VERSION_OFFSET) & 0xFF;
+        if (version != RecordFormat.VERSION) {
+            throw damaged(RecordFormat.VERSION_OFFSET, "version", RecordFormat.VERSION, version);
+        }
+        int flags = segment.get(Bytes.U8, origin + RecordFormat.FLAGS_OFFSET) & 0xFF;
+        if ((flags & ~RecordFormat.FLAG_OPEN_AREA) != 0) {
+            throw damaged(RecordFormat.FLAGS_OFFSET, "flags", "0 or 1", flags);
+        }
+        int count = segment.get(Bytes.I16, origin + RecordFormat.FIELD_COUNT_OFFSET) & 0xFFFF;
+        if (count > layout.fieldCount()) {
+            throw damaged(
+                    RecordFormat.FIELD_COUNT_OFFSET,
+                    "declared field count",
+                    "at most " + layout.fieldCount(),
+                    count);
+        }
+        statesOffset = layout.statesOffset(count);
+        variableOffset = layout.variableOffset(count);
+        openOffset = segment.get(Bytes.I32, origin + RecordFormat.OPEN_OFFSET_OFFSET);
+        // an open area holds at least a name and a tag; without one the record ends here
+        int openOffsetMax = flags == 0 ? length : length - 2;
+        if (openOffset < variableOffset
+                || openOffset > openOffsetMax
+                || (flags == 0 && openOffset != length)) {
+            throw damaged(
+                    RecordFormat.OPEN_OFFSET_OFFSET,
+                    "open offset",
+                    variableOffset + " to " + openOffsetMax,
+                    openOffset);
+        }
+        fieldCount = count;
+        return this;
+    }
+
+    public RecordType type() {
+        return type;
+    }
+
+    /** Bytes of the record. */
+    public int length() {
+        return length;
+    }
+
+    /** Whether the declared field isn't there. */
+    public boolean isMissing(int field) {
+        return state(field) == RecordFormat.STATE_MISSING;
+    }
+
+    /** Whether the declared field is there and null. */
+    public boolean isNull(int field) {
+        return state(field) == RecordFormat.STATE_NULL;
+    }
+
+    /** Whether the declared field is null or missing. */
+    public boolean isAbsent(int field) {
+        return state(field) != RecordFormat.STATE_PRESENT;
+    }
+
+    /**
+     * A bool (0 or 1), an integer, a date (days since 1970-01-01), a time (microseconds of the day), a
+     * datetime (microseconds since 1970-01-01T00:00:00Z) or a duration (microseconds).
+     */
+    public long getLong(int field) {
+        int slot = presentSlot(field);
+        TypeKind kind = layout.kind(field);
+        return switch (kind) {
+            case INT64, DATETIME, DURATION -> segment.get(Bytes.I64, origin + slot);
+            case INT32, DATE -> segment.get(Bytes.I32, origin + slot);
+            case INT16 -> segment.get(Bytes.I16, origin + slot);
+            case INT8 -> segment.get(Bytes.U8, origin + slot);
+            case BOOL -> checked(kind, slot, segment.get(Bytes.U8, origin + slot));
+            case TIME -> checked(kind, slot, segment.get(Bytes.I64, origin + slot));
+            default -> throw wrongGetter(field, "a number of whole units");
+        };
+    }
+
+    private static long checked(TypeKind kind, int slot, long value) {
+        if (!KindValues.inRange(kind, value)) {
+            throw damaged(slot, kind.label(), "in range", value);
+        }
+        return value;
+    }
+
+    /** A double, or a float widened. */
+    public double getDouble(int field) {
+        int slot = presentSlot(field);
+        return switch (layout.kind(field)) {
+            case DOUBLE -> Double.longBitsToDouble(segment.get(Bytes.I64, origin + slot));
+            case FLOAT -> Float.intBitsToFloat(segment.get(Bytes.I32, origin + slot));
+            default -> throw wrongGetter(field, "a floating-point number");
+        };
+    }
+
+    /** Coordinate {@code index} of a point (x, y) or rectangle (minX, minY, maxX, maxY). */
+    public double getCoordinate(int field, int index) {
+        int slot = presentSlot(field);
+        int count = switch (layout.kind(field)) {
+            case POINT -> 2;
+            case RECTANGLE -> 4;
+            default -> throw wrongGetter(field, "coordinates");
+        };
+        Objects.checkIndex(index, count);
+        return Double.longBitsToDouble(segment.get(Bytes.I64, origin + slot + 8L * index));
+    }
+
+    /**
+     * Moves {@code slice} to the bytes of a string (UTF-8), bytes, a uuid (most significant first) or a
+     * decimal ({@link DecimalBytes} and scale).
+     *
+     * @return {@code slice}, valid as long as the record
+     */
+    public Slice getBytes(int field, Slice slice) {
+        int slot = presentSlot(field);
+        if (layout.variableIndex(field) >= 0) {
+            int previous = layout.previousEndOffset(field);
+            int start = previous < 0 ? 0 : segment.get(Bytes.I32, origin + previous);
+            int end = segment.get(Bytes.I32, origin + slot);
+            if (start < 0 || start > end || end > openOffset - variableOffset) {
+                throw damaged(
+                        slot,
+                        "end of bytes",
+                        "%d to %d".formatted(start, openOffset - variableOffset),
+                        end);
+            }
+            return slice.set(segment, origin + variableOffset + start, end - start);
+        }
+        if (layout.kind(field) == TypeKind.UUID) {
+            return slice.set(segment, origin + slot, RecordFormat.slotBytes(TypeKind.UUID));
+        }
+        throw wrongGetter(field, "bytes");
+    }
+
+    /** As {@link #getBytes(int, Slice)}, with a slice of the view's own: valid until this is called again. */
+    public Slice getBytes(int field) {
+        return getBytes(field, own);
+    }
+
+    /** The Java value of a declared field; null if it is null or missing. */
+    public @Nullable Object get(int field) {
+        return isAbsent(field) ? null : value(field, layout.kind(field));
+    }
+
+    private Object value(int field, TypeKind kind) {
+        int slot = layout.slotOffset(field);
+        return switch (kind) {
+            case FLOAT -> (float) getDouble(field);
+            case DOUBLE -> getDouble(field);
+            case STRING -> utf8(field, scratch).toUtf8();
+            case BINARY -> getBytes(field, scratch).toByteArray();
+            case DECIMAL -> decimal(field, slot);
+            case UUID ->
+                new UUID(
+                        segment.get(Bytes.I64_BE, origin + slot),
+                        segment.get(Bytes.I64_BE, origin + slot + 8));
+            case POINT -> point(field, slot);
+            case RECTANGLE -> rectangle(field, slot);
+            default -> KindValues.fromLong(kind, getLong(field));
+        };
+    }
+
+    /** The bytes of a string, checked to be UTF-8. */
+    Slice utf8(int field, Slice slice) {
+        Slice utf8 = getBytes(field, slice);
+        int invalidAt = Utf8.firstInvalid(segment, utf8.offset(), utf8.length());
+        if (invalidAt >= 0) {
+            throw damaged(
+                    utf8.offset() - origin + invalidAt, "string", "UTF-8", utf8.byteAt(invalidAt));
+        }
+        return utf8;
+    }
+
+    private Object decimal(int field, int slot) {
+        Slice bytes = getBytes(field, scratch);
+        try {
+            return DecimalBytes.decodeWithScale(segment, bytes.offset(), bytes.length());
+        } catch (IllegalArgumentException e) {
+            throw damaged(slot, "decimal", "well-formed", e.getMessage());
+        }
+    }
+
+    private Point point(int field, int slot) {
+        try {
+            return new Point(getCoordinate(field, 0), getCoordinate(field, 1));
+        } catch (InvalidRequestException e) {
+            throw damaged(slot, "point", "finite", e.getMessage());
+        }
+    }
+
+    private Rectangle rectangle(int field, int slot) {
+        try {
+            return new Rectangle(
+                    getCoordinate(field, 0),
+                    getCoordinate(field, 1),
+                    getCoordinate(field, 2),
+                    getCoordinate(field, 3));
+        } catch (InvalidRequestException e) {
+            throw damaged(slot, "rectangle", "finite and ordered", e.getMessage());
+        }
+    }
+
+    /** The Java value of a declared or open field; null if it is null or missing. */
+    public @Nullable Object get(String name) {
+        int field = type.indexOf(name);
+        if (field >= 0) {
+            return get(field);
+        }
+        OpenReader fields = openFields();
+        while (fields.hasNext()) {
+            if (fields.string().equals(name)) {
+                return fields.value(1);
+            }
+            fields.skipValue();
+        }
+        return null;
+    }
+
+    /** All fields that are there: the declared ones in order, then the open ones as they came. */
+    public Map<String, @Nullable Object> toMap() {
+        Map<String, @Nullable Object> map = new LinkedHashMap<>();
+        for (int field = 0; field < fieldCount; field++) {
+            if (!isMissing(field)) {
+                map.put(type.field(field).name(), get(field));
+            }
+        }
+        return openFields().fields(map, 1);
+    }
+
+    /**
+     * Appends the record as one JSON object: the declared fields that are there, then the open ones. Points
+     * and rectangles are arrays, bytes base64, dates and times ISO 8601 in UTC, NaN and infinities strings:
+     * what {@link RecordWriter#writeJson} reads back.
+     */
+    public void toJson(ByteSink utf8) {
+        if (json == null) {
+            json = new RecordJson(type);
+        }
+        json.record(this, utf8);
+    }
+
+    /** Starts a walk through the open fields; ends the one before. */
+    OpenReader openFields() {
+        return open.set(segment, origin, openOffset, length);
+    }
+
+    /** The slot of a field that must have a value. */
+    private int presentSlot(int field) {
+        if (state(field) != RecordFormat.STATE_PRESENT) {
+            throw new InvalidRequestException("field '%s' has no value in this record"
+                    .formatted(type.field(field).name()));
+        }
+        return layout.slotOffset(field);
+    }
+
+    private int state(int field) {
+        if (Integer.compareUnsigned(field, fieldCount) >= 0) {
+            Objects.checkIndex(field, layout.fieldCount());
+            return RecordFormat.STATE_MISSING;
+        }
+        int states = segment.get(Bytes.U8, origin + statesOffset + (field >>> 2));
+        int state = (states >>> ((field & 3) << 1)) & 3;
+        if (state > RecordFormat.STATE_PRESENT) {
+            throw damaged(statesOffset + (field >>> 2), "state", "0, 1 or 2", state);
+        }
+        return state;
+    }
+
+    private InvalidRequestException wrongGetter(int field, String what) {
+        return new InvalidRequestException("field '%s' of type %s is not %s"
+                .formatted(type.field(field).name(), layout.kind(field).label(), what));
+    }
+
+    private static CorruptionException damaged(
+            long offset, String what, Object expected, @Nullable Object found) {
+        return RecordFormat.damaged(offset, what, expected, found);
+    }
+
+    @Override
+    public String toString() {
+        return toMap().toString();
+    }
+}

@@ -1,0 +1,455 @@
+package io.turbidite.core.record;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.bytes.Utf8;
+import io.turbidite.core.type.Point;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.Rectangle;
+import io.turbidite.core.type.TypeKind;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.UUID;
+
+/**
+ * Encodes records of one type: from a map, from a JSON object, or field by field without any garbage:
+ *
+ * <pre>{@code
+ * writer.begin();
+ * writer.setLong(0, id);
+ * writer.setString(1, name);          // a slice of UTF-8
+ * writer.openString("note", note);
+ * Slice record = writer.finish();     // valid until the next begin
+ * }</pre>
+ *
+ * <p><em>Confined to one thread at a time</em>, reusable, also after an error: a field that was refused
+ * is as if it had not been set.
+ *
+ * <p>Fields come in any order, each at most once. Values are checked when they are set; that every
+ * required field is there, and the size, at the end. Everything wrong is an {@link
+ * InvalidRequestException} that names the field.
+ */
+public final class RecordWriter {
+    private static final int FIRST_BYTES = 512;
+
+    private final RecordType type;
+    private final RecordLayout layout;
+    private final ByteSink record = new ByteSink(FIRST_BYTES, Limits.RECORD_BYTES_MAX);
+    private final Slice result = new Slice();
+
+    /** Bytes of variable-width fields in the order they were set; {@link #finish} orders them. */
+    private final ByteSink variable = new ByteSink(FIRST_BYTES, Limits.RECORD_BYTES_MAX);
+
+    private final int[] starts;
+    private final int[] ends;
+    private int variableEnd;
+    private int lastVariable;
+    private boolean ordered;
+
+    private final OpenWriter open = new OpenWriter(Limits.RECORD_BYTES_MAX);
+    private final OpenNames openNames = new OpenNames();
+    private final JsonRecordReader json;
+
+    public RecordWriter(RecordType type) {
+        this.type = type;
+        this.layout = RecordLayout.of(type);
+        this.starts = new int[layout.variableCount()];
+        this.ends = new int[layout.variableCount()];
+        this.json = new JsonRecordReader(this, type);
+        begin();
+    }
+
+    public RecordType type() {
+        return type;
+    }
+
+    /**
+     * Encodes a record of these fields, declared or not; {@link Missing#MISSING} is as if it wasn't there.
+     *
+     * @return valid until the writer is used again
+     */
+    public Slice write(Map<String, ? extends @Nullable Object> fields) {
+        begin();
+        for (Map.Entry<String, ? extends @Nullable Object> entry : fields.entrySet()) {
+            int field = type.indexOf(entry.getKey());
+            if (field >= 0) {
+                setObject(field, entry.getValue());
+            } else {
+                openField(entry.getKey(), entry.getValue());
+            }
+        }
+        return finish();
+    }
+
+    /**
+     * Encodes the record that is written as one JSON object in UTF-8.
+     *
+     * <p>Wrong types are rejected, not coerced; an integer is a double where a double is declared. Points
+     * are {@code [x,y]}, rectangles {@code [minX,minY,maxX,maxY]}, bytes base64, uuids and times strings (ISO
+     * 8601); a float or double that no JSON number can be is {@code "NaN"}, {@code "Infinity"} or {@code
+     * "-Infinity"}. An undeclared integer beyond 64 bits is kept as a decimal.
+     *
+     * @return valid until the writer is used again
+     * @throws InvalidRequestException with the byte where it is, for what isn't a record in JSON
+     */
+    public Slice writeJson(Slice utf8) {
+        begin();
+        json.read(utf8);
+        return finish();
+    }
+
+    /** Forgets everything and starts a record whose fields are all missing. */
+    public RecordWriter begin() {
+        int fixedBytes = layout.variableOffset(layout.fieldCount());
+        record.clear();
+        record.reserve(fixedBytes);
+        MemorySegment segment = record.segment();
+        int at = 0;
+        for (; at + 8 <= fixedBytes; at += 8) {
+            segment.set(Bytes.I64, at, 0);
+        }
+        for (; at < fixedBytes; at++) {
+            segment.set(Bytes.U8, at, (byte) 0);
+        }
+        variable.clear();
+        variableEnd = 0;
+        Arrays.fill(starts, 0);
+        Arrays.fill(ends, 0);
+        lastVariable = -1;
+        ordered = true;
+        open.clear();
+        openNames.clear();
+        return this;
+    }
+
+    /** Sets bool (0 or 1), an integer, date (days), time, datetime or duration (microseconds). */
+    public void setLong(int field, long value) {
+        TypeKind kind = layout.kind(field);
+        if (!KindValues.isLong(kind)) {
+            throw wrongSetter(field, "an integer");
+        }
+        if (!KindValues.inRange(kind, value)) {
+            throw invalid(field, "%d is out of range for type %s".formatted(value, kind.label()));
+        }
+        mark(field, RecordFormat.STATE_PRESENT);
+        MemorySegment segment = record.segment();
+        int at = layout.slotOffset(field);
+        switch (RecordFormat.slotBytes(kind)) {
+            case 1 -> segment.set(Bytes.U8, at, (byte) value);
+            case 2 -> segment.set(Bytes.I16, at, (short) value);
+            case 4 -> segment.set(Bytes.I32, at, (int) value);
+            default -> segment.set(Bytes.I64, at, value);
+        }
+    }
+
+    /** Sets a double, or a float that {@code value} is exactly; NaN is stored in one form. */
+    public void setDouble(int field, double value) {
+        TypeKind kind = layout.kind(field);
+        int at = layout.slotOffset(field);
+        if (kind == TypeKind.DOUBLE) {
+            mark(field, RecordFormat.STATE_PRESENT);
+            record.segment().set(Bytes.I64, at, Double.doubleToLongBits(value));
+        } else if (kind == TypeKind.FLOAT) {
+            if (Double.compare((float) value, value) != 0) {
+                throw invalid(field, "%s is no exact value of type float".formatted(value));
+            }
+            mark(field, RecordFormat.STATE_PRESENT);
+            record.segment().set(Bytes.I32, at, Float.floatToIntBits((float) value));
+        } else {
+            throw wrongSetter(field, "a floating-point number");
+        }
+    }
+
+    /** Sets a point. */
+    public void setPoint(int field, double x, double y) {
+        checkSetter(field, TypeKind.POINT, "a point");
+        if (!Double.isFinite(x) || !Double.isFinite(y)) {
+            throw invalid(field, "point(%s, %s) is not finite".formatted(x, y));
+        }
+        mark(field, RecordFormat.STATE_PRESENT);
+        putDouble(field, 0, x);
+        putDouble(field, 1, y);
+    }
+
+    /** Sets a string from its UTF-8 bytes, which are checked and copied. */
+    public void setString(int field, Slice utf8) {
+        checkSetter(field, TypeKind.STRING, "a string");
+        int invalidAt = Utf8.firstInvalid(utf8.segment(), utf8.offset(), utf8.length());
+        if (invalidAt >= 0) {
+            throw invalid(field, "the text is not UTF-8 at byte " + invalidAt);
+        }
+        setVariable(field, utf8);
+    }
+
+    /** Sets a string. */
+    public void setString(int field, CharSequence text) {
+        checkSetter(field, TypeKind.STRING, "a string");
+        checkLength(field, text.length());
+        beginVariable();
+        appendText(field, text);
+        endVariable(field);
+    }
+
+    private void appendText(int field, CharSequence text) {
+        try {
+            Utf8.append(variable, text);
+        } catch (InvalidRequestException e) {
+            throw invalid(field, e);
+        }
+    }
+
+    /** Sets bytes, which are copied. */
+    public void setBinary(int field, Slice bytes) {
+        checkSetter(field, TypeKind.BINARY, "bytes");
+        setVariable(field, bytes);
+    }
+
+    /** Sets null: an optional field that is there and has no value. */
+    public void setNull(int field) {
+        if (!type.field(field).optional()) {
+            throw invalid(field, "a required field can't be null");
+        }
+        mark(field, RecordFormat.STATE_NULL);
+    }
+
+    /**
+     * Sets a declared field from the Java value of its kind, or from one that widens to it (see {@link
+     * KindValues}); null and {@link Missing#MISSING} are taken where the field is optional.
+     */
+    public void setObject(int field, @Nullable Object value) {
+        if (value == null) {
+            setNull(field);
+        } else if (value != Missing.MISSING) {
+            try {
+                setValue(field, layout.kind(field), value);
+            } catch (FieldException e) {
+                throw e;
+            } catch (InvalidRequestException e) {
+                throw invalid(field, e);
+            }
+        }
+    }
+
+    private void setValue(int field, TypeKind kind, Object value) {
+        switch (kind) {
+            case FLOAT, DOUBLE -> setDouble(field, KindValues.toDouble(kind, value));
+            case STRING -> setString(field, KindValues.as(kind, String.class, value));
+            case BINARY -> {
+                byte[] bytes = KindValues.as(kind, byte[].class, value);
+                setVariable(field, result.set(MemorySegment.ofArray(bytes), 0, bytes.length));
+            }
+            case DECIMAL -> {
+                beginVariable();
+                DecimalBytes.appendWithScale(variable, KindValues.toDecimal(value));
+                endVariable(field);
+            }
+            case UUID -> {
+                UUID uuid = KindValues.as(kind, UUID.class, value);
+                mark(field, RecordFormat.STATE_PRESENT);
+                int at = layout.slotOffset(field);
+                record.segment().set(Bytes.I64_BE, at, uuid.getMostSignificantBits());
+                record.segment().set(Bytes.I64_BE, at + 8, uuid.getLeastSignificantBits());
+            }
+            case POINT -> {
+                Point point = KindValues.as(kind, Point.class, value);
+                setPoint(field, point.x(), point.y());
+            }
+            case RECTANGLE -> {
+                Rectangle rectangle = KindValues.as(kind, Rectangle.class, value);
+                mark(field, RecordFormat.STATE_PRESENT);
+                putDouble(field, 0, rectangle.minX());
+                putDouble(field, 1, rectangle.minY());
+                putDouble(field, 2, rectangle.maxX());
+                putDouble(field, 3, rectangle.maxY());
+            }
+            default -> setLong(field, KindValues.toLong(kind, value));
+        }
+    }
+
+    /**
+     * Adds an undeclared field: any Java value that stands for a kind, a list, or a map with string keys.
+     * Integers come back as {@link Long} whatever their class. {@link Missing#MISSING} adds nothing.
+     */
+    public void openField(String name, @Nullable Object value) {
+        if (value != Missing.MISSING) {
+            int begun = open.length();
+            openName(name);
+            try {
+                open.value(value, 1);
+            } catch (InvalidRequestException e) {
+                open.sink().truncate(begun);
+                openNames.removeLast();
+                throw new FieldException(name, e);
+            }
+        }
+    }
+
+    /** Adds an undeclared string field from UTF-8 bytes, which are checked and copied. */
+    public void openString(String name, Slice utf8) {
+        int invalidAt = Utf8.firstInvalid(utf8.segment(), utf8.offset(), utf8.length());
+        if (invalidAt >= 0) {
+            throw new FieldException(name, "the text is not UTF-8 at byte " + invalidAt);
+        }
+        openName(name);
+        open.utf8(utf8);
+    }
+
+    /** Adds the name; the caller goes on with the value in {@link #open}. */
+    void openName(String name) {
+        if (type.indexOf(name) >= 0) {
+            throw new FieldException(name, "is declared: it is set by its index");
+        }
+        int begun = open.length();
+        int start = open.name(name);
+        if (!openNames.add(open.sink().segment(), start, open.length() - start)) {
+            open.sink().truncate(begun);
+            throw new FieldException(name, "is there twice");
+        }
+    }
+
+    /** Where the values of undeclared fields go. */
+    OpenWriter open() {
+        return open;
+    }
+
+    /**
+     * Ends the record.
+     *
+     * @return its bytes, valid until the writer is used again
+     */
+    public Slice finish() {
+        int fieldCount = layout.fieldCount();
+        MemorySegment states = record.segment();
+        int statesOffset = layout.statesOffset(fieldCount);
+        int end = 0;
+        for (int field = 0; field < fieldCount; field++) {
+            int state = (states.get(Bytes.U8, statesOffset + (field >>> 2)) >>> shift(field)) & 3;
+            if (state != RecordFormat.STATE_PRESENT && !type.field(field).optional()) {
+                throw invalid(field, "a required field is missing");
+            }
+            int index = layout.variableIndex(field);
+            if (index >= 0) {
+                end += ends[index] - starts[index];
+                states.set(Bytes.I32, layout.slotOffset(field), end);
+            }
+        }
+        long openOffset = record.length() + (long) end;
+        checkSize(openOffset + open.length());
+        if (ordered) {
+            record.putBytes(variable.segment(), 0, end);
+        } else {
+            for (int i = 0; i < starts.length; i++) {
+                record.putBytes(variable.segment(), starts[i], ends[i] - starts[i]);
+            }
+        }
+        record.putBytes(open.sink().segment(), 0, open.length());
+        MemorySegment segment = record.segment();
+        segment.set(Bytes.U8, RecordFormat.VERSION_OFFSET, (byte) RecordFormat.VERSION);
+        segment.set(Bytes.U8, RecordFormat.FLAGS_OFFSET, (byte)
+                (open.length() > 0 ? RecordFormat.FLAG_OPEN_AREA : 0));
+        segment.set(Bytes.I16, RecordFormat.FIELD_COUNT_OFFSET, (short) fieldCount);
+        segment.set(Bytes.I32, RecordFormat.OPEN_OFFSET_OFFSET, (int) openOffset);
+        return record.asSlice(result);
+    }
+
+    private void setVariable(int field, Slice bytes) {
+        checkLength(field, bytes.length());
+        beginVariable();
+        variable.putBytes(bytes);
+        endVariable(field);
+    }
+
+    /** Drops what a set that failed may have left, so that a refused value leaves no trace. */
+    private void beginVariable() {
+        variable.truncate(variableEnd);
+    }
+
+    private void endVariable(int field) {
+        mark(field, RecordFormat.STATE_PRESENT);
+        int index = layout.variableIndex(field);
+        ordered &= index > lastVariable;
+        lastVariable = index;
+        starts[index] = variableEnd;
+        variableEnd = variable.length();
+        ends[index] = variableEnd;
+    }
+
+    private void putDouble(int field, int index, double value) {
+        record.segment()
+                .set(
+                        Bytes.I64,
+                        layout.slotOffset(field) + 8L * index,
+                        Double.doubleToLongBits(value));
+    }
+
+    private void mark(int field, int state) {
+        MemorySegment segment = record.segment();
+        int at = layout.statesOffset(layout.fieldCount()) + (field >>> 2);
+        int states = segment.get(Bytes.U8, at);
+        if (((states >>> shift(field)) & 3) != RecordFormat.STATE_MISSING) {
+            throw invalid(field, "is there twice");
+        }
+        segment.set(Bytes.U8, at, (byte) (states | (state << shift(field))));
+    }
+
+    private static int shift(int field) {
+        return (field & 3) << 1;
+    }
+
+    private void checkLength(int field, int byteCount) {
+        if (variable.length() + (long) byteCount > Limits.RECORD_BYTES_MAX) {
+            throw invalid(
+                    field,
+                    "with it the record is larger than the limit of %d bytes"
+                            .formatted(Limits.RECORD_BYTES_MAX));
+        }
+    }
+
+    private static void checkSize(long bytes) {
+        if (bytes > Limits.RECORD_BYTES_MAX) {
+            throw new InvalidRequestException("a record of %d bytes is larger than the limit of %d"
+                    .formatted(bytes, Limits.RECORD_BYTES_MAX));
+        }
+    }
+
+    private void checkSetter(int field, TypeKind kind, String what) {
+        if (layout.kind(field) != kind) {
+            throw wrongSetter(field, what);
+        }
+    }
+
+    private FieldException wrongSetter(int field, String what) {
+        return invalid(
+                field, "type %s does not take %s".formatted(layout.kind(field).label(), what));
+    }
+
+    FieldException invalid(int field, String reason) {
+        return new FieldException(type.field(field).name(), reason);
+    }
+
+    FieldException invalid(int field, InvalidRequestException cause) {
+        return cause instanceof FieldException named
+                ? named
+                : new FieldException(type.field(field).name(), cause);
+    }
+
+    /** What is wrong with one field; names it once, however deep the cause. */
+    static final class FieldException extends InvalidRequestException {
+        private static final long serialVersionUID = 1L;
+
+        FieldException(String name, String reason) {
+            super("field %s: %s".formatted(Text.quoted(name), reason));
+        }
+
+        FieldException(String name, InvalidRequestException cause) {
+            super("field %s: %s".formatted(Text.quoted(name), cause.getMessage()), cause);
+        }
+    }
+}
