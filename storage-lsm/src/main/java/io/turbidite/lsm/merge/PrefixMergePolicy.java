@@ -1,0 +1,73 @@
+package io.turbidite.lsm.merge;
+
+import io.turbidite.core.InvalidRequestException;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * AsterixDB's prefix policy (ALS15 §3.2.4), with the ratio that was added to it later.
+ *
+ * <p>A component above {@code mergeableBytesMax} is left alone for ever. Among the others, oldest first:
+ *
+ * <ol>
+ *   <li>The shortest sequence that starts with this component and exceeds {@code mergeableBytesMax} in
+ *       sum is merged: its result is large enough to be left alone.
+ *   <li>If all younger components together don't reach that, but there are {@code toleranceCount} of them
+ *       with this one, they are merged up to the newest.
+ *   <li>In both cases only if this component is at most {@value #SIZE_RATIO} times what it is merged
+ *       with; else the next younger one is tried. So a big component isn't rewritten for small ones.
+ * </ol>
+ *
+ * @param mergeableBytesMax size from which a component is left alone
+ * @param toleranceCount how many small components may lie side by side before they are merged
+ */
+public record PrefixMergePolicy(long mergeableBytesMax, int toleranceCount) implements MergePolicy {
+    static final double SIZE_RATIO = 1.2;
+
+    public PrefixMergePolicy {
+        if (mergeableBytesMax < 1) {
+            throw new InvalidRequestException(
+                    "mergeableBytesMax: %d must be at least 1 byte".formatted(mergeableBytesMax));
+        }
+        if (toleranceCount < 2) {
+            throw new InvalidRequestException(
+                    "toleranceCount: %d must be at least 2, as one component can't be merged"
+                            .formatted(toleranceCount));
+        }
+    }
+
+    @Override
+    public Optional<MergeRange> choose(List<ComponentSize> newestFirst) {
+        for (int oldest = newestFirst.size() - 1; oldest > 0; oldest--) {
+            MergeRange range = startingAt(newestFirst, oldest);
+            if (range != null) {
+                return Optional.of(range);
+            }
+        }
+        return Optional.empty();
+    }
+
+    private @Nullable MergeRange startingAt(List<ComponentSize> newestFirst, int oldest) {
+        long oldestBytes = newestFirst.get(oldest).bytes();
+        if (oldestBytes > mergeableBytesMax) {
+            return null;
+        }
+        long youngerBytes = 0;
+        boolean balanced = false;
+        for (int newest = oldest - 1; newest >= 0; newest--) {
+            long bytes = newestFirst.get(newest).bytes();
+            if (bytes > mergeableBytesMax) {
+                return null;
+            }
+            youngerBytes += bytes;
+            balanced = oldestBytes <= SIZE_RATIO * youngerBytes;
+            if (balanced && oldestBytes + youngerBytes > mergeableBytesMax) {
+                return new MergeRange(newest, oldest);
+            }
+        }
+        return balanced && oldest + 1 >= toleranceCount ? new MergeRange(0, oldest) : null;
+    }
+}
