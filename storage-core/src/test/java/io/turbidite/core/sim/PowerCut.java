@@ -1,0 +1,208 @@
+package io.turbidite.core.sim;
+
+import io.turbidite.core.sim.DirectoryNode.Change;
+
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+
+/**
+ * Decides what one power cut leaves: which unsynced names and which unsynced content. A function of the
+ * seed and of numbers that the disk gave out, so that the order in which it is asked does not matter.
+ * <em>Confined to the disk's lock.</em>
+ *
+ * <p>Each image leans one way, because independent coins of one half never try the ends: nothing, almost
+ * nothing, half, almost everything, everything.
+ */
+final class PowerCut implements Survivors {
+    private static final double[] RATIOS = {0, 0.1, 0.5, 0.9, 1};
+
+    private static final int TAG_CHANGE = 1;
+    private static final int TAG_FILE = 2;
+    private static final int TAG_IMAGE = 3;
+
+    private final long seed;
+    private final Profile profile;
+    private final double ratio;
+
+    /** Changes of names from this sequence on did not make it (ext4's journal). */
+    private final long journalEnd;
+
+    private final List<byte[]> staleChunks;
+
+    /**
+     * @param committedSequence changes below it survive under {@link Profile#EXT4_LIKE}
+     * @param nextSequence no change has this sequence yet
+     * @param staleChunks what deleted files held
+     */
+    PowerCut(
+            long seed,
+            Profile profile,
+            long committedSequence,
+            long nextSequence,
+            List<byte[]> staleChunks) {
+        this.seed = seed;
+        this.profile = profile;
+        this.staleChunks = staleChunks;
+        SplittableRandom random = random(TAG_IMAGE, 0);
+        this.ratio = RATIOS[random.nextInt(RATIOS.length)];
+        this.journalEnd = random.nextLong(committedSequence, nextSequence + 1);
+    }
+
+    @Override
+    public Map<String, Node> namesOf(DirectoryNode directory) {
+        Map<String, Node> names = new TreeMap<>(directory.durable());
+        for (Change change : directory.pending()) {
+            if (survives(change)) {
+                change.apply(names);
+            }
+        }
+        return names;
+    }
+
+    private boolean survives(Change change) {
+        if (change.isDurable()) {
+            return true;
+        }
+        Change needed = change.needed();
+        if (change.isLost() || (needed != null && !survives(needed))) {
+            return false;
+        }
+        return switch (profile) {
+            case STRICT -> false;
+            case EXT4_LIKE -> change.sequence() < journalEnd;
+            case ADVERSARIAL -> random(TAG_CHANGE, change.sequence()).nextDouble() < ratio;
+        };
+    }
+
+    @Override
+    public SectorMap contentOf(FileNode file) {
+        SectorMap content = file.durable().share();
+        if (profile == Profile.STRICT || file.isSynced()) {
+            return content;
+        }
+        SplittableRandom random = random(TAG_FILE, file.id());
+        // One file may fare otherwise than the rest of the image.
+        double keep = random.nextBoolean() ? ratio : RATIOS[random.nextInt(RATIOS.length)];
+        if (file.wasCut() && random.nextDouble() < keep) {
+            content.resize(file.cutSize());
+        }
+        if (profile == Profile.EXT4_LIKE) {
+            keepPages(file, content, keep, random);
+        } else {
+            keepSectors(file, content, keep, random);
+        }
+        return content;
+    }
+
+    /** Whole pages; where the file has grown, all pages up to the new size. */
+    private static void keepPages(
+            FileNode file, SectorMap content, double keep, SplittableRandom random) {
+        long oldSize = content.size();
+        int grownPage = (int) (oldSize / SectorMap.CHUNK_BYTES);
+        int endPage = SectorMap.chunkCount(file.seen().size());
+        if (file.seen().size() > oldSize) {
+            int kept = growth(endPage - grownPage, keep, random);
+            long reached = (long) (grownPage + kept) * SectorMap.CHUNK_BYTES;
+            content.resize(Math.max(oldSize, Math.min(file.seen().size(), reached)));
+            copyDirty(file, content, grownPage, grownPage + kept);
+        }
+        for (int page = 0; page < Math.min(grownPage, endPage); page++) {
+            int sector = file.dirty().nextSetBit(page * SectorMap.CHUNK_SECTORS);
+            if (sector < 0) {
+                return;
+            }
+            page = sector / SectorMap.CHUNK_SECTORS;
+            if (page < grownPage && random.nextDouble() < keep) {
+                copyDirty(file, content, page, page + 1);
+            }
+        }
+    }
+
+    private static int growth(int pages, double keep, SplittableRandom random) {
+        if (keep == 0 || keep == 1) {
+            return (int) (pages * keep);
+        }
+        return random.nextInt(pages + 1);
+    }
+
+    private static void copyDirty(FileNode file, SectorMap content, int fromPage, int toPage) {
+        int end = toPage * SectorMap.CHUNK_SECTORS;
+        BitSet dirty = file.dirty();
+        for (int i = dirty.nextSetBit(fromPage * SectorMap.CHUNK_SECTORS);
+                i >= 0 && i < end;
+                i = dirty.nextSetBit(i + 1)) {
+            content.copySector(file.seen(), i);
+        }
+    }
+
+    /** Any subset, torn at sectors or at pages, with any size between the old and the new one. */
+    private void keepSectors(
+            FileNode file, SectorMap content, double keep, SplittableRandom random) {
+        int unit = random.nextBoolean() ? 1 : SectorMap.CHUNK_SECTORS;
+        boolean stale = random.nextInt(4) == 0;
+        long oldSize = content.size();
+        long newSize = Math.max(oldSize, file.seen().size());
+        content.resize(newSize);
+        int lastUnit = -1;
+        boolean kept = false;
+        BitSet dirty = file.dirty();
+        for (int i = dirty.nextSetBit(0); i >= 0; i = dirty.nextSetBit(i + 1)) {
+            if (i / unit != lastUnit) {
+                lastUnit = i / unit;
+                kept = random.nextDouble() < keep;
+            }
+            if (kept) {
+                byte[] older = file.older().get(i);
+                if (older != null && keep < 1 && random.nextBoolean()) {
+                    content.putSector(i, older, 0);
+                } else {
+                    content.copySector(file.seen(), i);
+                }
+            } else if (stale && (long) i * SectorMap.SECTOR_BYTES >= oldSize) {
+                putStale(content, i, random);
+            }
+        }
+        content.resize(sizeBetween(oldSize, newSize, keep, random));
+    }
+
+    private static long sizeBetween(
+            long oldSize, long newSize, double keep, SplittableRandom random) {
+        if (oldSize == newSize || keep == 0) {
+            return oldSize;
+        }
+        if (keep == 1) {
+            return newSize;
+        }
+        long any = random.nextLong(oldSize, newSize + 1);
+        return switch (random.nextInt(4)) {
+            case 0 -> oldSize;
+            case 1 -> newSize;
+            case 2 -> Math.max(oldSize, any - any % SectorMap.SECTOR_BYTES);
+            default -> any;
+        };
+    }
+
+    private void putStale(SectorMap content, int sector, SplittableRandom random) {
+        byte[] bytes = new byte[SectorMap.SECTOR_BYTES];
+        if (!staleChunks.isEmpty()) {
+            byte[] chunk = staleChunks.get(random.nextInt(staleChunks.size()));
+            int inChunk = random.nextInt(SectorMap.CHUNK_SECTORS) * SectorMap.SECTOR_BYTES;
+            System.arraycopy(chunk, inChunk, bytes, 0, bytes.length);
+        } else {
+            random.nextBytes(bytes);
+        }
+        content.putSector(sector, bytes, 0);
+    }
+
+    private SplittableRandom random(int tag, long number) {
+        return new SplittableRandom(Seeds.mix(Seeds.mix(seed, tag), number));
+    }
+
+    @Override
+    public String toString() {
+        return "PowerCut[%s, seed %d, ratio %.1f]".formatted(profile, seed, ratio);
+    }
+}
