@@ -1,0 +1,50 @@
+package io.turbidite.feeds;
+
+import io.turbidite.core.InvalidRequestException;
+
+import java.util.List;
+
+/**
+ * A feed definition can't be used as it is; nothing was created. Carries every problem that was found,
+ * at least one; the message is the first of them.
+ */
+public final class DefinitionException extends InvalidRequestException {
+    private static final long serialVersionUID = 1L;
+
+    private final transient List<Problem> problems;
+
+    public DefinitionException(List<Problem> problems) {
+        super(summary(problems));
+        this.problems = List.copyOf(problems);
+    }
+
+    /** In the order of their lines. */
+    public List<Problem> problems() {
+        return problems;
+    }
+
+    private static String summary(List<Problem> problems) {
+        Problem first = problems.getFirst();
+        return problems.size() == 1
+                ? first.toString()
+                : "%s (and %d more problem%s)"
+                        .formatted(first, problems.size() - 1, problems.size() == 2 ? "" : "s");
+    }
+
+    /**
+     * One thing that is wrong.
+     *
+     * @param file the definition
+     * @param line from 1
+     * @param key with the keys above it: {@code dataset.indexes[1].kind}; empty for the whole file
+     * @param message what is wrong and what would be right
+     */
+    public record Problem(String file, int line, String key, String message) {
+        @Override
+        public String toString() {
+            return key.isEmpty()
+                    ? "%s:%d: %s".formatted(file, line, message)
+                    : "%s:%d: %s %s".formatted(file, line, key, message);
+        }
+    }
+}

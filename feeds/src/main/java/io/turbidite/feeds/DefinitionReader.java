@@ -1,0 +1,350 @@
+package io.turbidite.feeds;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.type.Field;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.feeds.DefinitionException.Problem;
+import io.turbidite.feeds.FeedDefinition.DatasetPart;
+import io.turbidite.feeds.FeedDefinition.FormatPart;
+import io.turbidite.feeds.FeedDefinition.IndexPart;
+import io.turbidite.feeds.FeedDefinition.MergePolicyPart;
+import io.turbidite.feeds.FeedDefinition.Mode;
+import io.turbidite.feeds.FeedDefinition.Origin;
+import io.turbidite.feeds.FeedDefinition.SourcePart;
+import io.turbidite.feeds.FeedDefinition.StorePart;
+import io.turbidite.feeds.Section.Findings;
+import io.turbidite.feeds.parse.CsvFormat;
+import io.turbidite.feeds.parse.Transform;
+
+import org.jspecify.annotations.Nullable;
+
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Turns a definition's tree into a {@link FeedDefinition}, section by section, and collects all problems
+ * on the way. <em>Confined to one thread, used once.</em>
+ *
+ * <p>Each closed set of words is here twice: those that this release has, and those that the format
+ * names; one of the second kind gets a message of its own.
+ */
+final class DefinitionReader {
+    private static final List<String> MAINTENANCES = List.of("eager");
+    private static final List<String> MAINTENANCES_NAMED =
+            List.of("validation", "mutable-bitmap", "deleted-key", "deferred");
+    private static final List<String> MERGE_POLICIES =
+            List.of("no-merge", "constant", "prefix", "tiering");
+    private static final List<String> MERGE_POLICIES_NAMED = List.of(
+            "leveling",
+            "lazy-leveling",
+            "concurrent",
+            "correlated-constant",
+            "correlated-prefix",
+            "correlated-tiering",
+            "correlated-leveling",
+            "correlated-lazy-leveling",
+            "correlated-concurrent");
+    private static final List<String> INDEX_KINDS = List.of("btree");
+    private static final List<String> INDEX_KINDS_NAMED = List.of("rtree", "inverted", "pm");
+    private static final List<String> SOURCES = List.of("file");
+    private static final List<String> SOURCES_NAMED = List.of("tcp", "http", "kafka", "tweets");
+    private static final List<String> PARSERS = List.of("csv", "json");
+    private static final List<String> POLICIES = List.of("basic");
+    private static final List<String> POLICIES_NAMED =
+            List.of("spill", "discard", "throttle", "elastic");
+    private static final List<String> MODES = List.of("upsert", "insert", "delete");
+    private static final List<String> DURABILITIES = List.of("sync", "interval", "none");
+
+    /** Bounds what one file can make the store allocate at creation. */
+    private static final int PARTITIONS_MAX = 256;
+
+    private final Findings findings;
+    private final Path directory;
+
+    DefinitionReader(String file, Path directory) {
+        this.findings = new Findings(file, new ArrayList<>(), new HashMap<>());
+        this.directory = directory;
+    }
+
+    FeedDefinition read(YamlNode tree) {
+        Section root = Section.of(findings, "", tree);
+        FeedDefinition definition = root == null ? null : definition(root);
+        if (definition == null || !findings.problems().isEmpty()) {
+            throw new DefinitionException(findings.problems().stream()
+                    .sorted(Comparator.comparingInt(Problem::line))
+                    .toList());
+        }
+        return definition;
+    }
+
+    /** Null only if there are problems. */
+    private @Nullable FeedDefinition definition(Section root) {
+        String feed = name(root, "feed", "feed");
+        DatasetPart dataset = dataset(root);
+        SourcePart source = source(root);
+        FormatPart format = format(root);
+        List<Transform> transforms = transforms(root, dataset);
+        policy(root);
+        String mode = root.choice("mode", MODES, List.of());
+        StorePart store = store(root);
+        root.end();
+        if (feed == null || dataset == null || source == null || format == null) {
+            return null;
+        }
+        return new FeedDefinition(
+                feed,
+                dataset,
+                source,
+                format,
+                transforms,
+                mode == null ? Mode.UPSERT : Mode.valueOf(mode.toUpperCase(Locale.ROOT)),
+                store,
+                new Origin(findings.file(), findings.lineByKey()));
+    }
+
+    private @Nullable String name(Section section, String key, String what) {
+        String name = section.requiredText(key);
+        return name == null
+                ? null
+                : section.convert(key, name, text -> Limits.checkName(what, text));
+    }
+
+    private @Nullable DatasetPart dataset(Section root) {
+        root.missing("dataset");
+        Section section = root.child("dataset");
+        if (section == null) {
+            return null;
+        }
+        String name = name(section, "name", "dataset");
+        if (name != null && name.startsWith("_")) {
+            section.problem(
+                    "name",
+                    "'%s' is wrong: names that begin with '_' are the store's own".formatted(name));
+        }
+        RecordType type = type(section);
+        List<String> primaryKey = fields(section, "primaryKey", type);
+        section.missing("primaryKey");
+        checkRequired(section, type, primaryKey);
+        List<String> filters = fields(section, "filter", type);
+        Integer partitions = section.integer("partitions", 1, PARTITIONS_MAX);
+        section.choice("maintenance", MAINTENANCES, MAINTENANCES_NAMED);
+        MergePolicyPart mergePolicy = mergePolicy(section);
+        List<IndexPart> indexes = indexes(section, type);
+        section.end();
+        if (name == null || type == null || primaryKey.isEmpty()) {
+            return null;
+        }
+        int partitionCount = partitions == null ? 1 : partitions;
+        return new DatasetPart(
+                name, type, primaryKey, filters, partitionCount, mergePolicy, indexes);
+    }
+
+    private @Nullable RecordType type(Section dataset) {
+        dataset.missing("type");
+        Section section = dataset.child("type");
+        if (section == null) {
+            return null;
+        }
+        List<Field> fields = new ArrayList<>();
+        for (String name : section.keys()) {
+            String label = section.text(name);
+            Field field = label == null
+                    ? null
+                    : section.convert(name, label, text -> Field.parse(name, text));
+            if (field != null) {
+                fields.add(field);
+            }
+        }
+        if (section.keys().isEmpty()) {
+            dataset.problem("type", "declares no field");
+        }
+        return fields.size() == section.keys().size()
+                ? dataset.convert("type", fields, RecordType::of)
+                : null;
+    }
+
+    /** One or more declared fields. Not checked against a type that has problems of its own. */
+    private List<String> fields(Section section, String key, @Nullable RecordType type) {
+        List<String> names = section.texts(key);
+        Set<String> seen = new HashSet<>();
+        for (String name : names) {
+            if (type != null) {
+                section.convert(key, name, text -> type.require(text, key));
+            }
+            if (!seen.add(name)) {
+                section.problem(key, "names field '%s' twice".formatted(name));
+            }
+        }
+        return names;
+    }
+
+    private void checkRequired(
+            Section section, @Nullable RecordType type, List<String> primaryKey) {
+        for (String name : primaryKey) {
+            int index = type == null ? -1 : type.indexOf(name);
+            if (type != null && index >= 0 && type.field(index).optional()) {
+                section.problem(
+                        "primaryKey",
+                        "names field '%s', which is optional (%s); a key's fields are required"
+                                .formatted(name, type.field(index).typeLabel()));
+            }
+        }
+    }
+
+    private List<IndexPart> indexes(Section dataset, @Nullable RecordType type) {
+        List<IndexPart> indexes = new ArrayList<>();
+        Set<String> names = new HashSet<>();
+        for (Section section : dataset.children("indexes")) {
+            String name = name(section, "name", "index");
+            if (name != null && !names.add(name)) {
+                section.problem("name", "'%s' names an earlier index too".formatted(name));
+            }
+            section.missing("kind");
+            String kind = section.choice("kind", INDEX_KINDS, INDEX_KINDS_NAMED);
+            section.missing("on");
+            List<String> on = fields(section, "on", type);
+            section.choice("maintenance", MAINTENANCES, MAINTENANCES_NAMED);
+            if (kind == null) {
+                section.ignoreRest();
+            }
+            section.end();
+            if (name != null && !on.isEmpty()) {
+                indexes.add(new IndexPart(name, on));
+            }
+        }
+        return indexes;
+    }
+
+    private @Nullable SourcePart source(Section root) {
+        root.missing("source");
+        Section section = root.child("source");
+        if (section == null) {
+            return null;
+        }
+        section.missing("kind");
+        if (section.choice("kind", SOURCES, SOURCES_NAMED) == null) {
+            return null;
+        }
+        String path = section.requiredText("path");
+        section.end();
+        Path resolved = path == null ? null : section.convert("path", path, this::resolve);
+        return path == null || resolved == null ? null : new SourcePart(path, resolved);
+    }
+
+    private Path resolve(String path) {
+        try {
+            return directory.resolve(path);
+        } catch (InvalidPathException e) {
+            throw new InvalidRequestException("no path: " + e.getReason(), e);
+        }
+    }
+
+    private @Nullable FormatPart format(Section root) {
+        root.missing("parser");
+        Section section = root.child("parser");
+        if (section == null) {
+            return null;
+        }
+        section.missing("kind");
+        String kind = section.choice("kind", PARSERS, List.of());
+        if (kind == null) {
+            return null;
+        }
+        if (kind.equals("json")) {
+            section.end();
+            return new FormatPart.Json();
+        }
+        boolean header = section.truth("header", true);
+        String separator = section.text("separator");
+        List<String> columns = section.texts("columns");
+        section.end();
+        if (separator != null && separator.length() != 1) {
+            section.problem("separator", "must be one character, not '%s'".formatted(separator));
+            return null;
+        }
+        char character = separator == null ? ',' : separator.charAt(0);
+        String key = columns.isEmpty() ? "header" : "columns";
+        CsvFormat csv = section.convert(key, columns, c -> new CsvFormat(character, header, c));
+        return csv == null ? null : new FormatPart.Csv(csv);
+    }
+
+    private List<Transform> transforms(Section root, @Nullable DatasetPart dataset) {
+        Section section = root.child("transform");
+        List<Transform> transforms = new ArrayList<>();
+        if (section == null) {
+            return transforms;
+        }
+        for (String field : section.keys()) {
+            String text = section.text(field);
+            if (text == null) {
+                continue;
+            }
+            Transform transform = new Transform(field, text);
+            transforms.add(transform);
+            if (dataset != null) {
+                section.convert(field, transform, t -> {
+                    t.check(dataset.type().field(dataset.type().require(field, "transform")));
+                    return t;
+                });
+            }
+        }
+        return transforms;
+    }
+
+    private void policy(Section root) {
+        Section section = root.child("policy");
+        if (section == null) {
+            return;
+        }
+        section.missing("kind");
+        if (section.choice("kind", POLICIES, POLICIES_NAMED) == null) {
+            section.ignoreRest();
+        }
+        section.end();
+    }
+
+    private StorePart store(Section root) {
+        Section section = root.child("store");
+        if (section == null) {
+            return new StorePart(null, null);
+        }
+        String durability = section.choice("durability", DURABILITIES, List.of());
+        Long memoryBytesMax = section.bytes("memoryBytesMax");
+        section.end();
+        return new StorePart(durability, memoryBytesMax);
+    }
+
+    private MergePolicyPart mergePolicy(Section dataset) {
+        Section section = dataset.child("mergePolicy");
+        if (section == null) {
+            return new MergePolicyPart("tiering", Map.of());
+        }
+        section.missing("kind");
+        String kind = section.choice("kind", MERGE_POLICIES, MERGE_POLICIES_NAMED);
+        Map<String, Number> parameters = new LinkedHashMap<>();
+        if (kind != null) {
+            put(parameters, "mergeableBytesMax", section.bytes("mergeableBytesMax"));
+            put(parameters, "toleranceCount", section.integer("toleranceCount", 1, 1_000));
+            put(parameters, "sizeRatio", section.number("sizeRatio"));
+            put(parameters, "componentCount", section.integer("componentCount", 1, 1_000));
+            section.end();
+        }
+        return new MergePolicyPart(kind == null ? "" : kind, parameters);
+    }
+
+    private static void put(Map<String, Number> parameters, String name, @Nullable Number value) {
+        if (value != null) {
+            parameters.put(name, value);
+        }
+    }
+}

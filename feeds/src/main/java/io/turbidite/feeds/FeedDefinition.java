@@ -1,0 +1,215 @@
+package io.turbidite.feeds;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.RealDisk;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.feeds.parse.CsvFormat;
+import io.turbidite.feeds.parse.Transform;
+
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a feed does, as its YAML file says: {@code docs/feed-definition.md} lists every key.
+ * <em>Immutable.</em>
+ *
+ * <pre>{@code
+ * FeedDefinition definition = FeedDefinition.load(Path.of("flights.yaml"));
+ * try (Store store = Store.open(directory, definition.storeOptions());
+ *         Feed feed = Feed.open(definition, store)) {
+ *     FeedReport report = feed.run(FeedProgress.none());
+ * }
+ * }</pre>
+ *
+ * @param feed the feed's name; its positions in the source are kept under it
+ * @param dataset where records go
+ * @param source where they come from
+ * @param format how they are written
+ * @param transforms in the order of their evaluation
+ * @param mode what is done with each
+ * @param store how the store is to be opened
+ * @param origin where all this was written
+ */
+public record FeedDefinition(
+        String feed,
+        DatasetPart dataset,
+        SourcePart source,
+        FormatPart format,
+        List<Transform> transforms,
+        Mode mode,
+        StorePart store,
+        Origin origin) {
+    /** Definitions are written by hand. */
+    private static final int FILE_BYTES_MAX = 1 << 20;
+
+    public FeedDefinition {
+        transforms = List.copyOf(transforms);
+    }
+
+    /**
+     * Reads a definition. Relative paths in it are relative to its file.
+     *
+     * @throws DefinitionException with every problem found, each with its line and key
+     * @throws InvalidRequestException if there is no such file
+     */
+    public static FeedDefinition load(Path file) {
+        return parse(file.toString(), file.toAbsolutePath().getParent(), read(file));
+    }
+
+    /**
+     * Reads a definition from text.
+     *
+     * @param name what problems call it
+     * @param directory what relative paths in it are relative to; null for the current directory
+     */
+    public static FeedDefinition parse(String name, @Nullable Path directory, String yaml) {
+        return new DefinitionReader(name, directory == null ? Path.of("") : directory)
+                .read(YamlTree.read(name, yaml));
+    }
+
+    /** A problem with the value of {@code key}, for what can be seen only beside the store. */
+    DefinitionException problem(String key, String message) {
+        return new DefinitionException(List.of(
+                new DefinitionException.Problem(origin.file, origin.line(key), key, message)));
+    }
+
+    private static String read(Path file) {
+        Path real;
+        try {
+            real = file.toRealPath();
+        } catch (IOException e) {
+            throw new InvalidRequestException("there is no feed definition " + file, e);
+        }
+        Path directory = real.getParent();
+        if (directory == null) {
+            throw new InvalidRequestException(file + " is a directory, not a feed definition");
+        }
+        byte[] bytes;
+        try (DiskFile open =
+                RealDisk.open(directory).openReadOnly(String.valueOf(real.getFileName()))) {
+            bytes = new byte[(int) Math.min(open.size(), FILE_BYTES_MAX + 1L)];
+            open.read(0, MemorySegment.ofArray(bytes), 0, bytes.length);
+        } catch (StorageException e) {
+            throw new InvalidRequestException(
+                    "the feed definition %s can't be read: %s".formatted(file, e.getMessage()), e);
+        }
+        if (bytes.length > FILE_BYTES_MAX) {
+            throw new InvalidRequestException("%s is larger than %d bytes: no feed definition"
+                    .formatted(file, FILE_BYTES_MAX));
+        }
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes))
+                    .toString();
+        } catch (CharacterCodingException e) {
+            throw new InvalidRequestException(file + " is not UTF-8 text: no feed definition", e);
+        }
+    }
+
+    /** What happens to the dataset for each record. */
+    public enum Mode {
+        /** It replaces one with its key. */
+        UPSERT,
+        /** It is rejected if there is one with its key. */
+        INSERT,
+        /** The one with its key is deleted; only the key's fields are read. */
+        DELETE
+    }
+
+    /**
+     * The dataset that is fed, made if the store has none of its name.
+     *
+     * @param type the declared fields
+     * @param filters the fields that components keep their least and greatest value of
+     */
+    public record DatasetPart(
+            String name,
+            RecordType type,
+            List<String> primaryKey,
+            List<String> filters,
+            int partitions,
+            MergePolicyPart mergePolicy,
+            List<IndexPart> indexes) {
+        public DatasetPart {
+            primaryKey = List.copyOf(primaryKey);
+            filters = List.copyOf(filters);
+            indexes = List.copyOf(indexes);
+        }
+    }
+
+    /** A B+-tree index over declared fields. */
+    public record IndexPart(String name, List<String> on) {
+        public IndexPart {
+            on = List.copyOf(on);
+        }
+    }
+
+    /**
+     * How the components of the dataset are merged.
+     *
+     * @param parameters those that were given, by name
+     */
+    public record MergePolicyPart(String kind, Map<String, Number> parameters) {
+        public MergePolicyPart {
+            parameters = Map.copyOf(parameters);
+        }
+    }
+
+    /**
+     * A file or a directory.
+     *
+     * @param path as it was written
+     * @param resolved against the definition's directory
+     */
+    public record SourcePart(String path, Path resolved) {}
+
+    /** How records are written in the source. */
+    public sealed interface FormatPart {
+        record Csv(CsvFormat format) implements FormatPart {}
+
+        /** One object a line. */
+        record Json() implements FormatPart {}
+    }
+
+    /**
+     * How the store is opened.
+     *
+     * @param durability {@code sync}, {@code interval} or {@code none}
+     * @param memoryBytesMax the store's memory budget, or null for its default
+     */
+    public record StorePart(
+            @Nullable String durability, @Nullable Long memoryBytesMax) {}
+
+    /**
+     * Where the parts of a definition are written.
+     *
+     * @param file as it was given
+     * @param lineByKey the line of each key, with the keys above it; "" is the first
+     */
+    public record Origin(String file, Map<String, Integer> lineByKey) {
+        public Origin {
+            lineByKey = Map.copyOf(lineByKey);
+        }
+
+        /** The line of {@code key}, or of the nearest key above it that is written. */
+        public int line(String key) {
+            for (String k = key; ; k = k.substring(0, Math.max(0, k.lastIndexOf('.')))) {
+                Integer line = lineByKey.get(k);
+                if (line != null || k.isEmpty()) {
+                    return line == null ? 1 : line;
+                }
+            }
+        }
+    }
+}

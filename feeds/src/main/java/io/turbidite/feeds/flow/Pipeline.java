@@ -1,0 +1,139 @@
+package io.turbidite.feeds.flow;
+
+import com.lmax.disruptor.EventPoller;
+import com.lmax.disruptor.RingBuffer;
+import com.lmax.disruptor.YieldingWaitStrategy;
+
+import io.turbidite.core.task.Tasks;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A bounded ring of batches between one producer and one consumer, so that parsing goes on while the
+ * store works.
+ *
+ * <p>The ring is a Disruptor; its consumer is a poller stepped by {@link Tasks}, one batch a step, so
+ * that a simulation can step it. Memory: {@value #SLOT_COUNT} batches, and the producer also waits while
+ * published batches hold more than {@value #BYTES_MAX} bytes.
+ *
+ * <p>The consumer's first failure ends the flow: batches behind it are not delivered, and the producer
+ * meets it at its next call. <em>The producer's methods are confined to one thread.</em>
+ */
+public final class Pipeline implements AutoCloseable {
+    /** A power of two; a few batches are enough to even out a stall of a millisecond. */
+    private static final int SLOT_COUNT = 8;
+
+    private static final long BYTES_MAX = 32 << 20;
+
+    /** The worker is woken at each publication; this is how often it looks without that. */
+    private static final long IDLE_MICROS = 10_000;
+
+    /** Takes the batches, in order, on a worker's thread. */
+    @FunctionalInterface
+    public interface Consumer {
+        /** The batch is the consumer's until it returns. */
+        void accept(Batch batch);
+    }
+
+    private final Tasks tasks;
+    private final Consumer consumer;
+    private final RingBuffer<Batch> ring;
+    private final EventPoller<Batch> poller;
+    private final Tasks.Worker worker;
+    private final AtomicLong bytesInFlight = new AtomicLong();
+    private volatile @Nullable Throwable failure;
+
+    private long claimed = -1;
+    private long published = -1;
+
+    private Pipeline(Tasks tasks, String name, Consumer consumer) {
+        this.tasks = tasks;
+        this.consumer = consumer;
+        // The wait strategy is for consumers that block in the ring; this one is woken by Tasks.
+        ring = RingBuffer.createSingleProducer(Batch::new, SLOT_COUNT, new YieldingWaitStrategy());
+        poller = ring.newPoller();
+        ring.addGatingSequences(poller.getSequence());
+        worker = tasks.start(name, IDLE_MICROS, this::step);
+    }
+
+    /** Starts a worker called {@code name} that hands batches to {@code consumer}. */
+    public static Pipeline start(Tasks tasks, String name, Consumer consumer) {
+        return new Pipeline(tasks, name, consumer);
+    }
+
+    /** An empty batch to fill; waits while the ring is full. The same one again until it is published. */
+    public Batch claim() {
+        if (claimed == published) {
+            tasks.await(() -> failure != null
+                    || (ring.hasAvailableCapacity(1) && bytesInFlight.get() <= BYTES_MAX));
+            rethrowFailure();
+            claimed = ring.next();
+        }
+        return ring.get(claimed);
+    }
+
+    /** Hands the claimed batch to the consumer. */
+    public void publish() {
+        bytesInFlight.addAndGet(ring.get(claimed).byteCount());
+        published = claimed;
+        ring.publish(claimed);
+        worker.wake();
+    }
+
+    /** Waits until all that was published is delivered. */
+    public void drain() {
+        tasks.await(() -> failure != null || poller.getSequence().get() >= published);
+        rethrowFailure();
+    }
+
+    /** Stops the consumer after the batch it has in hand; {@link #drain} first to deliver the rest. */
+    @Override
+    public void close() {
+        worker.close();
+    }
+
+    private boolean step() {
+        if (failure != null) {
+            return false;
+        }
+        try {
+            boolean delivered = poller.poll(this::deliver) == EventPoller.PollState.PROCESSING;
+            if (delivered) {
+                tasks.signal();
+            }
+            return delivered;
+        } catch (Exception | Error e) {
+            fail(e);
+            return false;
+        }
+    }
+
+    /** Returns false to end the poll, which is what gives the slot back to the producer. */
+    private boolean deliver(Batch batch, long sequence, boolean last) {
+        long bytes = batch.byteCount();
+        try {
+            consumer.accept(batch);
+            batch.clear();
+            bytesInFlight.addAndGet(-bytes);
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        }
+        return false;
+    }
+
+    private void fail(Throwable cause) {
+        failure = cause;
+        tasks.signal();
+    }
+
+    private void rethrowFailure() {
+        switch (failure) {
+            case null -> {}
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            case Throwable e -> throw new IllegalStateException(e);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package io.turbidite.feeds.parse;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The bytes of one record and where they stand. A flyweight that its framer moves; valid until the
+ * framer's next step. <em>Confined to one thread.</em>
+ */
+public final class Frame {
+    byte[] bytes = new byte[0];
+    MemorySegment segment = MemorySegment.ofArray(bytes);
+    int start;
+    int length;
+    long offset;
+    long line;
+    long endOffset;
+    long endLine;
+    boolean spansLines;
+
+    @Nullable
+    String problem;
+
+    Frame() {}
+
+    /** For parsers' tests: a frame over {@code text}, at the start of a file. */
+    static Frame of(String text) {
+        Frame frame = new Frame();
+        frame.bytes = text.getBytes(StandardCharsets.UTF_8);
+        frame.segment = MemorySegment.ofArray(frame.bytes);
+        frame.length = frame.bytes.length;
+        frame.line = 1;
+        return frame;
+    }
+
+    /** The array that holds the record at {@link #start()}; belongs to the framer. */
+    public byte[] bytes() {
+        return bytes;
+    }
+
+    /** That array as a segment. */
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    public int start() {
+        return start;
+    }
+
+    /** Without the line end. */
+    public int length() {
+        return length;
+    }
+
+    /** Bytes from the start of the source's content. */
+    public long offset() {
+        return offset;
+    }
+
+    /** The line the record begins in, from 1. */
+    public long line() {
+        return line;
+    }
+
+    /** The offset behind the record and its line end: where reading goes on after it. */
+    public long endOffset() {
+        return endOffset;
+    }
+
+    /** The line that begins at {@link #endOffset()}. */
+    public long endLine() {
+        return endLine;
+    }
+
+    /** Whether a quoted field carried the record over a line end. */
+    public boolean spansLines() {
+        return spansLines;
+    }
+
+    /** Why these bytes are no record, or null. */
+    public @Nullable String problem() {
+        return problem;
+    }
+}

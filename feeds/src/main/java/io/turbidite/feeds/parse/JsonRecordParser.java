@@ -1,0 +1,166 @@
+package io.turbidite.feeds.parse;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.type.Field;
+import io.turbidite.core.type.Point;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.Rectangle;
+
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * JSON records, one object a line. A record without transforms goes from its bytes to the encoded form
+ * in one pass; with transforms it is made a tree first, their results put in, and written from that.
+ */
+public final class JsonRecordParser implements RecordParser {
+    private static final JsonMapper TREES = JsonMapper.builder(JsonFactory.builder()
+                    .streamReadConstraints(StreamReadConstraints.builder()
+                            .maxNestingDepth(Limits.NESTING_DEPTH_MAX)
+                            .maxStringLength(Limits.RECORD_BYTES_MAX)
+                            .build())
+                    .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                    .build())
+            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .build();
+
+    private final RecordType type;
+    private final boolean open;
+    private final List<Transform> transforms;
+    private final List<Expression> expressions = new ArrayList<>();
+    private final List<String> names = new ArrayList<>();
+    private final RecordWriter writer;
+    private final Slice bytes = new Slice();
+
+    /**
+     * A parser of objects of one type.
+     *
+     * @param open whether fields that {@code type} doesn't declare are kept
+     * @param transforms in the order of their evaluation; their fields are declared
+     */
+    public JsonRecordParser(RecordType type, boolean open, List<Transform> transforms) {
+        this.type = type;
+        this.open = open;
+        this.transforms = List.copyOf(transforms);
+        this.writer = new RecordWriter(type);
+        Map<String, Integer> indexByName = new HashMap<>();
+        for (Transform transform : transforms) {
+            expressions.add(Expression.parse(
+                    transform.text(),
+                    name -> indexByName.computeIfAbsent(name, n -> {
+                        names.add(n);
+                        return names.size() - 1;
+                    })));
+        }
+    }
+
+    @Override
+    public RecordFramer.Quotes quotes() {
+        return RecordFramer.Quotes.NONE;
+    }
+
+    @Override
+    public boolean wantsHeader() {
+        return false;
+    }
+
+    @Override
+    public void header(Frame frame) {
+        throw new IllegalStateException("JSON has no header");
+    }
+
+    @Override
+    public Slice parse(Frame frame) {
+        if (transforms.isEmpty() && open) {
+            return writer.writeJson(bytes.set(frame.segment(), frame.start(), frame.length()));
+        }
+        ObjectNode tree = tree(frame);
+        for (int i = 0; i < transforms.size(); i++) {
+            transform(tree, transforms.get(i), expressions.get(i));
+        }
+        if (!open) {
+            tree.retain(type.fields().stream().map(Field::name).toList());
+        }
+        try {
+            byte[] changed = TREES.writeValueAsBytes(tree);
+            return writer.writeJson(bytes.set(MemorySegment.ofArray(changed), 0, changed.length));
+        } catch (JacksonException e) {
+            throw new InvalidRequestException(e.getOriginalMessage(), e);
+        }
+    }
+
+    private static ObjectNode tree(Frame frame) {
+        try {
+            JsonNode node = TREES.readTree(frame.bytes(), frame.start(), frame.length());
+            if (node instanceof ObjectNode object) {
+                return object;
+            }
+            throw new MalformedFrameException("it is not a JSON object");
+        } catch (JacksonException e) {
+            String message = e.getOriginalMessage();
+            int lineEnd = message.indexOf('\n');
+            throw new MalformedFrameException(
+                    lineEnd < 0 ? message : message.substring(0, lineEnd));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e); // an array can't fail to be read
+        }
+    }
+
+    private void transform(ObjectNode tree, Transform transform, Expression expression) {
+        Field field = type.field(type.indexOf(transform.field()));
+        Object result = expression.evaluateFor(field, index -> value(tree.get(names.get(index))));
+        put(tree, transform.field(), result);
+    }
+
+    /** A JSON value as expressions see it. */
+    private static @Nullable Object value(@Nullable JsonNode node) {
+        if (node == null || node.isNull()) {
+            return null;
+        }
+        if (node.isBoolean()) {
+            return node.booleanValue();
+        }
+        if (node.isNumber()) {
+            return node.numberValue();
+        }
+        return node.isTextual() ? node.textValue() : node.toString();
+    }
+
+    /** A result as the JSON that the record's type reads back. */
+    private static void put(ObjectNode tree, String field, @Nullable Object result) {
+        switch (result) {
+            case null -> tree.putNull(field);
+            case Point(double x, double y) -> tree.putArray(field).add(x).add(y);
+            case Rectangle r ->
+                tree.putArray(field).add(r.minX()).add(r.minY()).add(r.maxX()).add(r.maxY());
+            case Boolean truth -> tree.put(field, truth);
+            case Double number -> tree.put(field, number);
+            case Float number -> tree.put(field, number);
+            case BigDecimal number -> tree.put(field, number);
+            case Number number -> tree.put(field, number.longValue());
+            case byte[] binary -> tree.put(field, binary);
+            default -> tree.put(field, result.toString());
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package io.turbidite.feeds.parse;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.Slice;
+
+/** Turns frames into encoded records of one type. <em>Confined to one thread.</em> */
+public interface RecordParser {
+    /** How this format's records end. */
+    RecordFramer.Quotes quotes();
+
+    /** Whether the first record of each file is a header, to be given to {@link #header}. */
+    boolean wantsHeader();
+
+    /**
+     * Learns a file's columns.
+     *
+     * @throws InvalidRequestException if the records below this header can't be of the type
+     */
+    void header(Frame frame);
+
+    /**
+     * Converts one record.
+     *
+     * @return the encoded record, valid until the next call
+     * @throws MalformedFrameException if the frame breaks the format's rules
+     * @throws InvalidRequestException if it keeps them, but its values don't make a record of the type
+     */
+    Slice parse(Frame frame);
+}

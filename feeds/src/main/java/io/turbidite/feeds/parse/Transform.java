@@ -1,0 +1,45 @@
+package io.turbidite.feeds.parse;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.type.Field;
+import io.turbidite.core.type.TypeKind;
+
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * A field's value as an expression over the record's other values. <em>Immutable.</em>
+ *
+ * @param field a declared field
+ * @param text the expression as it was written
+ */
+public record Transform(String field, String text) {
+    private static final Set<TypeKind> WHOLE =
+            EnumSet.of(TypeKind.INT8, TypeKind.INT16, TypeKind.INT32, TypeKind.INT64);
+
+    /**
+     * Checks the expression's grammar and that its result fits {@code declared}, as far as can be told
+     * without a record.
+     *
+     * @throws InvalidRequestException saying where in the text it goes wrong
+     */
+    public void check(Field declared) {
+        Expression expression = Expression.parse(text, name -> 0);
+        TypeKind result = expression.kind();
+        if (result != null && !fits(result, declared.kind())) {
+            throw new InvalidRequestException("%s gives %s, but field '%s' is declared as %s"
+                    .formatted(text, result.label(), field, declared.kind().label()));
+        }
+    }
+
+    /** Text is read by the declared type, and a whole number may be given where a wider one is. */
+    private static boolean fits(TypeKind result, TypeKind declared) {
+        if (result == declared || result == TypeKind.STRING) {
+            return true;
+        }
+        boolean wider = WHOLE.contains(declared) && declared.compareTo(result) > 0;
+        boolean toFraction = declared == TypeKind.DOUBLE || declared == TypeKind.DECIMAL;
+        return (WHOLE.contains(result) && (wider || toFraction))
+                || (result == TypeKind.FLOAT && declared == TypeKind.DOUBLE);
+    }
+}

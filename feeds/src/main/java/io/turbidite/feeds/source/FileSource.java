@@ -1,0 +1,114 @@
+package io.turbidite.feeds.source;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.CRC32C;
+
+/**
+ * One file, or the files of one directory in the order of their names. Names that begin with a dot
+ * and directories inside the directory are left out. <em>Immutable</em>: what files there are is
+ * looked up once, at opening.
+ */
+public final class FileSource {
+    /** Enough to tell two files of one form apart, little enough to read at each start. */
+    private static final int HEAD_BYTES = 4096;
+
+    private final Disk disk;
+    private final List<SourceFile> files;
+
+    private FileSource(Disk disk, List<SourceFile> files) {
+        this.disk = disk;
+        this.files = List.copyOf(files);
+    }
+
+    /**
+     * Looks up what files there are.
+     *
+     * @param path a file or a directory on {@code disk}; {@code ""} is the disk's root
+     * @throws InvalidRequestException if there is neither, or no file in the directory
+     */
+    public static FileSource open(Disk disk, String path) {
+        if (!path.isEmpty() && !disk.exists(path)) {
+            throw new InvalidRequestException(
+                    "there is no file or directory " + path + " in " + disk.description());
+        }
+        if (!isDirectory(disk, path)) {
+            String name = path.substring(path.lastIndexOf('/') + 1);
+            return new FileSource(disk, List.of(new SourceFile(name, path, byteCount(disk, path))));
+        }
+        List<SourceFile> files = new ArrayList<>();
+        for (String name : disk.list(path)) {
+            String inDisk = path.isEmpty() ? name : path + "/" + name;
+            if (!name.startsWith(".") && !isDirectory(disk, inDisk)) {
+                files.add(new SourceFile(name, inDisk, byteCount(disk, inDisk)));
+            }
+        }
+        if (files.isEmpty()) {
+            throw new InvalidRequestException(
+                    "the directory %s in %s holds no file".formatted(path, disk.description()));
+        }
+        return new FileSource(disk, files);
+    }
+
+    /** Sorted by name. */
+    public List<SourceFile> files() {
+        return files;
+    }
+
+    /** The content of {@code file} from its beginning. */
+    public SourceStream read(SourceFile file) {
+        return SourceStream.open(disk, file);
+    }
+
+    /**
+     * What the file begins with, as far as it may be compared later: a file that only grows keeps it.
+     */
+    public Head head(SourceFile file) {
+        return head(file, (int) Math.min(HEAD_BYTES, file.byteCount()));
+    }
+
+    /** As {@link #head(SourceFile)}, over a stated number of bytes. */
+    public Head head(SourceFile file, int byteCount) {
+        byte[] bytes = new byte[byteCount];
+        int read;
+        try (DiskFile open = disk.openReadOnly(file.path())) {
+            read = open.read(0, MemorySegment.ofArray(bytes), 0, byteCount);
+        }
+        CRC32C crc = new CRC32C();
+        crc.update(ByteBuffer.wrap(bytes, 0, read));
+        return new Head(read, crc.getValue());
+    }
+
+    private static boolean isDirectory(Disk disk, String path) {
+        try {
+            disk.list(path);
+            return true;
+        } catch (StorageIoException e) {
+            if (e.kind() == StorageIoException.Kind.ACCESS_DENIED) {
+                throw e;
+            }
+            return false; // a plain file can't be listed; what else is wrong with it, opening says
+        }
+    }
+
+    private static long byteCount(Disk disk, String path) {
+        try (DiskFile file = disk.openReadOnly(path)) {
+            return file.size();
+        }
+    }
+
+    /**
+     * What a file begins with.
+     *
+     * @param byteCount how many bytes from the file's start
+     * @param crc32c of those bytes as they lie in the file
+     */
+    public record Head(int byteCount, long crc32c) {}
+}

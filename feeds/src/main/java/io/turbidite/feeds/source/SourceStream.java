@@ -1,0 +1,188 @@
+package io.turbidite.feeds.source;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PushbackInputStream;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.zip.GZIPInputStream;
+
+/**
+ * The content of a source file in sequence, uncompressed if it is gzip (told by its first two bytes,
+ * not by its name; members may follow one another). <em>Confined to one thread.</em>
+ */
+public final class SourceStream implements AutoCloseable {
+    private static final int GZIP_MAGIC_FIRST = 0x1f;
+    private static final int GZIP_MAGIC_SECOND = 0x8b;
+
+    /** Large enough that a read costs more than the call around it. */
+    private static final int BUFFER_BYTES = 64 << 10;
+
+    private final SourceFile file;
+    private final FileBytes bytes;
+    private final InputStream content;
+
+    private SourceStream(SourceFile file, FileBytes bytes) throws IOException {
+        this.file = file;
+        this.bytes = bytes;
+        PushbackInputStream start = new PushbackInputStream(bytes, 2);
+        byte[] magic = start.readNBytes(2);
+        start.unread(magic);
+        boolean gzip = magic.length == 2
+                && (magic[0] & 0xFF) == GZIP_MAGIC_FIRST
+                && (magic[1] & 0xFF) == GZIP_MAGIC_SECOND;
+        content = gzip ? new GZIPInputStream(start, BUFFER_BYTES) : start;
+    }
+
+    static SourceStream open(Disk disk, SourceFile file) {
+        FileBytes bytes = new FileBytes(disk.openReadOnly(file.path()));
+        try {
+            return new SourceStream(file, bytes);
+        } catch (IOException e) {
+            bytes.close();
+            throw damaged(file, 0, e);
+        } catch (RuntimeException e) {
+            bytes.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Reads some bytes, at least one unless the content is at its end.
+     *
+     * @return how many, or -1 at the end
+     */
+    public int read(byte[] target, int offset, int byteCount) {
+        try {
+            return content.read(target, offset, byteCount);
+        } catch (IOException e) {
+            throw damaged(file, bytes.offset, e);
+        }
+    }
+
+    /**
+     * Passes over content: at once in a plain file, by uncompressing in gzip.
+     *
+     * @return how many bytes were there to be passed over
+     */
+    public long skip(long byteCount) {
+        try {
+            long skipped = 0;
+            while (skipped < byteCount) {
+                long step = content.skip(byteCount - skipped);
+                if (step <= 0 && content.read() < 0) {
+                    break;
+                }
+                skipped += step <= 0 ? 1 : step;
+            }
+            return skipped;
+        } catch (IOException e) {
+            throw damaged(file, bytes.offset, e);
+        }
+    }
+
+    /** How much of {@link SourceFile#byteCount()} has been read: for progress, not for positions. */
+    public long fileBytesRead() {
+        return bytes.offset;
+    }
+
+    @Override
+    public void close() {
+        try {
+            content.close();
+        } catch (IOException e) {
+            throw damaged(file, bytes.offset, e);
+        } finally {
+            bytes.close();
+        }
+    }
+
+    private static CorruptionException damaged(SourceFile file, long offset, IOException e) {
+        CorruptionException damaged = new CorruptionException(
+                file.path(),
+                offset,
+                "compressed content",
+                "gzip",
+                Objects.requireNonNullElse(e.getMessage(), "broken"));
+        damaged.initCause(e);
+        return damaged;
+    }
+
+    /** A disk file as a stream. Its own failures are unchecked already. */
+    private static final class FileBytes extends InputStream {
+        private final DiskFile file;
+        private final byte[] buffer = new byte[BUFFER_BYTES];
+        private final MemorySegment bufferSegment = MemorySegment.ofArray(buffer);
+        private long offset;
+        private int next;
+        private int end;
+        private boolean closed;
+
+        FileBytes(DiskFile file) {
+            this.file = file;
+        }
+
+        @Override
+        public int read() {
+            return fill() ? buffer[next++] & 0xFF : -1;
+        }
+
+        @Override
+        public int read(byte[] target, int at, int byteCount) {
+            if (byteCount == 0) {
+                return 0;
+            }
+            if (!fill()) {
+                return -1;
+            }
+            int count = Math.min(byteCount, end - next);
+            System.arraycopy(buffer, next, target, at, count);
+            next += count;
+            return count;
+        }
+
+        @Override
+        public long skip(long byteCount) {
+            long buffered = (long) end - next;
+            if (byteCount <= buffered) {
+                next += (int) Math.max(0, byteCount);
+                return Math.max(0, byteCount);
+            }
+            next = 0;
+            end = 0;
+            long beyond = Math.min(byteCount - buffered, Math.max(0, file.size() - offset));
+            offset += beyond;
+            return buffered + beyond;
+        }
+
+        /** The gzip reader asks this to learn whether another member follows. */
+        @Override
+        public int available() {
+            return (int)
+                    Math.min(Integer.MAX_VALUE, end - next + Math.max(0, file.size() - offset));
+        }
+
+        @Override
+        public void close() {
+            if (!closed) {
+                closed = true;
+                file.close();
+            }
+        }
+
+        private boolean fill() {
+            if (next < end) {
+                return true;
+            }
+            int count = file.read(offset, bufferSegment, 0, buffer.length);
+            offset += count;
+            next = 0;
+            end = count;
+            return count > 0;
+        }
+    }
+}
