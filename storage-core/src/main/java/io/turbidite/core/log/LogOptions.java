@@ -19,6 +19,8 @@ public record LogOptions(
         int slotBytes,
         int overflowBytesMax) {
 
+    private static final int LATECOMERS_MAX = 64;
+
     public LogOptions {
         check("intervalMicros", intervalMicros, 1, 3_600_000_000L);
         check("ringSlots", ringSlots, 2, 1 << 20);
@@ -31,8 +33,8 @@ public record LogOptions(
         }
         // Everything that may be in flight must fit one segment, or a claim could never be
         // admitted.
-        long floor = FrameFormat.SEGMENT_OVERHEAD_BYTES
-                + inFlightBytesMax(ringSlots, slotBytes, overflowBytesMax);
+        long floor =
+                Segment.OVERHEAD_BYTES + inFlightBytesMax(ringSlots, slotBytes, overflowBytesMax);
         check("segmentBytes", segmentBytes, floor, 1L << 30);
     }
 
@@ -87,9 +89,12 @@ public record LogOptions(
     }
 
     private static long inFlightBytesMax(int ringSlots, int slotBytes, int overflowBytesMax) {
-        // Each slot: its frame, and once more a bare frame for a cancelled latecomer (see Claim
-        // admission).
-        return (long) ringSlots * (slotBytes + 3L * FrameFormat.HEADER_BYTES) + overflowBytesMax;
+        // Each slot: header, payload, padding. Latecomers: threads that took a slot while the gate
+        // was
+        // being shut cancel it, which costs a bare frame; more than can ever be racing.
+        long slots = ringSlots * (FrameFormat.frameBytes(slotBytes) + FrameFormat.ALIGNMENT);
+        long latecomers = (LATECOMERS_MAX + (long) ringSlots) * FrameFormat.HEADER_BYTES;
+        return slots + latecomers + overflowBytesMax;
     }
 
     private static void check(String what, long value, long min, long max) {

@@ -1,71 +1,374 @@
 package io.turbidite.core.log;
 
+import com.lmax.disruptor.BusySpinWaitStrategy;
+import com.lmax.disruptor.EventPoller;
+import com.lmax.disruptor.InsufficientCapacityException;
+import com.lmax.disruptor.RingBuffer;
+
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.log.OverflowBuffers.Buffer;
+import io.turbidite.core.task.Tasks;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 
 /**
- * The write-ahead log. Positions and sequences are one numbering: the count of records ever published.
+ * The write-ahead log of a store: many threads publish opaque payloads, one worker writes them in claim
+ * order, recovery replays them.
+ *
+ * <p>The way of one record: {@link #claim} takes the next slot of the ring (an LMAX Disruptor), whose
+ * buffer is off the heap; the caller encodes into it and publishes; {@link LogWriter}, polling the ring,
+ * frames everything that is there into one write, and under {@link Durability#SYNC} one sync (group
+ * commit); {@link #awaitDurable} waits for that. {@link SegmentKeeper} prepares segments ahead and syncs
+ * in the other modes. {@link LogRecovery} finds the end at open.
+ *
+ * <p><em>Positions and sequences are one numbering</em>: record <i>n</i> of the log has sequence
+ * <i>n</i>; a position <i>p</i> is the boundary below record <i>p</i>. The log's own marks and cancelled
+ * claims take numbers too, so numbers are dense on disk and have gaps in what replay shows.
+ *
+ * <p>Memory: {@code ringSlots × slotBytes}, {@code overflowBytesMax}, and the writer's batch.
+ *
+ * <p><em>Thread-safe.</em> {@link #claim} takes no lock: one compare-and-swap, unless it must wait.
  */
 public final class WriteAheadLog implements AutoCloseable {
-    private final Claim claim = new Claim();
-    private long next;
+    private static final long WRITER_IDLE_MICROS = 1_000;
+    private static final long KEEPER_IDLE_MICROS_MAX = 100_000;
 
-    private WriteAheadLog(long next) {
-        this.next = next;
+    private final LogOptions options;
+    private final Tasks tasks;
+    private final LogProgress progress;
+    private final SegmentKeeper keeper;
+    private final LogWriter writer;
+    private final Tasks.Worker writerWorker;
+    private final Tasks.Worker keeperWorker;
+    private final Arena ringArena = Arena.ofShared();
+    private final RingBuffer<Claim> ring;
+    private final EventPoller<Claim> poller;
+    private final OverflowBuffers overflow;
+
+    /** Sequence of the ring's slot 0; the number below is that of the session's mark. */
+    private final long firstSequence;
+
+    private final boolean wakeOnPublish;
+    private final long wakeMask;
+    private final BooleanSupplier slotFreeOrGateShut;
+    private final LongAdder waits = new LongAdder();
+
+    private WriteAheadLog(LogSite site, LogOptions options, RecoveredLog recovered) {
+        this.options = options;
+        this.tasks = site.tasks();
+        this.firstSequence = recovered.next() + 1;
+        this.wakeOnPublish = options.durability() == Durability.SYNC;
+        this.wakeMask = options.ringSlots() / 2 - 1L;
+        this.overflow = new OverflowBuffers(options.overflowBytesMax());
+        this.ring = createRing();
+        this.poller = ring.newPoller();
+        ring.addGatingSequences(poller.getSequence());
+        this.progress = new LogProgress(tasks, recovered.next());
+        this.keeper = new SegmentKeeper(site, options, progress, recovered);
+        this.writer = new LogWriter(site, options, progress, keeper, recovered);
+        this.slotFreeOrGateShut = () -> ring.remainingCapacity() > 0 || !progress.isOpen();
+        long keeperIdleMicros = Math.min(options.intervalMicros(), KEEPER_IDLE_MICROS_MAX);
+        this.keeperWorker = tasks.start("log-keeper", keeperIdleMicros, keeper::step);
+        this.writerWorker = tasks.start("log-writer", WRITER_IDLE_MICROS, this::writerStep);
     }
 
     /**
      * Opens the log, hands every record from {@code startPosition} on to {@code visitor}, cuts a torn
-     * end, and gets ready for new records.
+     * end, and gets ready for new records. A fresh directory is an empty log.
      *
-     * @param startPosition what the manifest says replay must start from; 0 for a fresh store
+     * <p>Opening writes nothing for a session that will publish nothing.
+     *
+     * @param startPosition what the manifest says replay must start from, got from {@link #position()}
+     *     before a {@link #flush()}; 0 for a fresh store
+     * @throws io.turbidite.core.CorruptionException if a record that had been synced is damaged or
+     *     missing
      */
     public static WriteAheadLog open(
             LogSite site, LogOptions options, long startPosition, ReplayVisitor visitor) {
-        return new WriteAheadLog(startPosition);
+        if (startPosition < 0) {
+            throw new InvalidRequestException("log position " + startPosition + " is negative");
+        }
+        return new WriteAheadLog(
+                site, options, LogRecovery.recover(site, options, startPosition, visitor));
     }
 
-    /** Claims room for a payload; blocks while the ring is full. */
+    private boolean writerStep() {
+        boolean more = writer.step(poller);
+        if (keeper.wantsSpare()) {
+            keeperWorker.wake();
+        }
+        return more;
+    }
+
+    private RingBuffer<Claim> createRing() {
+        int slotBytes = options.slotBytes();
+        MemorySegment memory = ringArena.allocate((long) options.ringSlots() * slotBytes, 64);
+        long[] offset = {0};
+        // The strategy is how a consumer would wait for producers; ours polls, so none ever does.
+        return RingBuffer.createMultiProducer(
+                () -> {
+                    Claim claim = new Claim(this, memory, offset[0], slotBytes);
+                    offset[0] += slotBytes;
+                    return claim;
+                },
+                options.ringSlots(),
+                new BusySpinWaitStrategy());
+    }
+
+    /**
+     * Claims the next place in the log with room for {@code payloadBytesMax} bytes. Waits while the ring
+     * or the memory for large payloads is full.
+     *
+     * @throws InvalidRequestException if no payload may be that large
+     * @throws io.turbidite.core.StorageIoException if there is no disk space for the record; the log
+     *     stays good and accepts again when there is
+     * @throws io.turbidite.core.StoreFailedException once a write or sync has failed
+     * @throws io.turbidite.core.ClosedException after close
+     */
     public Claim claim(int payloadBytesMax) {
-        return claim;
+        if (payloadBytesMax > options.slotBytes()) {
+            return claimLarge(payloadBytesMax);
+        }
+        if (payloadBytesMax < 0) {
+            throw new IllegalArgumentException("payload of " + payloadBytesMax + " bytes");
+        }
+        return claimSlot(null);
     }
 
     /** Claims, copies and publishes; returns the record's sequence. */
     public long append(Slice payload) {
-        return next++;
+        Claim claim = claim(payload.length());
+        MemorySegment.copy(
+                payload.segment(),
+                payload.offset(),
+                claim.segment(),
+                claim.offset(),
+                payload.length());
+        return claim.publish(payload.length());
     }
 
-    /** Waits until the record is as safe as the durability mode promises. */
-    public void awaitDurable(long sequence) {}
+    private Claim claimSlot(@Nullable Buffer large) {
+        while (true) {
+            if (!progress.isOpen()) {
+                awaitOpen();
+            }
+            long slot;
+            try {
+                slot = ring.tryNext();
+            } catch (InsufficientCapacityException full) {
+                waits.increment();
+                writerWorker.wake();
+                tasks.await(slotFreeOrGateShut);
+                continue;
+            }
+            Claim claim = ring.get(slot);
+            claim.take(firstSequence + slot, large);
+            // Again, now that the slot counts as in flight: the gate was open when it began to
+            // count,
+            // so the room that was there then is there for it (see SegmentKeeper).
+            if (progress.isOpen()) {
+                return claim;
+            }
+            claim.cancelWithoutLarge();
+        }
+    }
 
-    /** Waits until the record has been handed to the operating system: it survives the process. */
-    public void awaitWritten(long sequence) {}
+    private Claim claimLarge(int payloadBytesMax) {
+        if (payloadBytesMax > options.payloadBytesMax()) {
+            throw new InvalidRequestException(
+                    "a log record of %d bytes is larger than the limit of %d: write smaller batches"
+                            .formatted(payloadBytesMax, options.payloadBytesMax()));
+        }
+        // Memory before the slot: whoever holds a slot needs nothing more, so the ring always
+        // drains.
+        Buffer buffer = overflow.tryAcquire(payloadBytesMax);
+        while (buffer == null) {
+            waits.increment();
+            writerWorker.wake();
+            tasks.await(() -> overflow.mayAcquire(payloadBytesMax) || progress.refusing());
+            progress.checkAccepting();
+            buffer = overflow.tryAcquire(payloadBytesMax);
+        }
+        boolean claimed = false;
+        try {
+            Claim claim = claimSlot(buffer);
+            claimed = true;
+            return claim;
+        } finally {
+            if (!claimed) {
+                overflow.release(buffer);
+            }
+        }
+    }
 
-    /** Makes everything published so far durable, in every mode (design §4, rule 6). */
-    public void flush() {}
+    private void awaitOpen() {
+        progress.checkAccepting();
+        waits.increment();
+        keeperWorker.wake();
+        tasks.await(() -> progress.isOpen() || progress.refusing());
+        progress.checkAccepting();
+    }
 
-    /** Every record below this sequence is durable. */
+    /** Called by the claim, on the writer's thread. */
+    void release(Buffer large) {
+        overflow.release(large);
+    }
+
+    /** Called by the claim. */
+    void published(long sequence, boolean large) {
+        long slot = sequence - firstSequence;
+        ring.publish(slot);
+        // Without anyone waiting, the writer's own rhythm is soon enough unless the ring fills
+        // before.
+        if (wakeOnPublish || large || (slot & wakeMask) == 0) {
+            writerWorker.wake();
+        }
+    }
+
+    /**
+     * Waits until the record is as safe as the mode promises: synced under {@link Durability#SYNC}; at
+     * once under the others.
+     *
+     * @throws io.turbidite.core.StoreFailedException if it never will be, because a write or sync failed
+     */
+    public void awaitDurable(long sequence) {
+        if (options.durability() == Durability.SYNC) {
+            awaitSynced(sequence);
+        } else {
+            progress.checkFailure();
+        }
+    }
+
+    /**
+     * Waits until the record has been handed to the operating system: it survives this process, though
+     * not a power cut.
+     *
+     * @throws io.turbidite.core.StoreFailedException if it never will be
+     */
+    public void awaitWritten(long sequence) {
+        if (progress.written() <= sequence) {
+            writerWorker.wake();
+            tasks.await(() -> progress.written() > sequence || progress.failed());
+            if (progress.written() <= sequence) {
+                progress.checkFailure();
+            }
+        }
+    }
+
+    private void awaitSynced(long sequence) {
+        if (progress.durable() <= sequence) {
+            tasks.await(() -> progress.durable() > sequence || progress.failed());
+            if (progress.durable() <= sequence) {
+                progress.checkFailure();
+            }
+        }
+    }
+
+    /**
+     * Makes everything published so far durable, in every mode (design §4, rule 6). Waits for claims
+     * that are open now, so the caller must not hold what their holders wait for.
+     *
+     * @throws io.turbidite.core.StoreFailedException if that failed, now or before
+     */
+    public void flush() {
+        long last = firstSequence + ring.getCursor();
+        if (last >= firstSequence) {
+            awaitWritten(last);
+            if (options.durability() != Durability.SYNC && progress.durable() <= last) {
+                keeper.requestSync(last + 1);
+                keeperWorker.wake();
+            }
+            awaitSynced(last);
+        }
+        progress.checkFailure();
+    }
+
+    /** Every record below this sequence is durable, whatever the mode. */
     public long durableSequence() {
-        return next;
+        return progress.durable();
     }
 
-    /** Every record below this position is published. */
+    /**
+     * The position behind the published records: every record below it is published, so an operation
+     * that publishes from now on, or whose claim is open now, is at or above it. What the manifest keeps
+     * for replay, and good for {@link #truncateBefore} once the manifest is durable.
+     */
     public long position() {
-        return next;
+        long slot = poller.getSequence().get() + 1;
+        long cursor = ring.getCursor();
+        while (slot <= cursor && ring.isAvailable(slot)) {
+            slot++;
+        }
+        return slot == 0 ? firstSequence - 1 : firstSequence + slot;
     }
 
-    /** Deletes the segments that hold nothing at or above {@code position}. */
-    public void truncateBefore(long position) {}
+    /**
+     * Deletes the segments that hold nothing at or above {@code position}, oldest first. The manifest
+     * that names a position at or above must be durable.
+     */
+    public void truncateBefore(long position) {
+        if (position > position()) {
+            throw new InvalidRequestException("truncation before %d, which is behind the end %d"
+                    .formatted(position, position()));
+        }
+        keeper.truncateBefore(position);
+        keeperWorker.wake();
+    }
 
-    /** Bytes of records that are kept. */
+    /** Bytes of frames in the segments that are kept. */
     public long bytes() {
-        return 0;
+        return keeper.bytes();
     }
 
-    /** Whether a write or a sync has failed: nothing is accepted any more. */
+    /** Whether a write or a sync has failed: nothing is accepted any more, reads are not concerned. */
     public boolean failed() {
-        return false;
+        return progress.failed();
     }
 
+    /** What the log has done since it was opened. */
+    public LogStatistics statistics() {
+        return new LogStatistics(
+                writer.recordCount(),
+                writer.batchCount(),
+                writer.bytesWritten(),
+                writer.syncCount() + keeper.syncCount(),
+                waits.sum(),
+                keeper.preparedCount(),
+                keeper.recycledCount());
+    }
+
+    /**
+     * Writes what was published, syncs, seals the end, and stops. All claims have been ended; a thread
+     * that waits for one gets a {@link io.turbidite.core.ClosedException}. A failed log is closed as it
+     * is.
+     *
+     * @throws io.turbidite.core.StorageException if the end could not be made durable
+     */
     @Override
-    public void close() {}
+    public void close() {
+        if (progress.closed()) {
+            return;
+        }
+        progress.close();
+        writerWorker.wake();
+        tasks.await(() -> progress.failed() || poller.getSequence().get() == ring.getCursor());
+        writerWorker.close();
+        keeperWorker.close();
+        try {
+            if (!progress.failed()) {
+                writer.seal();
+            }
+        } finally {
+            keeper.close();
+            writer.close();
+            overflow.close();
+            ringArena.close();
+        }
+    }
 }

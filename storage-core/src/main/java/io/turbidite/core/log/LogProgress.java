@@ -1,0 +1,147 @@
+package io.turbidite.core.log;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.task.Tasks;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How far the log is, and whether it accepts more: what producers, writer and keeper know of each other.
+ *
+ * <p>Invariants: (1) {@code durable <= written} and both only grow. (2) Once {@code failure} is set,
+ * {@code durable} never changes again. (3) The gate is open exactly while there is no failure, no close,
+ * and room for everything that can be in flight.
+ *
+ * <p><em>Thread-safe</em>: changes under the monitor, reads of volatile fields without.
+ */
+final class LogProgress {
+    private final Tasks tasks;
+
+    private volatile boolean open;
+    private volatile boolean closed;
+    private volatile boolean roomy;
+    private volatile long written;
+    private volatile long durable;
+    private volatile @Nullable Throwable failure;
+    private volatile @Nullable StorageIoException refusal;
+
+    LogProgress(Tasks tasks, long next) {
+        this.tasks = tasks;
+        this.written = next;
+        this.durable = next;
+    }
+
+    /** Whether a claim may be admitted: the one read on a producer's path. */
+    boolean isOpen() {
+        return open;
+    }
+
+    /** Every record below has been handed to the operating system. */
+    long written() {
+        return written;
+    }
+
+    /** Every record below has been synced. */
+    long durable() {
+        return durable;
+    }
+
+    boolean failed() {
+        return failure != null;
+    }
+
+    boolean closed() {
+        return closed;
+    }
+
+    synchronized void advanceWritten(long next) {
+        if (next < written) {
+            throw new IllegalStateException("written goes back from " + written + " to " + next);
+        }
+        written = next;
+    }
+
+    /** After a sync that returned; does nothing once the log has failed (D6). */
+    synchronized void advanceDurable(long next) {
+        if (failure == null) {
+            if (next > written) {
+                throw new IllegalStateException("durable %d, written %d".formatted(next, written));
+            }
+            durable = Math.max(durable, next);
+        }
+    }
+
+    /** Keeps the first cause and lets nothing more in. */
+    void fail(Throwable cause) {
+        synchronized (this) {
+            if (failure == null) {
+                failure = cause;
+            }
+            updateGate();
+        }
+        tasks.signal();
+    }
+
+    void close() {
+        synchronized (this) {
+            closed = true;
+            updateGate();
+        }
+        tasks.signal();
+    }
+
+    void setRoomy(boolean newRoomy) {
+        synchronized (this) {
+            roomy = newRoomy;
+            if (newRoomy) {
+                refusal = null;
+            }
+            updateGate();
+        }
+        tasks.signal();
+    }
+
+    /** Why there is no room, if that is known: claims are refused with it instead of waiting. */
+    void refuse(StorageIoException cause) {
+        refusal = cause;
+        tasks.signal();
+    }
+
+    /** Whether {@link #checkAccepting} would throw. */
+    boolean refusing() {
+        return closed || failure != null || (refusal != null && !roomy);
+    }
+
+    /** Throws what a claim must be refused with, if anything. */
+    void checkAccepting() {
+        checkFailure();
+        if (closed) {
+            throw new ClosedException("the log");
+        }
+        StorageIoException cause = refusal;
+        if (cause != null && !roomy) {
+            throw new StorageIoException(
+                    cause.kind(),
+                    "reserving log space",
+                    "the next log segment",
+                    cause.getMessage() + "; writes are accepted again when there is room",
+                    cause);
+        }
+    }
+
+    void checkFailure() {
+        Throwable cause = failure;
+        if (cause != null) {
+            throw new StoreFailedException(
+                    "the log has failed and accepts nothing more; reopen the store to recover: "
+                            + cause.getMessage(),
+                    cause);
+        }
+    }
+
+    private void updateGate() {
+        open = roomy && !closed && failure == null;
+    }
+}

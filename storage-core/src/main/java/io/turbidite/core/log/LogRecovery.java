@@ -1,0 +1,361 @@
+package io.turbidite.core.log;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.format.FileHeader;
+import io.turbidite.core.log.FrameFormat.FrameHead;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Opens the log: finds where it begins, replays it, tells a torn end from damage, and hardens what was
+ * found.
+ *
+ * <ol>
+ *   <li>{@link #openSegments List} the segment files, in the order of their numbers.
+ *   <li>{@link #findBegin Begin} at the last one whose first record is at or below the start position;
+ *       what lies before is not needed.
+ *   <li>{@link #walk Walk} the frames: sequences are dense, sessions never go back. Where a segment ends,
+ *       the walk goes on in the next one if that begins with the very sequence that is due.
+ *   <li>{@link #survey Survey} everything behind the last good frame. A frame there that was written
+ *       when more had been synced than the walk has found proves damage: that is a {@link
+ *       CorruptionException}. Otherwise what is there never counted as durable, and the end is torn.
+ *   <li>{@link #harden Harden}: write the frames that nothing proves durable once more, and sync. After a
+ *       failed sync the page cache may show bytes that the disk does not have, and the next sync of
+ *       clean pages succeeds without writing them.
+ *   <li>{@link #tidy Tidy up}: files that are not needed are deleted, before anything new is written.
+ * </ol>
+ *
+ * <p>Recovery changes no record, so a crash inside it leads to the same result. A session's mark, written
+ * before its first record, is what makes the cut of a torn end final.
+ *
+ * <p><em>Confined to one thread.</em>
+ */
+final class LogRecovery {
+    private final Disk disk;
+    private final LogSite site;
+    private final LogOptions options;
+    private final long startPosition;
+    private final ReplayVisitor visitor;
+    private final List<Found> found = new ArrayList<>();
+    private final Slice payload = new Slice();
+
+    /** Index in {@link #found} of the segment where replay begins, then of where the walk is. */
+    private int begin;
+
+    private int at;
+    private long next;
+    private int session;
+    private int sessionMax;
+    private boolean sealed;
+
+    /** Below this, everything is known to have been synced. */
+    private long durable;
+
+    private LogRecovery(
+            LogSite site, LogOptions options, long startPosition, ReplayVisitor visitor) {
+        this.disk = site.disk();
+        this.site = site;
+        this.options = options;
+        this.startPosition = startPosition;
+        this.visitor = visitor;
+        this.durable = startPosition; // the manifest that names it was written after a flush
+    }
+
+    /** Replays from {@code startPosition} on and returns where to go on; opened files are the result's. */
+    static RecoveredLog recover(
+            LogSite site, LogOptions options, long startPosition, ReplayVisitor visitor) {
+        LogRecovery recovery = new LogRecovery(site, options, startPosition, visitor);
+        boolean recovered = false;
+        try {
+            RecoveredLog result = recovery.run();
+            recovered = true;
+            return result;
+        } finally {
+            if (!recovered) {
+                recovery.closeFiles();
+            }
+        }
+    }
+
+    private RecoveredLog run() {
+        openSegments();
+        findBegin();
+        walk();
+        survey();
+        if (!sealed) {
+            harden();
+        }
+        return tidy();
+    }
+
+    private void openSegments() {
+        disk.createDirectories(site.directory());
+        List<Long> numbers = new ArrayList<>();
+        for (String name : disk.list(site.directory())) {
+            long number = Segment.numberOf(name);
+            if (number >= 0) {
+                numbers.add(number);
+            }
+        }
+        numbers.sort(Long::compare);
+        for (long number : numbers) {
+            DiskFile file = disk.open(Segment.name(site.directory(), number));
+            Found segment = new Found(number, file);
+            found.add(segment);
+            segment.damage = checkHeader(file, number);
+            try (SegmentReader reader = reader(segment)) {
+                if (reader.read(Segment.FIRST_FRAME_OFFSET)
+                        && reader.head.kind == FrameFormat.KIND_SEGMENT) {
+                    segment.firstSequence = reader.head.sequence;
+                    segment.firstSession = reader.head.session;
+                }
+            }
+        }
+    }
+
+    /**
+     * What is wrong with the header, if anything: wrong where the segment is needed, and the mark of an
+     * unfinished preparation where it is not.
+     */
+    private @Nullable CorruptionException checkHeader(DiskFile file, long number) {
+        FileHeader header;
+        try {
+            header = FileHeader.readFrom(file);
+        } catch (CorruptionException e) {
+            return e;
+        }
+        header.check(file.name(), Segment.FORMAT, Segment.FORMAT_VERSION);
+        header.checkOwner(file.name(), site.storeId(), header.fileId());
+        try {
+            header.checkOwner(file.name(), site.storeId(), number);
+            return null;
+        } catch (CorruptionException e) {
+            return e;
+        }
+    }
+
+    private void findBegin() {
+        int last = -1;
+        for (int i = 0; i < found.size(); i++) {
+            Found segment = found.get(i);
+            if (segment.firstSequence >= 0 && segment.firstSequence <= startPosition) {
+                last = i;
+            }
+        }
+        if (last >= 0) {
+            begin = last;
+            next = found.get(last).firstSequence;
+            session = found.get(last).firstSession;
+            found.get(last).requireHeader();
+        } else if (startPosition > 0) {
+            throw new CorruptionException(
+                    site.directory(),
+                    0,
+                    "the log",
+                    "holding record " + startPosition + ", which the manifest names",
+                    describeSegments());
+        }
+        at = begin;
+    }
+
+    private String describeSegments() {
+        StringBuilder text =
+                new StringBuilder("a list of ").append(found.size()).append(" segments");
+        for (Found segment : found) {
+            text.append(", ").append(segment.number).append(" from ").append(segment.firstSequence);
+        }
+        return text.toString();
+    }
+
+    private void walk() {
+        boolean more = !found.isEmpty();
+        while (more) {
+            walkSegment(found.get(at));
+            more = at + 1 < found.size() && continues(found.get(at + 1));
+            if (more) {
+                at++;
+                found.get(at).requireHeader();
+            }
+        }
+    }
+
+    private void walkSegment(Found segment) {
+        try (SegmentReader reader = reader(segment)) {
+            long offset = Segment.FIRST_FRAME_OFFSET;
+            while (reader.read(offset) && follows(reader.head, offset)) {
+                FrameHead head = reader.head;
+                session = head.session;
+                sealed = head.kind == FrameFormat.KIND_SEAL;
+                durable = Math.max(durable, head.durable);
+                if (head.kind == FrameFormat.KIND_RECORD && head.sequence >= startPosition) {
+                    visitor.record(head.sequence, reader.payload(offset, payload));
+                }
+                if (head.takesSequence()) {
+                    next = head.sequence + 1;
+                }
+                offset += FrameFormat.frameBytes(head.length);
+            }
+            segment.usedBytes = offset;
+        }
+        sessionMax = Math.max(sessionMax, session);
+    }
+
+    /** Whether a whole frame is the one that is due: only marks begin a session. */
+    private boolean follows(FrameHead head, long offset) {
+        boolean first = offset == Segment.FIRST_FRAME_OFFSET;
+        boolean mark =
+                head.kind == FrameFormat.KIND_SEGMENT || head.kind == FrameFormat.KIND_SESSION;
+        return head.sequence == next
+                && first == (head.kind == FrameFormat.KIND_SEGMENT)
+                && (head.session == session || (mark && head.session > session));
+    }
+
+    private boolean continues(Found segment) {
+        return segment.firstSequence == next && segment.firstSession >= session;
+    }
+
+    private void survey() {
+        for (int i = at; i < found.size(); i++) {
+            Found segment = found.get(i);
+            long from = i == at ? segment.usedBytes : Segment.FIRST_FRAME_OFFSET;
+            try (SegmentReader reader = reader(segment)) {
+                long offset = reader.search(from);
+                while (offset >= 0) {
+                    segment.hasFrames = true;
+                    checkTorn(segment, reader.head);
+                    offset = reader.search(offset + FrameFormat.frameBytes(reader.head.length));
+                }
+            }
+            if (segment.hasFrames) {
+                segment.requireHeader(); // it was synced before any frame was written
+            }
+        }
+        if (next < startPosition) {
+            throw new CorruptionException(
+                    found.isEmpty() ? site.directory() : found.get(at).file.name(),
+                    found.isEmpty() ? 0 : found.get(at).usedBytes,
+                    "the log",
+                    "reaching position " + startPosition + ", which the manifest names",
+                    "ending at " + next);
+        }
+    }
+
+    private void checkTorn(Found segment, FrameHead head) {
+        sessionMax = Math.max(sessionMax, head.session);
+        if (head.durable > next) {
+            Found damaged = found.get(at);
+            throw new CorruptionException(
+                    damaged.file.name(),
+                    damaged.usedBytes,
+                    "log record " + next,
+                    "whole, since record %d in segment %d was written after it had been synced"
+                            .formatted(head.sequence, segment.number),
+                    "damaged or missing");
+        }
+    }
+
+    private void harden() {
+        for (int i = begin; i <= at && i < found.size(); i++) {
+            Found segment = found.get(i);
+            boolean rewritten = false;
+            try (SegmentReader reader = reader(segment)) {
+                long offset = Segment.FIRST_FRAME_OFFSET;
+                Slice frame = new Slice();
+                while (offset < segment.usedBytes && reader.read(offset)) {
+                    if (reader.head.sequence >= durable) {
+                        reader.frame(offset, frame);
+                        segment.file.write(offset, frame.segment(), frame.offset(), frame.length());
+                        rewritten = true;
+                    }
+                    offset += FrameFormat.frameBytes(reader.head.length);
+                }
+            }
+            if (rewritten) {
+                segment.file.sync();
+            }
+        }
+    }
+
+    private RecoveredLog tidy() {
+        List<Segment> segments = new ArrayList<>();
+        Segment spare = null;
+        boolean deleted = false;
+        for (int i = 0; i < found.size(); i++) {
+            Found segment = found.get(i);
+            boolean inUse = i >= begin && i <= at && segment.usedBytes > Segment.FIRST_FRAME_OFFSET;
+            if (inUse) {
+                segments.add(segment.inUse());
+            } else if (spare == null && i >= begin && segment.isSpare(options.segmentBytes())) {
+                spare = new Segment(segment.number, segment.file, segment.file.size());
+            } else {
+                segment.file.close();
+                disk.delete(segment.file.name());
+                deleted = true;
+            }
+        }
+        if (deleted) {
+            disk.syncDirectory(site.directory());
+        }
+        long nextNumber = found.isEmpty() ? 1 : found.getLast().number + 1;
+        return new RecoveredLog(segments, spare, next, sessionMax + 1, nextNumber);
+    }
+
+    private SegmentReader reader(Found segment) {
+        return new SegmentReader(segment.file, site.storeId(), segment.number);
+    }
+
+    private void closeFiles() {
+        for (Found segment : found) {
+            segment.file.close();
+        }
+    }
+
+    /** A segment file as it was found. */
+    private static final class Found {
+        final long number;
+        final DiskFile file;
+
+        /** What its header should be, if it is not. */
+        @Nullable
+        CorruptionException damage;
+
+        /** From its first frame; −1 if there is none. */
+        long firstSequence = -1;
+
+        int firstSession;
+        long usedBytes = Segment.FIRST_FRAME_OFFSET;
+        boolean hasFrames;
+
+        Found(long number, DiskFile file) {
+            this.number = number;
+            this.file = file;
+        }
+
+        void requireHeader() {
+            if (damage != null) {
+                throw damage;
+            }
+        }
+
+        boolean isSpare(long segmentBytes) {
+            return damage == null
+                    && !hasFrames
+                    && usedBytes == Segment.FIRST_FRAME_OFFSET
+                    && file.size() == segmentBytes;
+        }
+
+        Segment inUse() {
+            Segment segment = new Segment(number, file, file.size());
+            segment.firstSequence = firstSequence;
+            segment.usedBytes = usedBytes;
+            segment.syncedBytes = usedBytes;
+            return segment;
+        }
+    }
+}

@@ -1,0 +1,279 @@
+package io.turbidite.core.log;
+
+import com.lmax.disruptor.EventPoller;
+
+import io.turbidite.core.format.Crc32c;
+import io.turbidite.core.log.FrameFormat.FrameHead;
+import io.turbidite.core.log.OverflowBuffers.Buffer;
+import io.turbidite.core.task.Tasks;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * The one consumer of the ring: frames published payloads, writes them in order, syncs under {@link
+ * Durability#SYNC}.
+ *
+ * <p>One step:
+ *
+ * <ol>
+ *   <li>Before a session's first record: its mark, written and synced, so that the session's number is
+ *       known to every later recovery and no older frame behind the end can be mistaken for a new one.
+ *   <li>Each published slot in order: frame it into the batch, or write a large one from where it lies.
+ *       A frame that does not fit the segment goes to the next; the first frame of a segment names it.
+ *   <li>One write for the batch. Under SYNC one sync; then, and only then, the records are durable.
+ * </ol>
+ *
+ * <p>Any failure fails the log with its first cause (D6); nothing is written or synced after it.
+ *
+ * <p><em>Confined to its worker</em>, and to the closing thread once that has stopped; the counters may
+ * be read by any thread.
+ */
+final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
+    /** A write of this size costs the same per byte as a larger one, and bounds a step. */
+    private static final int BATCH_BYTES_TARGET = 1 << 20;
+
+    private final Durability durability;
+    private final long inFlightBytesMax;
+    private final long storeId;
+    private final Tasks tasks;
+    private final LogProgress progress;
+    private final SegmentKeeper keeper;
+    private final int session;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment batch;
+    private final Crc32c crc = new Crc32c();
+    private final FrameHead head = new FrameHead();
+
+    private @Nullable Segment current;
+
+    /** Where in {@link #current} the batch will be written. */
+    private long batchOffset;
+
+    private int batchBytes;
+    private boolean sessionMarked;
+
+    /** The sequence after the last one framed. */
+    private long next;
+
+    private final LongAdder recordCount = new LongAdder();
+    private final LongAdder batchCount = new LongAdder();
+    private final LongAdder bytesWritten = new LongAdder();
+    private final LongAdder syncCount = new LongAdder();
+
+    LogWriter(
+            LogSite site,
+            LogOptions options,
+            LogProgress progress,
+            SegmentKeeper keeper,
+            RecoveredLog recovered) {
+        this.durability = options.durability();
+        this.inFlightBytesMax = options.inFlightBytesMax();
+        this.storeId = site.storeId();
+        this.tasks = site.tasks();
+        this.progress = progress;
+        this.keeper = keeper;
+        this.session = recovered.session();
+        this.next = recovered.next();
+        if (!recovered.segments().isEmpty()) {
+            Segment last = recovered.segments().getLast();
+            this.current = last;
+            this.batchOffset = last.usedBytes;
+        }
+        // Room behind the target for the frame that reaches it and for the marks before it.
+        long frame = FrameFormat.frameBytes(options.slotBytes());
+        this.batch = arena.allocate(BATCH_BYTES_TARGET + frame + 4 * Segment.MARK_BYTES, 64);
+    }
+
+    /** Writes what the ring holds, up to a batch; returns whether there was anything. */
+    boolean step(EventPoller<Claim> poller) {
+        if (progress.failed()) {
+            return false;
+        }
+        long before = next;
+        try {
+            poller.poll(this);
+            if (next == before) {
+                return false;
+            }
+            tasks.signal(); // slots are free again
+            writeBatch();
+            progress.advanceWritten(next);
+            if (durability == Durability.SYNC) {
+                syncCurrent();
+                progress.advanceDurable(next);
+            }
+            recordCount.add(next - before);
+            batchCount.increment();
+        } catch (Exception | Error e) {
+            // Whatever it was, the end of the log is in doubt: fail-stop, with everything that was
+            // acknowledged in place.
+            progress.fail(e);
+            return false;
+        }
+        tasks.signal();
+        return true;
+    }
+
+    /** Frames one slot; the ring calls it. Slots are only freed when the poll is over. */
+    @Override
+    public boolean onEvent(Claim claim, long slot, boolean endOfBatch) {
+        if (!sessionMarked) {
+            markSession();
+        }
+        if (claim.sequence() != next) {
+            throw new IllegalStateException(
+                    "log record %d follows %d".formatted(claim.sequence(), next - 1));
+        }
+        int length = claim.length();
+        Buffer large = claim.large();
+        if (length == Claim.CANCELLED) {
+            putMark(segmentFor(Segment.MARK_BYTES), FrameFormat.KIND_CANCELLED);
+        } else if (large == null) {
+            putSmall(claim, length);
+        } else {
+            writeLarge(large, length);
+        }
+        next++;
+        claim.releaseLarge();
+        if (roomBytes() < inFlightBytesMax) {
+            keeper.shutGateWithoutSpare();
+        }
+        return batchBytes < BATCH_BYTES_TARGET;
+    }
+
+    private void markSession() {
+        Segment segment = segmentFor(Segment.MARK_BYTES);
+        putMark(segment, FrameFormat.KIND_SESSION);
+        next++;
+        writeBatch();
+        // Synced before it counts as written: until then nobody else syncs this file.
+        syncCurrent();
+        progress.advanceWritten(next);
+        progress.advanceDurable(next);
+        sessionMarked = true;
+    }
+
+    private void putSmall(Claim claim, int length) {
+        Segment segment = segmentFor(FrameFormat.frameBytes(length));
+        long payloadAt = (long) batchBytes + FrameFormat.HEADER_BYTES;
+        MemorySegment.copy(claim.segment(), claim.offset(), batch, payloadAt, length);
+        putFrame(segment, FrameFormat.KIND_RECORD, length);
+    }
+
+    private void putMark(Segment segment, int kind) {
+        putFrame(segment, kind, 0);
+    }
+
+    /** Completes the frame at the end of the batch; its payload is there already. */
+    private void putFrame(Segment segment, int kind, int length) {
+        fillHead(kind, length);
+        long place = FrameFormat.place(storeId, segment.number, batchOffset + batchBytes);
+        batchBytes += FrameFormat.seal(batch, batchBytes, head, place, crc);
+    }
+
+    private void writeLarge(Buffer large, int length) {
+        Segment segment = segmentFor(FrameFormat.frameBytes(length));
+        writeBatch();
+        fillHead(FrameFormat.KIND_RECORD, length);
+        long place = FrameFormat.place(storeId, segment.number, batchOffset);
+        write(segment, large.segment, FrameFormat.seal(large.segment, 0, head, place, large.crc));
+    }
+
+    private void fillHead(int kind, int length) {
+        head.kind = kind;
+        head.length = length;
+        head.sequence = next;
+        head.durable = progress.durable();
+        head.session = session;
+    }
+
+    /** The segment that the next frame goes to, with the batch so far written if it is a new one. */
+    private Segment segmentFor(long frameBytes) {
+        Segment segment = current;
+        return segment != null && roomBytes() >= frameBytes ? segment : nextSegment();
+    }
+
+    private Segment nextSegment() {
+        writeBatch();
+        if (current != null && durability == Durability.SYNC) {
+            syncCurrent();
+        }
+        Segment segment = keeper.takeSpare(next);
+        current = segment;
+        batchOffset = segment.usedBytes;
+        putMark(segment, FrameFormat.KIND_SEGMENT);
+        return segment;
+    }
+
+    private long roomBytes() {
+        Segment segment = current;
+        return segment == null
+                ? 0
+                : segment.capacityBytes - Segment.MARK_BYTES - batchOffset - batchBytes;
+    }
+
+    private void writeBatch() {
+        Segment segment = current;
+        if (segment != null && batchBytes > 0) {
+            int byteCount = batchBytes;
+            batchBytes = 0;
+            write(segment, batch, byteCount);
+        }
+    }
+
+    private void write(Segment segment, MemorySegment source, int byteCount) {
+        segment.file.write(batchOffset, source, 0, byteCount);
+        batchOffset += byteCount;
+        segment.usedBytes = batchOffset;
+        bytesWritten.add(byteCount);
+    }
+
+    private void syncCurrent() {
+        Segment segment = current;
+        if (segment != null && segment.needsSync()) {
+            segment.sync();
+            syncCount.increment();
+        }
+    }
+
+    /** Marks a clean close; everything before is synced first. */
+    void seal() {
+        Segment segment = current;
+        if (!sessionMarked || segment == null) {
+            return;
+        }
+        keeper.syncAll();
+        progress.checkFailure();
+        putMark(segment, FrameFormat.KIND_SEAL);
+        next++;
+        writeBatch();
+        syncCurrent();
+        progress.advanceWritten(next);
+        progress.advanceDurable(next);
+    }
+
+    long recordCount() {
+        return recordCount.sum();
+    }
+
+    long batchCount() {
+        return batchCount.sum();
+    }
+
+    long bytesWritten() {
+        return bytesWritten.sum();
+    }
+
+    long syncCount() {
+        return syncCount.sum();
+    }
+
+    @Override
+    public void close() {
+        arena.close();
+    }
+}

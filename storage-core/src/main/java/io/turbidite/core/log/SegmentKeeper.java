@@ -1,0 +1,353 @@
+package io.turbidite.core.log;
+
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.time.Clock;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Keeps the segment files: prepares the next one ahead, syncs where the writer does not, drops what is
+ * not needed any more.
+ *
+ * <p><em>Admission.</em> A record is admitted only when preallocated space for it exists. Claims that are
+ * not yet written need at most {@link LogOptions#inFlightBytesMax} bytes, so the gate is open while the
+ * current segment has that much left or a spare segment (which holds that much) is ready. The writer
+ * shuts the gate before it frees slots; a claim looks at the gate after it has its slot. Hence all claims
+ * that saw it open were in flight together with the room that was there then.
+ *
+ * <p><em>Thread-safe.</em> The monitor guards the list and the spare, for list work only. {@code turn} is
+ * held for work on files of the list: one sync at a time, so that a failed one can't be followed by
+ * another that succeeds on the pages it dropped, and none of a file that is being deleted.
+ */
+final class SegmentKeeper implements AutoCloseable {
+    private static final int ZERO_BYTES = 1 << 20;
+
+    /** Time before a failed preparation is tried again. */
+    private static final long RETRY_NANOS = 100_000_000;
+
+    private final LogSite site;
+    private final LogOptions options;
+    private final LogProgress progress;
+    private final Disk disk;
+    private final Clock clock;
+    private final ReentrantLock turn = new ReentrantLock();
+
+    /** In use, oldest first; guarded by the monitor. */
+    private final ArrayDeque<Segment> kept = new ArrayDeque<>();
+
+    /** Truncated and not yet recycled; guarded by the monitor. */
+    private @Nullable Segment recyclable;
+
+    private volatile @Nullable Segment spare;
+    private volatile @Nullable Segment current;
+    private volatile boolean retrying;
+    private volatile long retryAtNanos;
+    private volatile long syncRequested;
+    private final LongAdder syncCount = new LongAdder();
+    private final LongAdder preparedCount = new LongAdder();
+    private final LongAdder recycledCount = new LongAdder();
+    private long nextNumber;
+    private long lastSyncNanos;
+
+    SegmentKeeper(LogSite site, LogOptions options, LogProgress progress, RecoveredLog recovered) {
+        this.site = site;
+        this.options = options;
+        this.progress = progress;
+        this.disk = site.disk();
+        this.clock = site.clock();
+        this.kept.addAll(recovered.segments());
+        this.spare = recovered.spare();
+        this.nextNumber = recovered.nextNumber();
+        this.lastSyncNanos = clock.monotonicNanos();
+        Segment last = kept.peekLast();
+        this.current = last;
+        progress.setRoomy(spare != null
+                || (last != null && last.remainingBytes() >= options.inFlightBytesMax()));
+    }
+
+    /** The worker's step: prepare, sync. */
+    boolean step() {
+        if (progress.failed()) {
+            return false;
+        }
+        if (wantsSpare()) {
+            prepareSpare();
+        }
+        if (options.durability() != Durability.SYNC && syncIsDue()) {
+            syncAll();
+        }
+        return false;
+    }
+
+    /** Whether the next segment should be prepared now: a quarter of the current one is used. */
+    boolean wantsSpare() {
+        if (spare != null || (retrying && clock.monotonicNanos() < retryAtNanos)) {
+            return false;
+        }
+        Segment last = current;
+        return last == null || last.remainingBytes() < last.capacityBytes / 4 * 3;
+    }
+
+    /** The writer is short of room: without a spare, nothing more may be admitted. */
+    void shutGateWithoutSpare() {
+        if (spare == null) {
+            synchronized (this) {
+                if (spare == null) {
+                    progress.setRoomy(false);
+                }
+            }
+        }
+    }
+
+    /** The writer moves on; admission has seen to it that there is a spare. */
+    synchronized Segment takeSpare(long firstSequence) {
+        Segment segment = spare;
+        if (segment == null) {
+            throw new IllegalStateException("no log segment is ready for record " + firstSequence);
+        }
+        segment.firstSequence = firstSequence;
+        kept.addLast(segment);
+        current = segment;
+        spare = null;
+        return segment;
+    }
+
+    private void prepareSpare() {
+        try {
+            Segment segment = makeSpare();
+            synchronized (this) {
+                spare = segment;
+                retrying = false;
+                progress.setRoomy(true);
+            }
+        } catch (StorageIoException e) {
+            // Not a failure of the log: nothing was in that file. Claims are refused with the
+            // reason
+            // once the room is used up, and this is tried again with a new file.
+            retryAtNanos = clock.monotonicNanos() + RETRY_NANOS;
+            retrying = true;
+            progress.refuse(e);
+        } catch (RuntimeException | Error e) {
+            progress.fail(e);
+        }
+    }
+
+    private Segment makeSpare() {
+        Segment old;
+        synchronized (this) {
+            old = recyclable;
+            recyclable = null;
+        }
+        long number = nextNumber;
+        Segment made = old == null ? create(number) : recycle(old, number);
+        nextNumber = number + 1;
+        return made;
+    }
+
+    private Segment create(long number) {
+        String name = Segment.name(site.directory(), number);
+        long bytes = options.segmentBytes();
+        if (disk.usableBytes() < bytes) {
+            // Asked first, so as not to take the last space from others only to give it back.
+            throw new StorageIoException(
+                    StorageIoException.Kind.NO_SPACE,
+                    "preallocation",
+                    name,
+                    "%d bytes are wanted, %d are left".formatted(bytes, disk.usableBytes()),
+                    null);
+        }
+        // An earlier attempt may have left it behind.
+        DiskFile file = disk.exists(name) ? disk.open(name) : disk.create(name);
+        try (Arena arena = Arena.ofConfined()) {
+            // By writing, never by sparse growth: only so a later write can't meet a full disk.
+            int chunk = (int) Math.min(bytes, ZERO_BYTES);
+            MemorySegment zeros = arena.allocate(chunk, 8);
+            for (long at = 0; at < bytes; at += chunk) {
+                file.write(at, zeros, 0, (int) Math.min(chunk, bytes - at));
+            }
+            Segment.header(site.storeId(), number).writeTo(file);
+            file.sync();
+            disk.syncDirectory(site.directory());
+        } catch (StorageIoException e) {
+            discard(file, List.of(name), e);
+            throw e;
+        }
+        preparedCount.increment();
+        return new Segment(number, file, bytes);
+    }
+
+    /**
+     * Makes a truncated segment the spare: writing over allocated space costs a third of writing zeros
+     * first. The header goes first, so that a file never has a name that its header contradicts except
+     * a truncated one.
+     */
+    private Segment recycle(Segment old, long number) {
+        String oldName = Segment.name(site.directory(), old.number);
+        String newName = Segment.name(site.directory(), number);
+        try {
+            Segment.header(site.storeId(), number).writeTo(old.file);
+            old.file.sync();
+            old.file.close();
+            disk.rename(oldName, newName);
+            disk.syncDirectory(site.directory());
+            DiskFile file = disk.open(newName);
+            recycledCount.increment();
+            return new Segment(number, file, old.capacityBytes);
+        } catch (StorageIoException e) {
+            discard(old.file, List.of(oldName, newName), e);
+            throw e;
+        }
+    }
+
+    private void discard(DiskFile file, List<String> names, StorageIoException cause) {
+        try {
+            file.close();
+            for (String name : names) {
+                if (disk.exists(name)) {
+                    disk.delete(name);
+                }
+            }
+        } catch (StorageIoException e) {
+            cause.addSuppressed(e); // the next attempt, or the next opening, cleans up
+        }
+    }
+
+    /** Asks for a sync of everything below {@code sequence}, which has been written. */
+    void requestSync(long sequence) {
+        synchronized (this) {
+            syncRequested = Math.max(syncRequested, sequence);
+        }
+    }
+
+    private boolean syncIsDue() {
+        long durable = progress.durable();
+        if (progress.written() <= durable) {
+            return false;
+        }
+        if (syncRequested > durable) {
+            return true;
+        }
+        return options.durability() == Durability.INTERVAL
+                && clock.monotonicNanos() - lastSyncNanos >= options.intervalMicros() * 1_000;
+    }
+
+    /** Syncs everything written so far; a failure fails the log. */
+    void syncAll() {
+        turn.lock();
+        try {
+            if (progress.failed()) {
+                return;
+            }
+            long covered = progress.written();
+            for (Segment segment : snapshot()) {
+                if (segment.needsSync()) {
+                    segment.sync();
+                    syncCount.increment();
+                }
+            }
+            progress.advanceDurable(covered);
+            lastSyncNanos = clock.monotonicNanos();
+        } catch (RuntimeException | Error e) {
+            progress.fail(e);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /** Deletes, or keeps for recycling, what lies wholly below {@code position}. */
+    void truncateBefore(long position) {
+        turn.lock();
+        try {
+            boolean deleted = false;
+            Segment doomed = oldestBelow(position);
+            while (doomed != null) {
+                if (!keepForRecycling(doomed)) {
+                    disk.delete(Segment.name(site.directory(), doomed.number));
+                    deleted = true;
+                    forget(doomed);
+                    doomed.file.close();
+                }
+                doomed = oldestBelow(position);
+            }
+            if (deleted) {
+                disk.syncDirectory(site.directory());
+            }
+        } finally {
+            retryAtNanos = clock.monotonicNanos(); // there may be space now
+            turn.unlock();
+        }
+    }
+
+    private synchronized @Nullable Segment oldestBelow(long position) {
+        if (kept.size() < 2) {
+            return null;
+        }
+        Segment[] inOrder = kept.toArray(Segment[]::new);
+        // The next one's first frame must be durable: it is what tells recovery where the log
+        // begins.
+        boolean nextIsKnown = inOrder[1].syncedBytes > Segment.FIRST_FRAME_OFFSET;
+        return nextIsKnown && inOrder[1].firstSequence <= position ? inOrder[0] : null;
+    }
+
+    private synchronized boolean keepForRecycling(Segment segment) {
+        if (recyclable != null || segment.capacityBytes != options.segmentBytes()) {
+            return false;
+        }
+        kept.remove(segment);
+        recyclable = segment;
+        return true;
+    }
+
+    private synchronized void forget(Segment segment) {
+        kept.remove(segment);
+    }
+
+    private synchronized List<Segment> snapshot() {
+        return new ArrayList<>(kept);
+    }
+
+    /** Bytes of frames that are kept. */
+    long bytes() {
+        long bytes = 0;
+        for (Segment segment : snapshot()) {
+            bytes += segment.usedBytes - Segment.FIRST_FRAME_OFFSET;
+        }
+        return bytes;
+    }
+
+    long syncCount() {
+        return syncCount.sum();
+    }
+
+    long preparedCount() {
+        return preparedCount.sum();
+    }
+
+    long recycledCount() {
+        return recycledCount.sum();
+    }
+
+    @Override
+    public synchronized void close() {
+        for (Segment segment : kept) {
+            segment.file.close();
+        }
+        kept.clear();
+        if (spare != null) {
+            spare.file.close();
+        }
+        if (recyclable != null) {
+            recyclable.file.close();
+        }
+    }
+}
