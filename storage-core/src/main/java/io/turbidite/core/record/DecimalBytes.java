@@ -31,8 +31,11 @@ public final class DecimalBytes {
     /** Most significant digits of a value: about half of a key. */
     public static final int DIGIT_COUNT_MAX = 1_000;
 
-    /** Largest magnitude of a scale: {@code 1E+100000} is taken, {@code 1E+1000000000} is not. */
-    public static final int SCALE_MAX = 100_000;
+    /**
+     * Largest magnitude of the exponent e: {@code 1E+10000} is taken, {@code 1E+1000000000}, ten
+     * characters that are a gigabyte when written out, is not.
+     */
+    public static final int EXPONENT_MAX = 100_000;
 
     /** What a record stores behind the ordered bytes. */
     public static final int SCALE_BYTES = 4;
@@ -75,15 +78,17 @@ public final class DecimalBytes {
         sink.putInt(value.scale());
     }
 
-    /** Refuses what {@link #DIGIT_COUNT_MAX} and {@link #SCALE_MAX} rule out. */
+    /** Refuses what {@link #DIGIT_COUNT_MAX} and {@link #EXPONENT_MAX} rule out. */
     static void checkBounds(BigDecimal value) {
         if (value.precision() > DIGIT_COUNT_MAX) {
             throw new InvalidRequestException("a decimal of %d digits is over the limit of %d"
                     .formatted(value.precision(), DIGIT_COUNT_MAX));
         }
-        if (Math.abs((long) value.scale()) > SCALE_MAX) {
-            throw new InvalidRequestException("a decimal of scale %d is over the limit of %d"
-                    .formatted(value.scale(), SCALE_MAX));
+        long exponent = value.precision() - (long) value.scale();
+        if (Math.abs(exponent) > EXPONENT_MAX) {
+            throw new InvalidRequestException(
+                    "a decimal with an exponent of %d is over the limit of %d"
+                            .formatted(exponent, EXPONENT_MAX));
         }
     }
 
@@ -143,8 +148,7 @@ public final class DecimalBytes {
         boolean shortest = count > 0
                 && digits.charAt(0) != '0'
                 && (digits.charAt(count - 1) != '0' || digits.charAt(count - 2) != '0');
-        // the largest magnitudes that append() lets through
-        if (!shortest || Math.abs(exponent) > SCALE_MAX + DIGIT_COUNT_MAX) {
+        if (!shortest || Math.abs(exponent) > EXPONENT_MAX) {
             throw new IllegalArgumentException("a decimal that is not in its shortest form");
         }
         BigInteger magnitude = new BigInteger(digits.toString());
@@ -164,10 +168,13 @@ public final class DecimalBytes {
         }
         BigDecimal value = decode(segment, offset, length - SCALE_BYTES);
         int scale = segment.get(Bytes.I32, offset + length - SCALE_BYTES);
+        // a zero has one digit at any scale; others have as many more as the scale is larger
+        boolean zero = value.signum() == 0;
         long added = (long) scale - value.scale();
-        boolean sound = Math.abs((long) scale) <= SCALE_MAX
-                && (value.signum() == 0
-                        || (added >= 0 && value.precision() + added <= DIGIT_COUNT_MAX));
+        long digitCount = zero ? 1 : value.precision() + added;
+        boolean sound = (zero || added >= 0)
+                && digitCount <= DIGIT_COUNT_MAX
+                && Math.abs(digitCount - scale) <= EXPONENT_MAX;
         if (!sound) {
             throw new IllegalArgumentException("a decimal with a scale of " + scale);
         }

@@ -50,6 +50,7 @@ final class JsonRecordReader {
     private final RecordWriter writer;
     private final OpenWriter open;
     private final RecordType type;
+    private final IsoReader iso = new IsoReader();
     private final double[] coordinates = new double[4];
     private byte[] bytes = new byte[1024];
 
@@ -149,7 +150,7 @@ final class JsonRecordReader {
             }
             case STRING -> writer.setString(field, text(parser, token, kind));
             case DATE, TIME, DATETIME, DURATION ->
-                writer.setLong(field, IsoText.parse(kind, text(parser, token, kind)));
+                writer.setLong(field, iso.read(kind, text(parser, token, kind)));
             case BINARY, UUID ->
                 writer.setObject(field, ValueParser.parse(kind, text(parser, token, kind)));
             case POINT -> {

@@ -20,7 +20,7 @@ final class RecordLayout {
         kinds = new TypeKind[fieldCount];
         slotOffsets = new int[fieldCount + 1];
         variableIndexes = new int[fieldCount];
-        previousEndOffsets = new int[fieldCount];
+        previousEndOffsets = new int[fieldCount + 1];
         int offset = RecordFormat.HEADER_BYTES;
         int variables = 0;
         int previousEndOffset = -1;
@@ -36,6 +36,7 @@ final class RecordLayout {
             offset += RecordFormat.slotBytes(kinds[i]);
         }
         slotOffsets[fieldCount] = offset;
+        previousEndOffsets[fieldCount] = previousEndOffset;
         variableCount = variables;
     }
 
@@ -71,7 +72,10 @@ final class RecordLayout {
         return variableIndexes[field];
     }
 
-    /** The slot that says where the previous variable-width field ends, or -1 if there is none. */
+    /**
+     * The slot that says where the last variable-width field before {@code field} ends, or -1 if there is
+     * none; for a count of fields, the slot that says where the variable area ends.
+     */
     int previousEndOffset(int field) {
         return previousEndOffsets[field];
     }

@@ -99,6 +99,14 @@ public final class RecordView {
                     variableOffset + " to " + openOffsetMax,
                     openOffset);
         }
+        int variableBytes = endAt(layout.previousEndOffset(count));
+        if (variableBytes != openOffset - variableOffset) {
+            throw damaged(
+                    RecordFormat.OPEN_OFFSET_OFFSET,
+                    "end of the variable area",
+                    variableOffset + variableBytes,
+                    openOffset);
+        }
         fieldCount = count;
         return this;
     }
@@ -183,9 +191,8 @@ public final class RecordView {
     public Slice getBytes(int field, Slice slice) {
         int slot = presentSlot(field);
         if (layout.variableIndex(field) >= 0) {
-            int previous = layout.previousEndOffset(field);
-            int start = previous < 0 ? 0 : segment.get(Bytes.I32, origin + previous);
-            int end = segment.get(Bytes.I32, origin + slot);
+            int start = endAt(layout.previousEndOffset(field));
+            int end = endAt(slot);
             if (start < 0 || start > end || end > openOffset - variableOffset) {
                 throw damaged(
                         slot,
@@ -199,6 +206,11 @@ public final class RecordView {
             return slice.set(segment, origin + slot, RecordFormat.slotBytes(TypeKind.UUID));
         }
         throw wrongGetter(field, "bytes");
+    }
+
+    /** Where a variable-width field ends, from the start of their area; 0 before the first. */
+    private int endAt(int slot) {
+        return slot < 0 ? 0 : segment.get(Bytes.I32, origin + slot);
     }
 
     /** As {@link #getBytes(int, Slice)}, with a slice of the view's own: valid until this is called again. */
@@ -306,6 +318,44 @@ public final class RecordView {
             json = new RecordJson(type);
         }
         json.record(this, utf8);
+    }
+
+    /**
+     * Reads everything and checks what the accessors have no need to: that what holds nothing is zero. A
+     * record that passes holds what a writer of this version may have written, and no byte more.
+     *
+     * @throws CorruptionException if it does not
+     */
+    public void check() {
+        int end = 0;
+        for (int field = 0; field < fieldCount; field++) {
+            boolean variable = layout.variableIndex(field) >= 0;
+            int slot = layout.slotOffset(field);
+            if (!isAbsent(field)) {
+                end = variable ? endAt(slot) : end;
+            } else if (variable) {
+                checkEqual(slot, "end of an absent field", end, endAt(slot));
+            } else {
+                for (int i = 0; i < RecordFormat.slotBytes(layout.kind(field)); i++) {
+                    checkEqual(slot + i, "slot of an absent field", 0, byteAt(slot + i));
+                }
+            }
+        }
+        if ((fieldCount & 3) != 0) {
+            int last = byteAt(variableOffset - 1);
+            checkEqual(variableOffset - 1, "unused states", 0, last >>> ((fieldCount & 3) << 1));
+        }
+        toMap();
+    }
+
+    private int byteAt(int offset) {
+        return segment.get(Bytes.U8, origin + offset) & 0xFF;
+    }
+
+    private static void checkEqual(int offset, String what, int expected, int found) {
+        if (expected != found) {
+            throw damaged(offset, what, expected, found);
+        }
     }
 
     /** Starts a walk through the open fields; ends the one before. */

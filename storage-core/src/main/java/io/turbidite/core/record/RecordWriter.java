@@ -56,6 +56,7 @@ public final class RecordWriter {
     private final OpenWriter open = new OpenWriter(Limits.RECORD_BYTES_MAX);
     private final OpenNames openNames = new OpenNames();
     private final JsonRecordReader json;
+    private final TextFields texts;
 
     public RecordWriter(RecordType type) {
         this.type = type;
@@ -63,6 +64,7 @@ public final class RecordWriter {
         this.starts = new int[layout.variableCount()];
         this.ends = new int[layout.variableCount()];
         this.json = new JsonRecordReader(this, type);
+        this.texts = new TextFields(this);
         begin();
     }
 
@@ -209,6 +211,20 @@ public final class RecordWriter {
     public void setBinary(int field, Slice bytes) {
         checkSetter(field, TypeKind.BINARY, "bytes");
         setVariable(field, bytes);
+    }
+
+    /**
+     * Sets a declared field from text in UTF-8, as {@link ValueParser} reads it; integers, strings and times
+     * without garbage. Empty text is a value like any other: the empty string, or wrong.
+     */
+    public void setText(int field, Slice utf8) {
+        try {
+            texts.set(field, layout.kind(field), utf8);
+        } catch (FieldException e) {
+            throw e;
+        } catch (InvalidRequestException e) {
+            throw invalid(field, e);
+        }
     }
 
     /** Sets null: an optional field that is there and has no value. */

@@ -64,7 +64,7 @@ public final class ValueParser {
             case BINARY -> base64(text);
             case UUID -> uuid(text);
             case DATE, TIME, DATETIME, DURATION ->
-                KindValues.fromLong(kind, IsoText.parse(kind, text));
+                KindValues.fromLong(kind, new IsoReader().read(kind, text));
             case POINT -> {
                 double[] xy = coordinates(kind, text, 2);
                 yield new Point(xy[0], xy[1]);
@@ -213,7 +213,7 @@ public final class ValueParser {
         }
         double[] coordinates = new double[count];
         for (int i = 0; i < count; i++) {
-            coordinates[i] = real(TypeKind.DOUBLE, parts[i].strip());
+            coordinates[i] = real(kind, parts[i].strip());
         }
         return coordinates;
     }

@@ -1,0 +1,95 @@
+package io.turbidite.core.record;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.type.RecordType;
+
+import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/** A record of ten fields is written, read and made into keys without an object. */
+class RecordAllocationTest {
+    private static final RecordType TYPE = RecordType.builder()
+            .field("id", "int64")
+            .field("departure", "datetime")
+            .field("carrier", "string")
+            .field("flight", "int32")
+            .field("tailnum", "string?")
+            .field("dest_name", "string")
+            .field("place", "point")
+            .field("delay", "double?")
+            .field("air_time", "int16?")
+            .field("cancelled", "bool")
+            .build();
+
+    private final RecordWriter writer = new RecordWriter(TYPE);
+    private final RecordView view = new RecordView(TYPE);
+    private final KeySpec key =
+            KeySpec.of(TYPE, List.of("tailnum", "place", "departure", "id"), "test");
+    private final ByteSink sink = new ByteSink(256, 1 << 16);
+    private final Slice slice = new Slice();
+    private final Slice carrier = text("UA");
+    private final Slice tail = text("N14228");
+    private final Slice name = text("George Bush Intercontinental");
+    private final Slice number = text("-227");
+    private final Slice departure = text("2013-01-01T10:15:00Z");
+    private final Slice note = text("späte Ankunft");
+    private long sum;
+
+    private static Slice text(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        MemorySegment segment = Arena.ofAuto().allocate(bytes.length);
+        segment.copyFrom(MemorySegment.ofArray(bytes));
+        return new Slice().set(segment, 0, bytes.length);
+    }
+
+    private void one(long id) {
+        writer.begin();
+        writer.setLong(0, id);
+        writer.setText(1, departure);
+        writer.setString(2, carrier);
+        writer.setLong(3, 1_545);
+        writer.setString(5, name);
+        writer.setString(4, tail);
+        writer.setPoint(6, -95.34144, 29.98443);
+        writer.setDouble(7, (double) id);
+        writer.setText(8, number);
+        writer.setLong(9, id & 1);
+        writer.openString("note", note);
+        view.wrap(writer.finish());
+        sum += view.getLong(0) + view.getLong(8) + view.getBytes(5, slice).length();
+        sum += (long) (view.getDouble(7) + view.getCoordinate(6, 1));
+        key.append(view, sink.clear());
+        sum += sink.length();
+    }
+
+    @Test
+    void noObjectIsMade() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        int rounds = 20_000;
+        // the first rounds link and compile
+        for (int i = 0; i < rounds; i++) {
+            one(i);
+        }
+        long leastBytes = Long.MAX_VALUE;
+        for (int attempt = 0; attempt < 5 && leastBytes > rounds; attempt++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < rounds; i++) {
+                one(i);
+            }
+            leastBytes = Math.min(leastBytes, threads.getCurrentThreadAllocatedBytes() - before);
+        }
+        assertThat(sum).isNotZero();
+        assertThat(leastBytes).as("bytes for %d records", rounds).isLessThan(rounds);
+    }
+}

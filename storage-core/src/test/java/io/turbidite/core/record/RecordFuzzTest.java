@@ -1,0 +1,200 @@
+package io.turbidite.core.record;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.type.RecordType;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SplittableRandom;
+
+/** Random records come back as they were; damaged ones are reported or read as others, never worse. */
+class RecordFuzzTest {
+    private static final long SEED = Long.getLong("turbidite.seed", 20_261_121L);
+    private static final boolean LONG = Boolean.getBoolean("long");
+
+    private final SplittableRandom random = new SplittableRandom(SEED);
+    private final RandomValues values = new RandomValues(random);
+    private final ByteSink sink = new ByteSink(1024, Integer.MAX_VALUE);
+
+    @Test
+    void randomRecordsComeBackAsTheyWentIn() {
+        for (int i = 0; i < (LONG ? 100_000 : 1_500); i++) {
+            RecordType type = values.type(12);
+            Map<String, @Nullable Object> record = values.record(type);
+            RecordView view = new RecordView(type).wrap(new RecordWriter(type).write(record));
+            view.check();
+            Map<String, @Nullable Object> read = view.toMap();
+            assertThat(read.keySet()).containsExactlyElementsOf(record.keySet());
+            record.forEach((name, value) -> {
+                if (!sameValue(value, read.get(name)) || !sameValue(value, view.get(name))) {
+                    throw new AssertionError("seed %d: field %s of %s was %s, is %s"
+                            .formatted(SEED, name, type, value, read.get(name)));
+                }
+            });
+        }
+    }
+
+    private static boolean sameValue(@Nullable Object a, @Nullable Object b) {
+        return switch (a) {
+            case byte[] bytes -> b instanceof byte[] other && Arrays.equals(bytes, other);
+            case List<?> list ->
+                b instanceof List<?> other
+                        && list.size() == other.size()
+                        && range(list.size(), i -> sameValue(list.get(i), other.get(i)));
+            case Map<?, ?> map ->
+                b instanceof Map<?, ?> other
+                        && map.keySet().equals(other.keySet())
+                        && map.keySet().stream()
+                                .allMatch(name -> sameValue(map.get(name), other.get(name)));
+            case null, default -> Objects.equals(a, b);
+        };
+    }
+
+    private static boolean range(int count, java.util.function.IntPredicate test) {
+        return java.util.stream.IntStream.range(0, count).allMatch(test);
+    }
+
+    @Test
+    void jsonOfARandomRecordMakesTheSameDeclaredFields() {
+        for (int i = 0; i < (LONG ? 100_000 : 1_500); i++) {
+            RecordType type = values.type(12);
+            Map<String, @Nullable Object> record = values.record(type);
+            RecordWriter writer = new RecordWriter(type);
+            RecordView view = new RecordView(type).wrap(writer.write(record));
+            view.toJson(sink.clear());
+            Slice json = Slice.of(sink.asSlice(new Slice()).toByteArray());
+            RecordView again = new RecordView(type).wrap(new RecordWriter(type).writeJson(json));
+            again.check();
+            for (int field = 0; field < type.fields().size(); field++) {
+                Object before = view.get(field);
+                Object after = again.get(field);
+                // exponent notation may come with another scale
+                boolean same = (before instanceof BigDecimal x && after instanceof BigDecimal y)
+                        ? x.compareTo(y) == 0
+                        : sameValue(before, after);
+                assertThat(same).as("seed %d: %s", SEED, json.toUtf8()).isTrue();
+                assertThat(again.isMissing(field)).isEqualTo(view.isMissing(field));
+            }
+        }
+    }
+
+    @Test
+    void everyFlippedBitIsReportedOrReadsAsAnotherRecord() {
+        for (int i = 0; i < (LONG ? 5_000 : 10); i++) {
+            RecordType type = values.type(12);
+            byte[] sound = new RecordWriter(type).write(values.record(type)).toByteArray();
+            RecordView view = new RecordView(type);
+            for (int bit = 0; bit < 8 * sound.length; bit++) {
+                byte[] damaged = sound.clone();
+                damaged[bit / 8] ^= (byte) (1 << (bit % 8));
+                readAll(view, damaged);
+            }
+            for (int length = 0; length < sound.length; length++) {
+                readAll(view, Arrays.copyOf(sound, length));
+            }
+        }
+    }
+
+    @Test
+    void noiseBehindASoundHeaderIsReportedOrReadsAsARecord() {
+        for (int i = 0; i < (LONG ? 1_000_000 : 2_500); i++) {
+            RecordType type = values.type(8);
+            byte[] damaged = new RecordWriter(type).write(values.record(type)).toByteArray();
+            for (int flips = random.nextInt(1, 6); flips > 0; flips--) {
+                damaged[random.nextInt(damaged.length)] = (byte) random.nextInt(-3, 20);
+            }
+            readAll(new RecordView(type), damaged);
+        }
+    }
+
+    /** Only what is declared may come out: CorruptionException, or a typed getter on an absent field. */
+    private void readAll(RecordView view, byte[] bytes) {
+        try {
+            view.wrap(Slice.of(bytes));
+        } catch (CorruptionException expected) {
+            return;
+        }
+        boolean sound = succeeds(view::check);
+        boolean mapped = succeeds(() -> view.toMap());
+        boolean printed = succeeds(() -> view.toJson(sink.clear()));
+        assertThat(!sound || (mapped && printed)).as("seed %d", SEED).isTrue();
+        succeeds(() -> view.get("nowhere"));
+        for (int field = 0; field < view.type().fields().size(); field++) {
+            int index = field;
+            succeeds(() -> view.get(index));
+            getter(() -> view.getLong(index));
+            getter(() -> view.getDouble(index));
+            getter(() -> view.getCoordinate(index, 1));
+            getter(() -> view.getBytes(index));
+        }
+    }
+
+    private static boolean succeeds(Runnable access) {
+        try {
+            access.run();
+            return true;
+        } catch (CorruptionException expected) {
+            return false;
+        }
+    }
+
+    private static void getter(Runnable access) {
+        try {
+            access.run();
+        } catch (CorruptionException | InvalidRequestException expected) {
+            assertThat(expected).hasMessageNotContaining("null pointer");
+        }
+    }
+
+    @Test
+    void damagedJsonIsRefusedOrMakesASoundRecord() {
+        RecordType type = RecordType.builder()
+                .field("id", "int64")
+                .field("name", "string?")
+                .field("at", "datetime?")
+                .field("place", "point?")
+                .field("price", "decimal?")
+                .build();
+        RecordWriter writer = new RecordWriter(type);
+        RecordView view = new RecordView(type);
+        byte[] text =
+                "{\"id\":17,\"name\":\"a\\u00e9\\ud83d\\ude00\",\"at\":\"2013-07-04T10:15:30.25+02:00\",\"place\":[1.5,-2],\"price\":12.50,\"o\":{\"x\":[1,-2.5e3,null,true,{}],\"y\":\"ü😀\"}}"
+                        .getBytes(StandardCharsets.UTF_8);
+        int accepted = 0;
+        for (int i = 0; i < (LONG ? 3_000_000 : 8_000); i++) {
+            byte[] damaged = Arrays.copyOf(
+                    text, random.nextInt(4) == 0 ? random.nextInt(text.length) : text.length);
+            for (int flips = random.nextInt(3); flips > 0 && damaged.length > 0; flips--) {
+                int at = random.nextInt(damaged.length);
+                damaged[at] = random.nextBoolean()
+                        ? text[random.nextInt(text.length)]
+                        : (byte) random.nextInt(256);
+            }
+            byte[] record;
+            try {
+                record = writer.writeJson(Slice.of(damaged)).toByteArray();
+            } catch (InvalidRequestException expected) {
+                continue;
+            }
+            accepted++;
+            view.wrap(Slice.of(record)).check();
+            view.toJson(sink.clear());
+            assertThat(writer.writeJson(sink.asSlice(new Slice())).toByteArray())
+                    .as("seed %d: %s", SEED, new String(damaged, StandardCharsets.UTF_8))
+                    .isEqualTo(record);
+        }
+        assertThat(accepted).isPositive();
+    }
+}
