@@ -25,16 +25,19 @@ public record ComponentOptions(
     /** 32 KiB holds about 64 records of 500 bytes and divides the interior by 700. */
     public static final int PAGE_BYTES_DEFAULT = 32 << 10;
 
+    public static final double BLOOM_RATE_MIN = 0.0001;
+    public static final double BLOOM_RATE_MAX = 0.5;
+
     public ComponentOptions {
         if (pageBytes < PAGE_BYTES_MIN || pageBytes > PAGE_BYTES_MAX) {
             throw new InvalidRequestException("page of %d bytes; %d to %d are possible"
                     .formatted(pageBytes, PAGE_BYTES_MIN, PAGE_BYTES_MAX));
         }
         // written so that NaN is refused as well
-        if (!(bloomFalsePositiveRate >= 0.0001 && bloomFalsePositiveRate <= 0.5)) {
-            throw new InvalidRequestException(
-                    "Bloom false positive rate %s; 0.0001 to 0.5 are possible"
-                            .formatted(bloomFalsePositiveRate));
+        if (!(bloomFalsePositiveRate >= BLOOM_RATE_MIN
+                && bloomFalsePositiveRate <= BLOOM_RATE_MAX)) {
+            throw new InvalidRequestException("Bloom false positive rate %s; %s to %s are possible"
+                    .formatted(bloomFalsePositiveRate, BLOOM_RATE_MIN, BLOOM_RATE_MAX));
         }
     }
 

@@ -32,11 +32,11 @@ final class MetaReader {
         return source.get(Bytes.I16, advance(2, what)) & 0xFFFF;
     }
 
-    /** A number of 32 bits that is never negative. */
-    int count(String what) {
-        int value = source.get(Bytes.I32, advance(4, what));
-        require(value >= 0, what, "0 or more", value);
-        return value;
+    /** A byte that is 0 or 1. */
+    boolean flag(String what) {
+        int value = u8(what);
+        require(value <= 1, what, "0 or 1", value);
+        return value == 1;
     }
 
     int i32(String what) {
@@ -65,6 +65,10 @@ final class MetaReader {
     /** Requires that everything has been read. */
     void end(String what) {
         require(at == source.byteSize(), what, at + " bytes", source.byteSize());
+    }
+
+    void expect(String what, long expected, long found) {
+        require(expected == found, what, Long.toString(expected), found);
     }
 
     void require(boolean condition, String what, String expected, long found) {

@@ -1,0 +1,45 @@
+package io.turbidite.lsm.btree;
+
+import io.turbidite.core.cache.CachedFile;
+import io.turbidite.core.cache.Frame;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+
+/** Leaf pages out of the buffer cache, one pinned at a time. <em>Confined to one thread.</em> */
+final class CachedLeafPages implements LeafPages {
+    private final CachedFile file;
+    private final int firstPage;
+    private @Nullable Frame pinned;
+
+    /**
+     * @param firstPage the number in the file of the tree's first page
+     */
+    CachedLeafPages(CachedFile file, int firstPage) {
+        this.file = file;
+        this.firstPage = firstPage;
+    }
+
+    @Override
+    public MemorySegment page(int page) {
+        release();
+        Frame frame = file.pin(firstPage + page);
+        pinned = frame;
+        return frame.segment();
+    }
+
+    @Override
+    public void release() {
+        Frame frame = pinned;
+        if (frame != null) {
+            pinned = null;
+            frame.unpin();
+        }
+    }
+
+    @Override
+    public void close() {
+        release();
+    }
+}

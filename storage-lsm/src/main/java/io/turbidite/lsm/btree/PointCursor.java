@@ -1,0 +1,70 @@
+package io.turbidite.lsm.btree;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.entry.Found;
+
+/**
+ * Point searches that remember the search before (the stateful lookup of LUO19 §3.2): each starts at the
+ * last fence, the last page and the last place on it, and moves away from there in doubling steps. Best
+ * with ascending keys; right with any.
+ *
+ * <p><em>Confined to one thread.</em> Keeps the last page pinned until it is closed.
+ */
+public final class PointCursor implements AutoCloseable {
+    private final Tree tree;
+    private final LeafPages pages;
+    private final Leaf leaf = new Leaf();
+    private int page = -1;
+    private int index;
+    private boolean closed;
+
+    PointCursor(Tree tree, LeafPages pages) {
+        this.tree = tree;
+        this.pages = pages;
+    }
+
+    /** As {@link Tree#find}. */
+    public int find(Slice key, long snapshot, Found found, boolean wantValue) {
+        if (closed) {
+            throw new ClosedException("the cursor");
+        }
+        tree.checkOpen();
+        int target = tree.fences().pageOf(key, snapshot, page);
+        if (target < 0) {
+            return Found.ABSENT;
+        }
+        int hint = index;
+        if (target != page) {
+            load(target);
+            hint = -1;
+        }
+        int at = leaf.find(key, snapshot, hint);
+        if (at >= 0) {
+            index = at;
+            return Tree.fill(leaf, at, found, wantValue);
+        }
+        index = -1 - at;
+        if (index < leaf.count() || !tree.goesOn(target, key)) {
+            return Found.ABSENT;
+        }
+        load(target + 1);
+        return Tree.fill(leaf, 0, found, wantValue);
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        page = -1;
+        leaf.clear();
+        pages.close();
+    }
+
+    private void load(int target) {
+        page = -1; // until it is loaded
+        leaf.clear();
+        leaf.wrap(pages.page(target));
+        page = target;
+        index = 0;
+    }
+}

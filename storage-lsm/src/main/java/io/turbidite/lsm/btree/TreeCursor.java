@@ -1,0 +1,131 @@
+package io.turbidite.lsm.btree;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.entry.EntryCursor;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The entries of a tree in order, with their ordinals.
+ *
+ * <p><em>Confined to one thread.</em> Holds one page at a time. Allocates nothing after construction. Keys
+ * are put together only when they are asked for; values are shown in place.
+ */
+public final class TreeCursor implements EntryCursor {
+    private final Tree tree;
+    private final LeafPages pages;
+    private final Leaf leaf = new Leaf();
+    private final Slice key = new Slice();
+    private final Slice value = new Slice();
+
+    /** Room for the longest key, and for the eight bytes that a head is copied in. */
+    private final MemorySegment keyBytes =
+            Arena.ofAuto().allocate(Limits.KEY_BYTES_MAX + (long) Heads.BYTES, 8);
+
+    private int page = -1;
+    private int index = -1;
+
+    /** The entry of the page whose key is in {@link #keyBytes}; -1 if there is none yet. */
+    private int keyIndex = -1;
+
+    private boolean closed;
+
+    TreeCursor(Tree tree, LeafPages pages) {
+        this.tree = tree;
+        this.pages = pages;
+    }
+
+    @Override
+    public void seek(Slice target) {
+        checkOpen();
+        int targetPage = tree.fences().pageOf(target, Long.MAX_VALUE);
+        if (targetPage < 0) {
+            return;
+        }
+        if (targetPage != page) {
+            load(targetPage);
+        }
+        index = leaf.lowerBound(target, Long.MAX_VALUE, -1) - 1;
+    }
+
+    @Override
+    public boolean next() {
+        if (index + 1 < leaf.count()) {
+            index++;
+            return true;
+        }
+        return nextPage();
+    }
+
+    @Override
+    public Slice key() {
+        if (keyIndex != index) {
+            key.set(keyBytes, 0, leaf.copyKey(index, keyBytes, keyIndex < 0));
+            keyIndex = index;
+        }
+        return key;
+    }
+
+    @Override
+    public long timestamp() {
+        return leaf.timestamp(index);
+    }
+
+    @Override
+    public boolean isAntimatter() {
+        return leaf.isAntimatter(index);
+    }
+
+    @Override
+    public Slice value() {
+        return leaf.value(index, value);
+    }
+
+    /** The entry's place among all entries of the component, from 0. */
+    public long ordinal() {
+        return leaf.firstOrdinal() + index;
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        leaf.clear();
+        index = -1;
+        pages.close();
+    }
+
+    private boolean nextPage() {
+        checkOpen();
+        int pageCount = tree.fences().pageCount();
+        if (page + 1 >= pageCount) {
+            // at the end: another next() must come here again
+            page = pageCount;
+            leaf.clear();
+            index = -1;
+            pages.release();
+            return false;
+        }
+        load(page + 1);
+        index = 0;
+        return true;
+    }
+
+    private void load(int target) {
+        leaf.clear();
+        index = -1;
+        keyIndex = -1;
+        page = target - 1; // if loading fails, the next try is for the same page
+        leaf.wrap(pages.page(target));
+        page = target;
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new ClosedException("the cursor");
+        }
+        tree.checkOpen();
+    }
+}

@@ -1,0 +1,155 @@
+package io.turbidite.lsm.component;
+
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.component.BlockWriter.Section;
+
+/**
+ * The table of contents of a component file: the payload that its footer points to and checks.
+ * <em>Immutable</em> (the slices are private copies). Fields in file order:
+ *
+ * <pre>
+ * bytes field
+ *     4 datasetId
+ *     4 partition
+ *     4 indexId
+ *     8 minTimestamp        of the component ID
+ *     8 maxTimestamp
+ *     8 minWallMicros       when its oldest and newest operation happened, by the clock
+ *     8 maxWallMicros
+ *     8 entryCount          versions and anti-matter included
+ *     8 antimatterCount
+ *     8 keyCount            distinct keys
+ *     4 pageBytes           options
+ *     1 compression
+ *     1 bloom               0 or 1
+ *     1 keyTree             0 or 1
+ *     8 bloomRate           a double's bits
+ *   3*16 sections           fileOffset, bytes: record interior, key interior, Bloom; 0, 0 if absent
+ *   2+n minKey              length u16, bytes; empty if there is no entry
+ *   2+n maxKey
+ *       filter              see ComponentFilter
+ * </pre>
+ */
+record ComponentMeta(
+        ComponentHeader owner,
+        ComponentId id,
+        Times times,
+        Counts counts,
+        ComponentOptions options,
+        Sections sections,
+        Slice minKey,
+        Slice maxKey,
+        ComponentFilter filter) {
+
+    /** When the oldest and the newest operation happened, in microseconds since 1970. */
+    record Times(long minWallMicros, long maxWallMicros) {}
+
+    record Counts(long entries, long antimatter, long keys) {}
+
+    record Sections(Section recordInterior, Section keyInterior, Section bloom) {}
+
+    void encode(ByteSink sink) {
+        sink.putInt(owner.datasetId()).putInt(owner.partition()).putInt(owner.indexId());
+        sink.putLong(id.minTimestamp()).putLong(id.maxTimestamp());
+        sink.putLong(times.minWallMicros).putLong(times.maxWallMicros);
+        sink.putLong(counts.entries).putLong(counts.antimatter).putLong(counts.keys);
+        sink.putInt(options.pageBytes());
+        sink.putByte(options.compression().code());
+        sink.putByte(options.bloom() ? 1 : 0);
+        sink.putByte(options.keyTree() ? 1 : 0);
+        sink.putLong(Double.doubleToLongBits(options.bloomFalsePositiveRate()));
+        encode(sink, sections.recordInterior);
+        encode(sink, sections.keyInterior);
+        encode(sink, sections.bloom);
+        encode(sink, minKey);
+        encode(sink, maxKey);
+        filter.encode(sink);
+    }
+
+    private static void encode(ByteSink sink, Section section) {
+        sink.putLong(section.fileOffset()).putLong(section.bytes());
+    }
+
+    private static void encode(ByteSink sink, Slice key) {
+        sink.putByte(key.length() & 0xFF).putByte(key.length() >>> 8).putBytes(key);
+    }
+
+    /**
+     * Decodes and checks everything that does not need the rest of the file.
+     *
+     * @throws io.turbidite.core.CorruptionException if some field is not what a writer would write, or
+     *     the file is of another dataset, partition or index than {@code expected}
+     */
+    static ComponentMeta decode(MetaReader reader, ComponentHeader expected) {
+        reader.expect("dataset", expected.datasetId(), reader.i32("dataset"));
+        reader.expect("partition", expected.partition(), reader.i32("partition"));
+        reader.expect("index", expected.indexId(), reader.i32("index"));
+        long minTimestamp = reader.longCount("smallest timestamp");
+        long maxTimestamp = reader.longCount("largest timestamp");
+        reader.require(
+                minTimestamp <= maxTimestamp && maxTimestamp <= Limits.TIMESTAMP_MAX,
+                "largest timestamp",
+                minTimestamp + " or more",
+                maxTimestamp);
+        Times times = new Times(reader.i64("wall clock"), reader.i64("wall clock"));
+        Counts counts = new Counts(
+                reader.longCount("entry count"),
+                reader.longCount("anti-matter count"),
+                reader.longCount("key count"));
+        reader.require(
+                counts.antimatter <= counts.entries && counts.keys <= counts.entries,
+                "entry count",
+                "as many as keys and anti-matter",
+                counts.entries);
+        ComponentOptions options = decodeOptions(reader);
+        Sections sections =
+                new Sections(decodeSection(reader), decodeSection(reader), decodeSection(reader));
+        Slice minKey = reader.shortBytes("smallest key");
+        Slice maxKey = reader.shortBytes("largest key");
+        ComponentFilter filter = ComponentFilter.decode(reader);
+        reader.end("table of contents");
+        return new ComponentMeta(
+                expected,
+                new ComponentId(minTimestamp, maxTimestamp),
+                times,
+                counts,
+                options,
+                sections,
+                minKey,
+                maxKey,
+                filter);
+    }
+
+    private static ComponentOptions decodeOptions(MetaReader reader) {
+        int pageBytes = reader.i32("page size");
+        reader.require(
+                pageBytes >= ComponentOptions.PAGE_BYTES_MIN
+                        && pageBytes <= ComponentOptions.PAGE_BYTES_MAX,
+                "page size",
+                "a possible one",
+                pageBytes);
+        int compression = reader.u8("compression");
+        reader.require(compression <= 1, "compression", "0 or 1", compression);
+        boolean bloom = reader.flag("Bloom filter flag");
+        boolean keyTree = reader.flag("key tree flag");
+        long rateBits = reader.i64("Bloom rate");
+        double rate = Double.longBitsToDouble(rateBits);
+        reader.require(
+                rate >= ComponentOptions.BLOOM_RATE_MIN && rate <= ComponentOptions.BLOOM_RATE_MAX,
+                "Bloom rate",
+                "a possible one",
+                rateBits);
+        return new ComponentOptions(
+                pageBytes,
+                compression == 0 ? Compression.NONE : Compression.LZ4,
+                bloom,
+                rate,
+                keyTree);
+    }
+
+    private static Section decodeSection(MetaReader reader) {
+        return new Section(reader.longCount("section"), reader.longCount("section"));
+    }
+}

@@ -1,0 +1,289 @@
+package io.turbidite.lsm.component;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.bloom.BloomFilter;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.format.Crc32c;
+import io.turbidite.core.format.FileFooter;
+import io.turbidite.core.format.FileHeader;
+import io.turbidite.lsm.component.BlockWriter.Section;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Writes a component file in one sequential pass, from entries in order. Flush, merge, bulk load and
+ * index building all end here.
+ *
+ * <p><em>Confined to one thread at a time.</em> Memory: a write buffer of a megabyte, one page being
+ * filled for each tree, the Bloom filter, and about 60 bytes for each page written.
+ *
+ * <p>The file does not count until {@link #finish} has returned and its directory is synced (the
+ * caller's); a writer that is closed before deletes it.
+ */
+public final class ComponentWriter implements AutoCloseable {
+    /** Name in the file header. */
+    static final String FORMAT = "component";
+
+    /** Newest format version, and the one that is written. */
+    static final int VERSION = 1;
+
+    /** A larger filter would not fit a block; beyond 800 million keys the rate suffers instead. */
+    private static final long BLOOM_BYTES_MAX = 1L << 30;
+
+    static final int META_BYTES_MAX = 64 << 20;
+
+    private static final Slice NO_VALUE =
+            new Slice().set(Arena.global().allocate(Long.BYTES, 8), 0, 0);
+
+    private final Disk disk;
+    private final DiskFile file;
+    private final ComponentHeader header;
+    private final ComponentOptions options;
+    private final Arena arena = Arena.ofShared();
+    private final BlockWriter blocks;
+    private final TreeWriter records;
+    private final @Nullable TreeWriter keys;
+    private final BloomFilter.@Nullable Builder bloom;
+
+    private final MemorySegment lastKey = arena.allocate(Limits.KEY_BYTES_MAX, 8);
+    private int lastKeyBytes;
+    private long lastTimestamp;
+    private Slice firstKey = NO_VALUE;
+
+    private long entryCount;
+    private long antimatterCount;
+    private long keyCount;
+    private boolean finished;
+    private boolean closed;
+
+    private ComponentWriter(
+            Disk disk,
+            DiskFile file,
+            ComponentHeader header,
+            ComponentOptions options,
+            long expectedEntries) {
+        this.disk = disk;
+        this.file = file;
+        this.header = header;
+        this.options = options;
+        this.blocks = new BlockWriter(file, header.fileId(), FileHeader.BYTES);
+        this.records = new TreeWriter(blocks, Block.Kind.RECORD_LEAF, options, arena);
+        this.keys = options.keyTree()
+                ? new TreeWriter(blocks, Block.Kind.KEY_LEAF, options, arena)
+                : null;
+        this.bloom = options.bloom() ? newBloom(options, expectedEntries, arena) : null;
+    }
+
+    /**
+     * Creates the file.
+     *
+     * @param name of the file; its directory must exist
+     * @param expectedEntries at least as many as will come, else the Bloom filter misses its rate; the
+     *     sum of a merge's inputs is right
+     */
+    public static ComponentWriter create(
+            Disk disk,
+            String name,
+            ComponentHeader header,
+            ComponentOptions options,
+            long expectedEntries) {
+        DiskFile file = disk.create(name);
+        ComponentWriter writer = null;
+        try {
+            writer = new ComponentWriter(disk, file, header, options, expectedEntries);
+            new FileHeader(FORMAT, VERSION, 0, header.storeId(), header.fileId()).writeTo(file);
+            ComponentWriter created = writer;
+            writer = null;
+            return created;
+        } finally {
+            if (writer != null) {
+                writer.close();
+            }
+        }
+    }
+
+    private static BloomFilter.Builder newBloom(
+            ComponentOptions options, long expectedEntries, Arena arena) {
+        double rate = options.bloomFalsePositiveRate();
+        long expectedKeys = Math.max(0, expectedEntries);
+        while (BloomFilter.bytesFor(expectedKeys, rate) > BLOOM_BYTES_MAX) {
+            expectedKeys -= expectedKeys / 8;
+        }
+        return BloomFilter.builder(expectedKeys, rate, arena);
+    }
+
+    /**
+     * Adds the entry that comes next in the order (key ascending, timestamp descending).
+     *
+     * @param value empty for anti-matter
+     * @throws IllegalArgumentException if it is not behind the entry before it, or too long
+     */
+    public void add(Slice key, long timestamp, boolean antimatter, Slice value) {
+        checkOpen();
+        if (key.length() > Limits.KEY_BYTES_MAX || (antimatter && value.length() > 0)) {
+            throw new IllegalArgumentException(
+                    "key of %d bytes, value of %d".formatted(key.length(), value.length()));
+        }
+        int shared = sharedWithLast(key);
+        boolean sameKey = entryCount > 0 && shared == lastKeyBytes && shared == key.length();
+        if (entryCount > 0) {
+            checkOrder(key, shared, sameKey, timestamp);
+        }
+        long version = timestamp << 1 | (antimatter ? 1 : 0);
+        records.add(key, shared, sameKey, version, value);
+        if (keys != null) {
+            keys.add(key, shared, sameKey, version, NO_VALUE);
+        }
+        if (!sameKey) {
+            keyCount++;
+            if (bloom != null) {
+                bloom.add(BloomFilter.hash(key));
+            }
+            if (entryCount == 0) {
+                firstKey = Slice.of(key.toByteArray());
+            }
+            MemorySegment.copy(
+                    key.segment(),
+                    key.offset() + shared,
+                    lastKey,
+                    shared,
+                    key.length() - (long) shared);
+            lastKeyBytes = key.length();
+        }
+        lastTimestamp = timestamp;
+        entryCount++;
+        if (antimatter) {
+            antimatterCount++;
+        }
+    }
+
+    /** Entries added so far. */
+    public long entryCount() {
+        return entryCount;
+    }
+
+    /** Bytes of the file so far, those in the buffer included; the pages being filled are not. */
+    public long bytesWritten() {
+        return blocks.fileOffset();
+    }
+
+    /**
+     * Completes the file and makes it durable; its directory is the caller's to sync.
+     *
+     * @param id what the component covers
+     * @param minWallMicros when its oldest operation happened, microseconds since 1970
+     * @param maxWallMicros when its newest did
+     */
+    public void finish(
+            ComponentId id, ComponentFilter filter, long minWallMicros, long maxWallMicros) {
+        checkOpen();
+        // 1. what is left of the leaves, the interior, the Bloom filter
+        records.finishLeaves();
+        if (keys != null) {
+            keys.finishLeaves();
+        }
+        Section recordInterior = records.writeInterior(Block.Kind.RECORD_INTERIOR);
+        Section none = new Section(0, 0);
+        Section keyInterior = keys == null ? none : keys.writeInterior(Block.Kind.KEY_INTERIOR);
+        Section bloomSection =
+                bloom == null ? none : blocks.write(Block.Kind.BLOOM, bloom.segment());
+        blocks.flush();
+        // 2. the table of contents and the footer that points to it
+        ComponentMeta meta = new ComponentMeta(
+                header,
+                id,
+                new ComponentMeta.Times(minWallMicros, maxWallMicros),
+                new ComponentMeta.Counts(entryCount, antimatterCount, keyCount),
+                options,
+                new ComponentMeta.Sections(recordInterior, keyInterior, bloomSection),
+                firstKey,
+                new Slice().set(lastKey, 0, lastKeyBytes),
+                filter);
+        writeMeta(meta);
+        // 3. durable, and only then a component
+        file.sync();
+        finished = true;
+        close();
+    }
+
+    private void writeMeta(ComponentMeta meta) {
+        ByteSink sink = new ByteSink(1 << 10, META_BYTES_MAX);
+        meta.encode(sink);
+        long payloadOffset = blocks.fileOffset();
+        int payloadBytes = sink.length();
+        int checksum = new Crc32c().compute(sink.segment(), 0, payloadBytes);
+        int footer = sink.reserve(FileFooter.BYTES);
+        new FileFooter(payloadOffset, payloadBytes, checksum, header.storeId(), header.fileId())
+                .write(sink.segment(), footer);
+        file.write(payloadOffset, sink.segment(), 0, sink.length());
+    }
+
+    /** Closes the file; deletes it unless it was finished. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        try {
+            blocks.close();
+            arena.close();
+            file.close();
+        } finally {
+            if (!finished) {
+                disk.delete(file.name());
+            }
+        }
+    }
+
+    private void checkOrder(Slice key, int shared, boolean sameKey, long timestamp) {
+        boolean ordered;
+        if (sameKey) {
+            ordered = timestamp < lastTimestamp;
+        } else if (shared == lastKeyBytes) {
+            ordered = true;
+        } else {
+            ordered = shared < key.length()
+                    && key.byteAt(shared) > (lastKey.get(Bytes.U8, shared) & 0xFF);
+        }
+        if (!ordered) {
+            throw new IllegalArgumentException("%s at %d comes behind %s at %d"
+                    .formatted(
+                            key,
+                            timestamp,
+                            new Slice().set(lastKey, 0, lastKeyBytes),
+                            lastTimestamp));
+        }
+    }
+
+    private int sharedWithLast(Slice key) {
+        MemorySegment segment = key.segment();
+        long offset = key.offset();
+        int limit = Math.min(key.length(), lastKeyBytes);
+        int i = 0;
+        for (; i + Long.BYTES <= limit; i += Long.BYTES) {
+            long difference = segment.get(Bytes.I64, offset + i) ^ lastKey.get(Bytes.I64, i);
+            if (difference != 0) {
+                return i + Long.numberOfTrailingZeros(difference) / Byte.SIZE;
+            }
+        }
+        while (i < limit && segment.get(Bytes.U8, offset + i) == lastKey.get(Bytes.U8, i)) {
+            i++;
+        }
+        return i;
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new ClosedException("the writer of " + file.name());
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package io.turbidite.lsm.component;
+
+import io.turbidite.core.format.Crc32c;
+import io.turbidite.core.memory.NativeMemory;
+import io.turbidite.lsm.btree.Fences;
+import io.turbidite.lsm.btree.LeafPages;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Leaf pages read ahead in long reads, past the buffer cache: for merges and verification, which see each
+ * page once and would only push out what queries need.
+ *
+ * <p><em>Confined to one thread at a time.</em> Owns a buffer of {@code readAheadBytes}. Pages of the other
+ * tree that lie in between are read over.
+ */
+final class StreamedLeafPages implements LeafPages {
+    private final BlockReader blocks;
+    private final Block.Kind kind;
+    private final Fences fences;
+    private final int readAheadBytes;
+    private final Crc32c crc = new Crc32c();
+    private final Arena arena = Arena.ofShared();
+    private MemorySegment buffer;
+    private long bufferFileOffset;
+    private int buffered;
+
+    /** Where compressed pages are unpacked. */
+    private MemorySegment page = MemorySegment.NULL;
+
+    private boolean closed;
+
+    StreamedLeafPages(BlockReader blocks, Block.Kind kind, Fences fences, int readAheadBytes) {
+        this.blocks = blocks;
+        this.kind = kind;
+        this.fences = fences;
+        this.readAheadBytes = readAheadBytes;
+        this.buffer = NativeMemory.allocate(arena, readAheadBytes, 64);
+    }
+
+    @Override
+    public MemorySegment page(int number) {
+        long fileOffset = fences.fileOffset(number);
+        int blockBytes = fences.blockBytes(number);
+        int pageBytes = fences.pageBytes(number);
+        if (fileOffset < bufferFileOffset
+                || fileOffset + blockBytes > bufferFileOffset + buffered) {
+            fill(number, fileOffset);
+        }
+        MemorySegment block = buffer.asSlice(fileOffset - bufferFileOffset, blockBytes);
+        MemorySegment target = block;
+        if (blockBytes != pageBytes) {
+            if (page.byteSize() < pageBytes) {
+                page = NativeMemory.allocate(arena, Math.max(pageBytes, 2 * page.byteSize()), 64);
+            }
+            target = page.asSlice(0, pageBytes);
+        }
+        blocks.unpack(blocks.expected(kind, number, fileOffset), fences, block, target, crc);
+        return target;
+    }
+
+    @Override
+    public void release() {}
+
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            crc.forget();
+            arena.close();
+        }
+    }
+
+    /** Reads from page {@code first} on, as many whole pages as the buffer holds, at least one. */
+    private void fill(int first, long fileOffset) {
+        int last = first;
+        while (last + 1 < fences.pageCount()
+                && end(last + 1) - fileOffset <= readAheadBytes
+                && end(last + 1) > fileOffset) {
+            last++;
+        }
+        int bytes = Math.toIntExact(end(last) - fileOffset);
+        buffered = 0; // until they are there
+        if (bytes > buffer.byteSize()) {
+            buffer = NativeMemory.allocate(arena, bytes, 64);
+        }
+        blocks.readRaw(fileOffset, buffer, bytes);
+        bufferFileOffset = fileOffset;
+        buffered = bytes;
+    }
+
+    private long end(int number) {
+        return fences.fileOffset(number) + fences.blockBytes(number);
+    }
+}

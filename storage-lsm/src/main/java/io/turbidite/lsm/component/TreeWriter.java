@@ -1,0 +1,103 @@
+package io.turbidite.lsm.component;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.memory.NativeMemory;
+import io.turbidite.lsm.btree.FencesBuilder;
+import io.turbidite.lsm.btree.LeafBuilder;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Writes one tree of a component: leaf pages as they fill, the interior at the end. <em>Confined to one
+ * thread at a time.</em> Owned by the component's writer, as are the block writer and the arena.
+ */
+final class TreeWriter {
+    private final BlockWriter blocks;
+    private final Block.Kind leafKind;
+    private final Compression compression;
+    private final LeafBuilder leaf;
+    private final FencesBuilder fences = new FencesBuilder();
+    private final Arena arena;
+    private long entryCount;
+
+    /** Where a page is laid out that will be compressed; the null segment if none will be. */
+    private MemorySegment page = MemorySegment.NULL;
+
+    TreeWriter(BlockWriter blocks, Block.Kind leafKind, ComponentOptions options, Arena arena) {
+        this.blocks = blocks;
+        this.leafKind = leafKind;
+        this.compression = options.compression();
+        this.leaf = new LeafBuilder(options.pageBytes());
+        this.arena = arena;
+        if (compression != Compression.NONE) {
+            page = NativeMemory.allocate(arena, options.pageBytes(), 64);
+        }
+    }
+
+    /**
+     * Adds the entry that comes next.
+     *
+     * @param sharedBytes how many first bytes the key shares with the one before it
+     * @param sameKey whether it is the one before it
+     */
+    void add(Slice key, int sharedBytes, boolean sameKey, long version, Slice value) {
+        if (leaf.entryCount() > 0) {
+            if (leaf.add(key, sharedBytes, version, value)) {
+                entryCount++;
+                return;
+            }
+            writePage();
+        }
+        fences.begin(key, sharedBytes, sameKey, version >>> 1);
+        leaf.add(key, sharedBytes, version, value);
+        entryCount++;
+    }
+
+    /** Writes the last leaf page. */
+    void finishLeaves() {
+        if (leaf.entryCount() > 0) {
+            writePage();
+        }
+    }
+
+    BlockWriter.Section writeInterior(Block.Kind kind) {
+        MemorySegment bytes = fences.build(arena, entryCount);
+        return blocks.write(kind, bytes.asSlice(Block.HEADER_BYTES));
+    }
+
+    private void writePage() {
+        int number = fences.pageCount();
+        int pageBytes = leaf.pageBytes();
+        long firstOrdinal = entryCount - leaf.entryCount();
+        int at = blocks.reserve(pageBytes);
+        long fileOffset = blocks.fileOffset();
+        int blockBytes;
+        if (compression == Compression.NONE) {
+            leaf.build(blocks.buffer(), at, firstOrdinal);
+            int payloadBytes = pageBytes - Block.HEADER_BYTES;
+            blockBytes = blocks.seal(leafKind, number, compression, payloadBytes, payloadBytes);
+        } else {
+            if (pageBytes > page.byteSize()) {
+                page = NativeMemory.allocate(arena, pageBytes, 64);
+            }
+            leaf.build(page, 0, firstOrdinal);
+            blockBytes = compress(number, pageBytes, at + (long) Block.HEADER_BYTES);
+        }
+        fences.end(firstOrdinal, fileOffset, blockBytes, pageBytes);
+    }
+
+    private int compress(int number, int pageBytes, long target) {
+        int rawBytes = pageBytes - Block.HEADER_BYTES;
+        // less than an eighth saved is not worth decompressing for
+        int compressedMax = rawBytes - rawBytes / 8;
+        MemorySegment buffer = blocks.buffer();
+        int compressed = Lz4.compress(
+                page, Block.HEADER_BYTES, rawBytes, buffer.asSlice(target, compressedMax));
+        if (compressed > 0) {
+            return blocks.seal(leafKind, number, Compression.LZ4, compressed, rawBytes);
+        }
+        MemorySegment.copy(page, Block.HEADER_BYTES, buffer, target, rawBytes);
+        return blocks.seal(leafKind, number, Compression.NONE, rawBytes, rawBytes);
+    }
+}
