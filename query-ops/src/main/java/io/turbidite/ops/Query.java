@@ -4,6 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.ops.expr.Predicate;
+import io.turbidite.ops.plan.Plan;
 import io.turbidite.ops.plan.QueryRequest;
 import io.turbidite.ops.run.RunOptions;
 
@@ -166,20 +167,35 @@ public final class Query {
     }
 
     /** Plans and starts the query; close the result. */
-    @SuppressWarnings("DoNotCallSuggester") // until planning is there
     public QueryResult run() {
-        throw interim();
+        QueryRequest request = request();
+        if (view != null) {
+            return QueryResult.of(source.name(), Plan.of(request, view, options), null);
+        }
+        ReadView moment = source.openView();
+        QueryResult result = null;
+        try {
+            result = QueryResult.of(source.name(), Plan.of(request, moment, options), moment);
+            return result;
+        } finally {
+            if (result == null) {
+                moment.close();
+            }
+        }
     }
 
     /** Plans the query without running it. */
-    @SuppressWarnings("DoNotCallSuggester") // until planning is there
     public Explanation explain() {
-        throw interim();
+        if (view != null) {
+            return explain(view);
+        }
+        try (ReadView moment = source.openView()) {
+            return explain(moment);
+        }
     }
 
-    private InvalidRequestException interim() {
-        return new InvalidRequestException("planning is not there yet: %s %s %s %s"
-                .formatted(source, view, options, request()));
+    private Explanation explain(ReadView moment) {
+        return QueryResult.explanation(source.name(), Plan.of(request(), moment, options), false);
     }
 
     private QueryRequest request() {

@@ -1,45 +1,248 @@
 package io.turbidite.ops;
 
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.plan.Plan;
+import io.turbidite.ops.run.Job;
+import io.turbidite.ops.run.RowSink;
 
 import org.jspecify.annotations.Nullable;
 
+import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.OptionalLong;
 
-/** Rows of a query; interim shape until the record codec is there. */
-public interface QueryResult extends Iterable<Map<String, @Nullable Object>>, AutoCloseable {
-    /** Moves to the next row; false at the end. */
-    boolean next();
+/**
+ * The rows of a query, computed as they are taken: a cursor, and on top of it maps and JSON lines.
+ *
+ * <p><em>Confined to one thread at a time.</em> Keeps a snapshot until its end is reached or it is closed:
+ * close it. A use after that throws {@link ClosedException}; {@link #explain()} and {@link #rowType()} go
+ * on.
+ */
+public final class QueryResult implements Iterable<Map<String, @Nullable Object>>, AutoCloseable {
+    /** JSON is handed to the stream in pieces of about this. */
+    private static final int JSON_BYTES = 64 << 10;
 
-    /** The current row, its fields in order. */
-    Map<String, @Nullable Object> map();
+    private final String dataset;
+    private final Plan plan;
+    private final RowSink sink;
+    private final Job job;
+    private final @Nullable ReadView ownedView;
+    private final Slice rowBytes = new Slice();
+    private final RecordView row;
+    private boolean onRow;
+    private boolean ended;
+    private boolean closed;
+
+    private QueryResult(String dataset, Plan plan, @Nullable ReadView ownedView) {
+        this.dataset = dataset;
+        this.plan = plan;
+        this.ownedView = ownedView;
+        this.sink = new RowSink();
+        this.job = plan.job(sink);
+        this.row = new RecordView(plan.rowType());
+    }
+
+    /**
+     * Starts the job of a plan.
+     *
+     * @param ownedView closed with the result, if any
+     */
+    static QueryResult of(String dataset, Plan plan, @Nullable ReadView ownedView) {
+        return new QueryResult(dataset, plan, ownedView);
+    }
+
+    /** Declared fields of a row; whole records may have more. */
+    public RecordType rowType() {
+        return plan.rowType();
+    }
+
+    /** Moves to the next row; false at the end, where everything is released. */
+    public boolean next() {
+        checkOpen();
+        onRow = false;
+        while (!ended) {
+            if (sink.next(rowBytes)) {
+                row.wrap(rowBytes);
+                onRow = true;
+                return true;
+            }
+            if (!step() && !sink.hasNext()) {
+                ended = true;
+                release();
+            }
+        }
+        return false;
+    }
+
+    private boolean step() {
+        boolean good = false;
+        try {
+            boolean more = job.step();
+            good = true;
+            return more;
+        } finally {
+            if (!good) {
+                ended = true;
+                release();
+            }
+        }
+    }
+
+    /**
+     * The current row where it lies, without copying; the same object for all rows, valid until the next
+     * move.
+     */
+    public RecordView row() {
+        checkOpen();
+        if (!onRow) {
+            throw new InvalidRequestException("the result is not on a row: call next() first");
+        }
+        return row;
+    }
+
+    /** The current row's fields, in order; a missing field is left out. */
+    public Map<String, @Nullable Object> map() {
+        return row().toMap();
+    }
 
     /** Appends the current row as one JSON object, without a line break. */
-    void toJson(ByteSink utf8);
-
-    /** Declared fields of a row. */
-    RecordType rowType();
+    public void toJson(ByteSink utf8) {
+        row().toJson(utf8);
+    }
 
     /** The remaining rows, one at a time; a view on {@link #next()}. */
     @Override
-    Iterator<Map<String, @Nullable Object>> iterator();
+    public Iterator<Map<String, @Nullable Object>> iterator() {
+        return new Iterator<>() {
+            private boolean ready;
+
+            @Override
+            public boolean hasNext() {
+                ready = ready || QueryResult.this.next();
+                return ready;
+            }
+
+            @Override
+            public Map<String, @Nullable Object> next() {
+                if (!hasNext()) {
+                    throw new NoSuchElementException("no more rows");
+                }
+                ready = false;
+                return map();
+            }
+        };
+    }
 
     /** The remaining rows, all in memory. */
-    List<Map<String, @Nullable Object>> toList();
+    public List<Map<String, @Nullable Object>> toList() {
+        List<Map<String, @Nullable Object>> rows = new ArrayList<>();
+        while (next()) {
+            rows.add(map());
+        }
+        return rows;
+    }
 
-    /** Writes the remaining rows, one JSON object a line; returns how many. */
-    long forEachJson(OutputStream out);
+    /**
+     * Writes the remaining rows, one JSON object a line, and flushes.
+     *
+     * @return how many there were
+     * @throws UncheckedIOException if the stream fails
+     */
+    public long forEachJson(OutputStream out) {
+        ByteSink lines = new ByteSink(JSON_BYTES, Integer.MAX_VALUE - 8);
+        long count = 0;
+        try {
+            while (next()) {
+                toJson(lines);
+                lines.putByte('\n');
+                count++;
+                if (lines.length() >= JSON_BYTES) {
+                    write(lines, out);
+                }
+            }
+            write(lines, out);
+            out.flush();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return count;
+    }
 
-    /** The count of a count query, else the number of remaining rows, which it reads. */
-    long count();
+    private static void write(ByteSink lines, OutputStream out) throws IOException {
+        byte[] bytes = new byte[lines.length()];
+        MemorySegment.copy(lines.segment(), Bytes.U8, 0, bytes, 0, bytes.length);
+        out.write(bytes);
+        lines.clear();
+    }
 
-    /** How the answer came about, with row counts so far. */
-    Explanation explain();
+    /** The count of a count query, else the number of remaining rows; reads them. */
+    public long count() {
+        long count = 0;
+        while (next()) {
+            count = plan.isCount() ? row.getLong(0) : count + 1;
+        }
+        return count;
+    }
 
+    /** How the answer comes about, with the rows that each operator has handed on so far. */
+    public Explanation explain() {
+        return explanation(dataset, plan, true);
+    }
+
+    static Explanation explanation(String dataset, Plan plan, boolean ran) {
+        List<Explanation.Operator> operators = plan.steps().stream()
+                .map(step -> new Explanation.Operator(
+                        step.name(),
+                        step.detail(),
+                        step.estimatedRows() < 0
+                                ? OptionalLong.empty()
+                                : OptionalLong.of(step.estimatedRows()),
+                        ran ? OptionalLong.of(step.meter().rows()) : OptionalLong.empty()))
+                .toList();
+        List<Explanation.Choice> considered = plan.choices().stream()
+                .map(way -> new Explanation.Choice(way.access(), way.cost(), way.chosen()))
+                .toList();
+        return new Explanation(dataset, plan.access(), operators, considered);
+    }
+
+    /** Drops what was not read. */
     @Override
-    void close();
+    public void close() {
+        if (!closed) {
+            closed = true;
+            onRow = false;
+            release();
+        }
+    }
+
+    /** Once more does no harm. */
+    private void release() {
+        try {
+            job.close();
+        } finally {
+            if (ownedView != null) {
+                ownedView.close();
+            }
+        }
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new ClosedException("the result of a query");
+        }
+    }
 }

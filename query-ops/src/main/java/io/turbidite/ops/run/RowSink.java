@@ -22,15 +22,20 @@ public final class RowSink implements FrameWriter {
 
     @Override
     public boolean frame(Frame pushed) {
-        assert frame == null || nextTuple == frame.tupleCount() : "two frames in one step";
+        assert !hasNext() : "two frames in one step";
         frame = pushed;
         nextTuple = 0;
         return true;
     }
 
+    /** Whether the frame has a row that was not taken. */
+    public boolean hasNext() {
+        return frame != null && nextTuple < frame.tupleCount();
+    }
+
     /** Moves {@code row} to the next row; false if the frame has no more. */
     public boolean next(Slice row) {
-        if (frame == null || nextTuple == frame.tupleCount()) {
+        if (frame == null || !hasNext()) {
             return false;
         }
         frame.field(nextTuple++, frame.fieldCount() - 1, row);

@@ -21,7 +21,7 @@ public record RunOptions(
         int keyBatchBytes,
         @Nullable Spill spill,
         @Nullable Tasks tasks) {
-    /** Least memory that lets every operator keep one longest record and its buffers. */
+    /** Less would be all overhead; a query over long records needs more, and says so. */
     public static final long MEMORY_BYTES_MIN = 1 << 20;
 
     /**

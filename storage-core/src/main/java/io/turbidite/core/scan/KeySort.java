@@ -3,7 +3,7 @@ package io.turbidite.core.scan;
 import java.util.function.IntBinaryOperator;
 
 /** Sorts indexes by 8-byte prefixes, falling back on whole keys where prefixes are equal. */
-final class KeySort {
+public final class KeySort {
     private static final int INSERTION_MAX = 24;
 
     private KeySort() {}
@@ -12,7 +12,8 @@ final class KeySort {
      * Sorts the first {@code count} elements of {@code prefixes} and {@code indexes} together, by prefix
      * and then by {@code compareKeys} of two indexes. A merge sort: its cost does not depend on luck.
      */
-    static void sort(long[] prefixes, int[] indexes, int count, IntBinaryOperator compareKeys) {
+    public static void sort(
+            long[] prefixes, int[] indexes, int count, IntBinaryOperator compareKeys) {
         for (int low = 0; low < count; low += INSERTION_MAX) {
             insertionSort(
                     prefixes, indexes, low, Math.min(count, low + INSERTION_MAX), compareKeys);

@@ -1,0 +1,82 @@
+package io.turbidite.ops.expr;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.KindValues;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.type.Field;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.TypeKind;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Rows of some fields, as records of a type of their own: null stays null, missing stays missing.
+ * <em>Confined to one thread.</em>
+ */
+public final class Projection implements TupleMaker {
+    private final int[] fields;
+    private final TypeKind[] kinds;
+    private final RecordWriter writer;
+    private final Slice bytes = new Slice();
+    private final Slice[] tuple = new Slice[1];
+
+    private Projection(RecordType type, List<Integer> fields) {
+        this.fields = fields.stream().mapToInt(Integer::intValue).toArray();
+        this.kinds =
+                fields.stream().map(field -> type.field(field).kind()).toArray(TypeKind[]::new);
+        this.writer = new RecordWriter(rowType(type, fields));
+    }
+
+    /** Takes these fields, which are different, in this order. */
+    public static Projection of(RecordType type, List<Integer> fields) {
+        return new Projection(type, fields);
+    }
+
+    /** The type of the rows: every field optional, because an older record may miss it. */
+    public static RecordType rowType(RecordType type, List<Integer> fields) {
+        List<Field> rowFields = new ArrayList<>();
+        for (int field : fields) {
+            rowFields.add(new Field(type.field(field).name(), type.field(field).kind(), true));
+        }
+        return RecordType.of(rowFields);
+    }
+
+    @Override
+    public int fieldCount() {
+        return 1;
+    }
+
+    @Override
+    public Slice[] make(Slice primaryKey, Slice record, RecordView view) {
+        writer.begin();
+        for (int i = 0; i < fields.length; i++) {
+            int field = fields[i];
+            if (view.isNull(field)) {
+                writer.setNull(i);
+            } else if (!view.isMissing(field)) {
+                copy(view, field, i);
+            }
+        }
+        tuple[0] = writer.finish();
+        return tuple;
+    }
+
+    private void copy(RecordView view, int field, int to) {
+        TypeKind kind = kinds[to];
+        if (KindValues.isLong(kind)) {
+            writer.setLong(to, view.getLong(field));
+            return;
+        }
+        switch (kind) {
+            case FLOAT, DOUBLE -> writer.setDouble(to, view.getDouble(field));
+            case STRING -> writer.setString(to, view.getBytes(field, bytes));
+            case BINARY -> writer.setBinary(to, view.getBytes(field, bytes));
+            case POINT ->
+                writer.setPoint(to, view.getCoordinate(field, 0), view.getCoordinate(field, 1));
+            // rare kinds are worth no setter of their own
+            default -> writer.setObject(to, view.get(field));
+        }
+    }
+}

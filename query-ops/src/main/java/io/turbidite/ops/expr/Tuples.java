@@ -1,0 +1,132 @@
+package io.turbidite.ops.expr;
+
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.type.RecordType;
+
+import java.util.List;
+
+/** The tuples that queries make of records: nothing, a row, a row behind its order key, a group key. */
+public final class Tuples {
+    private Tuples() {}
+
+    /** Tuples without fields, to be counted. */
+    public static TupleMaker none() {
+        Slice[] tuple = new Slice[0];
+        return new TupleMaker() {
+            @Override
+            public int fieldCount() {
+                return 0;
+            }
+
+            @Override
+            public Slice[] make(Slice primaryKey, Slice record, RecordView view) {
+                return tuple;
+            }
+        };
+    }
+
+    /** The record as it is. */
+    public static TupleMaker wholeRecord() {
+        Slice[] tuple = new Slice[1];
+        return new TupleMaker() {
+            @Override
+            public int fieldCount() {
+                return 1;
+            }
+
+            @Override
+            public Slice[] make(Slice primaryKey, Slice record, RecordView view) {
+                tuple[0] = record;
+                return tuple;
+            }
+        };
+    }
+
+    /** Two fields: the encoded order fields with the primary key behind them, and the row. */
+    public static TupleMaker ordered(List<FieldKey> order, TupleMaker row) {
+        return new Ordered(order, row);
+    }
+
+    /** One field: the encoded values of some fields. */
+    public static TupleMaker groupKey(RecordType type, List<Integer> fields) {
+        return new GroupKey(
+                fields.stream().map(field -> new FieldKey(type, field, false)).toList());
+    }
+
+    /** One field: the cell that a point lies in. */
+    public static TupleMaker cell(int field, CellGrid grid) {
+        ByteSink sink = new ByteSink(CellGrid.KEY_BYTES, CellGrid.KEY_BYTES);
+        Slice[] tuple = {new Slice()};
+        return new TupleMaker() {
+            @Override
+            public int fieldCount() {
+                return 1;
+            }
+
+            @Override
+            public Slice[] make(Slice primaryKey, Slice record, RecordView view) {
+                sink.clear();
+                if (!view.isAbsent(field)) {
+                    grid.append(view.getCoordinate(field, 0), view.getCoordinate(field, 1), sink);
+                }
+                sink.asSlice(tuple[0]);
+                return tuple;
+            }
+        };
+    }
+
+    private static final class Ordered implements TupleMaker {
+        private final FieldKey[] order;
+        private final TupleMaker row;
+        private final ByteSink sink = new ByteSink(256, Integer.MAX_VALUE - 8);
+        private final Slice[] tuple = {new Slice(), new Slice()};
+
+        Ordered(List<FieldKey> order, TupleMaker row) {
+            this.order = order.toArray(FieldKey[]::new);
+            this.row = row;
+        }
+
+        @Override
+        public int fieldCount() {
+            return 2;
+        }
+
+        @Override
+        public Slice[] make(Slice primaryKey, Slice record, RecordView view) {
+            sink.clear();
+            for (FieldKey key : order) {
+                key.append(view, sink);
+            }
+            sink.putBytes(primaryKey).asSlice(tuple[0]);
+            tuple[1] = row.make(primaryKey, record, view)[0];
+            return tuple;
+        }
+    }
+
+    private static final class GroupKey implements TupleMaker {
+        private final FieldKey[] keys;
+        private final ByteSink sink = new ByteSink(256, Integer.MAX_VALUE - 8);
+        private final Slice[] tuple = {new Slice()};
+
+        GroupKey(List<FieldKey> keys) {
+            this.keys = keys.toArray(FieldKey[]::new);
+        }
+
+        @Override
+        public int fieldCount() {
+            return 1;
+        }
+
+        @Override
+        public Slice[] make(Slice primaryKey, Slice record, RecordView view) {
+            sink.clear();
+            for (FieldKey key : keys) {
+                key.append(view, sink);
+            }
+            sink.asSlice(tuple[0]);
+            return tuple;
+        }
+    }
+}

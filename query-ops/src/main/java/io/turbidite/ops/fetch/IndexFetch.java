@@ -1,0 +1,176 @@
+package io.turbidite.ops.fetch;
+
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.scan.KeyBatch;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.ops.frame.FrameSource;
+import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.scan.SelectProject;
+import io.turbidite.ops.search.CandidateSearch;
+import io.turbidite.ops.search.IndexRange;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * Gets records by a secondary index (LUO19 §3.2), for each partition:
+ *
+ * <ol>
+ *   <li>search: fill a batch with the primary keys of candidates;
+ *   <li>sort the batch, drop repeated keys;
+ *   <li>fetch the records in key order, each component read once from front to back;
+ *   <li>re-check all predicates on the record (direct validation);
+ *   <li>next batch.
+ * </ol>
+ *
+ * <p><em>Confined to one thread.</em>
+ */
+public final class IndexFetch implements FrameSource {
+    private static final long BATCH_GROWTH = 4;
+
+    private final ReadView view;
+    private final Iterator<Integer> partitions;
+    private final IndexRange range;
+    private final KeyBatch batch;
+    private final SelectProject output;
+    private final Meters meters;
+    private final KeySpec secondaryKey;
+    private final RecordView record;
+    private final ByteSink entryBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
+    private final Slice entry = new Slice();
+    private long batchCountMax;
+    private int partition;
+    private @Nullable CandidateSearch search;
+    private @Nullable RecordCursor records;
+
+    /**
+     * How many keys to fetch together.
+     *
+     * @param bytesMax most bytes of keys
+     * @param countFirst most keys of the first batch, for a reader who may stop early; later ones grow
+     */
+    public record Batch(int bytesMax, long countFirst) {}
+
+    /**
+     * Where to count.
+     *
+     * @param searched index entries found
+     * @param distinct different primary keys, within a batch
+     * @param fetched records found by them
+     */
+    public record Meters(OperatorMeter searched, OperatorMeter distinct, OperatorMeter fetched) {}
+
+    /**
+     * Reads some partitions.
+     *
+     * @param batch keys that are sorted and fetched together, and for how many to begin with
+     */
+    public IndexFetch(
+            ReadView view,
+            List<Integer> partitions,
+            IndexRange range,
+            Batch batch,
+            SelectProject output,
+            Meters meters) {
+        this.view = view;
+        this.partitions = List.copyOf(partitions).iterator();
+        this.range = range;
+        this.batch = new KeyBatch(batch.bytesMax());
+        this.batchCountMax = batch.countFirst();
+        this.output = output;
+        this.meters = meters;
+        this.secondaryKey = KeySpec.of(
+                view.source().type(),
+                range.index().fields(),
+                "index " + range.index().name());
+        this.record = new RecordView(view.source().type());
+    }
+
+    @Override
+    public void open() {
+        nextPartition();
+    }
+
+    @Override
+    public boolean step() {
+        while (search != null) {
+            if (records == null && !nextBatch(search)) {
+                nextPartition();
+                continue;
+            }
+            if (pump(search)) {
+                return output.wanted();
+            }
+        }
+        output.flush();
+        return false;
+    }
+
+    @Override
+    public void close() {
+        closeRecords();
+        if (search != null) {
+            search.close();
+            search = null;
+        }
+    }
+
+    private void nextPartition() {
+        close();
+        if (partitions.hasNext()) {
+            partition = partitions.next();
+            search = CandidateSearch.open(view, partition, range, meters.searched());
+        }
+    }
+
+    private boolean nextBatch(CandidateSearch candidates) {
+        if (!candidates.fill(batch, batchCountMax)) {
+            return false;
+        }
+        batchCountMax = Math.min(Integer.MAX_VALUE, batchCountMax * BATCH_GROWTH);
+        batch.sortDistinct();
+        meters.distinct().add(batch.size());
+        records = view.fetch(partition, batch);
+        return true;
+    }
+
+    /** Takes fetched records until a frame was pushed, which returns true, or the batch ends. */
+    private boolean pump(CandidateSearch candidates) {
+        RecordCursor cursor = records;
+        boolean pushed = false;
+        long fetched = 0;
+        while (!pushed && cursor != null && cursor.next()) {
+            fetched++;
+            if (belongsToBatch(candidates, cursor)) {
+                pushed = output.accept(cursor.key(), cursor.record());
+            }
+        }
+        meters.fetched().add(fetched);
+        if (!pushed) {
+            closeRecords();
+        }
+        return pushed;
+    }
+
+    private boolean belongsToBatch(CandidateSearch candidates, RecordCursor cursor) {
+        if (range.index().alwaysValid() || candidates.isWhole()) {
+            return true;
+        }
+        secondaryKey.append(record.wrap(cursor.record()), entryBytes.clear());
+        entryBytes.putBytes(cursor.key());
+        return candidates.holds(entryBytes.asSlice(entry));
+    }
+
+    private void closeRecords() {
+        if (records != null) {
+            records.close();
+            records = null;
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package io.turbidite.ops.group;
+
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.ops.frame.FrameEmitter;
+import io.turbidite.ops.frame.FrameSource;
+import io.turbidite.ops.frame.FrameWriter;
+import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.sort.SortedInput;
+import io.turbidite.ops.sort.SortedMerge;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Pushes the groups of one or more collectors by key, adding up the partial counts of each; owns the
+ * collectors. <em>Confined to one thread at a time.</em>
+ */
+public final class GroupSource implements FrameSource {
+    private final List<GroupCollector> collectors;
+    private final GroupRows rows;
+    private final OperatorMeter meter;
+    private final FrameEmitter emitter;
+    private final ByteSink groupBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
+    private final Slice group = new Slice();
+    private @Nullable SortedInput input;
+    private boolean hasNext;
+
+    /**
+     * Reads collectors whose branches have ended.
+     *
+     * @param rows makes the tuple of a group
+     * @param meter counts groups
+     * @param tuplesPerFrameMax see {@link FrameEmitter}
+     */
+    public GroupSource(
+            List<GroupCollector> collectors,
+            GroupRows rows,
+            OperatorMeter meter,
+            FrameWriter target,
+            long tuplesPerFrameMax) {
+        this.collectors = List.copyOf(collectors);
+        this.rows = rows;
+        this.meter = meter;
+        this.emitter = new FrameEmitter(target, rows.fieldCount(), tuplesPerFrameMax);
+    }
+
+    @Override
+    public void open() {
+        List<SortedInput> inputs = new ArrayList<>();
+        for (GroupCollector collector : collectors) {
+            inputs.addAll(collector.inputs());
+        }
+        input = SortedMerge.of(inputs);
+        hasNext = input.next();
+    }
+
+    @Override
+    public boolean step() {
+        SortedInput counts = input;
+        long groups = 0;
+        boolean pushed = false;
+        while (!pushed && counts != null && hasNext) {
+            groupBytes.clear().putBytes(counts.key()).asSlice(group);
+            long count = 0;
+            do {
+                Slice partial = counts.payload();
+                count += partial.segment().get(Bytes.I64, partial.offset());
+                hasNext = counts.next();
+            } while (hasNext && counts.key().contentEquals(group));
+            pushed = emitter.emit(rows.make(group, count));
+            groups++;
+        }
+        meter.add(groups);
+        if (pushed) {
+            return emitter.wanted();
+        }
+        emitter.flush();
+        return false;
+    }
+
+    @Override
+    public void close() {
+        if (input != null) {
+            input.close();
+            input = null;
+        }
+        collectors.forEach(GroupCollector::release);
+    }
+}

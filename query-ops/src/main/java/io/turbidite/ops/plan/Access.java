@@ -1,0 +1,70 @@
+package io.turbidite.ops.plan;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.ops.scan.PrimaryRange;
+import io.turbidite.ops.search.IndexRange;
+
+/** A way in: how a query gets at the records or entries that it needs. <em>Immutable.</em> */
+sealed interface Access {
+    /** Records or entries that it is expected to read. */
+    long estimatedRows();
+
+    /** The way in, in a few words. */
+    String describe();
+
+    /** No record can match, so nothing is read. */
+    record Nothing() implements Access {
+        @Override
+        public long estimatedRows() {
+            return 0;
+        }
+
+        @Override
+        public String describe() {
+            return "nothing: the predicates leave no value";
+        }
+    }
+
+    /** The record with one primary key, encoded. */
+    record Get(Slice key) implements Access {
+        @Override
+        public long estimatedRows() {
+            return 1;
+        }
+
+        @Override
+        public String describe() {
+            return "get by primary key";
+        }
+    }
+
+    /**
+     * A scan of the primary index.
+     *
+     * @param ordered in key order across partitions
+     */
+    record Scan(PrimaryRange range, boolean ordered, long estimatedRows) implements Access {
+        @Override
+        public String describe() {
+            return (range.keys().isAll() ? "primary scan" : "primary range scan")
+                    + (range.filter().isNone() ? "" : " with filter")
+                    + (ordered ? " in key order" : "");
+        }
+    }
+
+    /** A search of an index and the records that it leads to. */
+    record Fetch(IndexRange range, long estimatedRows) implements Access {
+        @Override
+        public String describe() {
+            return "index %s, then fetch".formatted(range.index().name());
+        }
+    }
+
+    /** The entries of an index alone. */
+    record Entries(IndexRange range, long estimatedRows) implements Access {
+        @Override
+        public String describe() {
+            return "index %s only".formatted(range.index().name());
+        }
+    }
+}

@@ -1,0 +1,207 @@
+package io.turbidite.ops.plan;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.scan.Source;
+import io.turbidite.core.type.Field;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.Rectangle;
+import io.turbidite.core.type.TypeKind;
+import io.turbidite.ops.expr.CellGrid;
+import io.turbidite.ops.expr.Conditions;
+import io.turbidite.ops.expr.Projection;
+import io.turbidite.ops.group.CountSource;
+import io.turbidite.ops.group.GroupRows;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A request whose names are resolved against a source and whose parts go together. <em>Immutable.</em>
+ *
+ * @param source what is asked
+ * @param conditions the predicates
+ * @param kind what rows are
+ * @param fields of {@code ROWS} the selected ones, empty for whole records; of {@code GROUPS} those
+ *     grouped by
+ * @param cellField of {@code CELLS} the point field, else -1
+ * @param grid of {@code CELLS} the grid
+ * @param order of {@code ROWS} by fields; of groups by parts of the group
+ * @param limit most rows
+ */
+record CheckedQuery(
+        Source source,
+        Conditions conditions,
+        Kind kind,
+        List<Integer> fields,
+        int cellField,
+        @Nullable CellGrid grid,
+        List<Order> order,
+        long limit) {
+    /** What the rows of the answer are. */
+    enum Kind {
+        ROWS,
+        COUNT,
+        GROUPS,
+        CELLS
+    }
+
+    /**
+     * Something to order by.
+     *
+     * @param index of a declared field, or of a part of the group (see {@link GroupRows.Part})
+     */
+    record Order(String name, int index, boolean descending) {
+        @Override
+        public String toString() {
+            return name + (descending ? " desc" : "");
+        }
+    }
+
+    static CheckedQuery of(QueryRequest request, Source source) {
+        RecordType type = source.type();
+        Conditions conditions = Conditions.of(type, request.predicates());
+        checkParts(request);
+        QueryRequest.Cells cells = request.cells();
+        if (cells != null) {
+            int field = type.require(cells.field(), "group-cell");
+            if (type.field(field).kind() != TypeKind.POINT) {
+                throw new InvalidRequestException(
+                        "group-cell names field '%s' of type %s, not point"
+                                .formatted(
+                                        cells.field(), type.field(field).kind().label()));
+            }
+            Rectangle window = conditions.window(cells.field());
+            CellGrid grid = window == null
+                    ? new CellGrid(0, 0, cells.dx(), cells.dy())
+                    : new CellGrid(window.minX(), window.minY(), cells.dx(), cells.dy());
+            return new CheckedQuery(
+                    source,
+                    conditions,
+                    Kind.CELLS,
+                    List.of(),
+                    field,
+                    grid,
+                    groupOrder(request, List.of(GroupRows.CELL)),
+                    request.limit());
+        }
+        Kind kind = !request.groupBy().isEmpty()
+                ? Kind.GROUPS
+                : request.count() ? Kind.COUNT : Kind.ROWS;
+        List<Integer> fields = kind == Kind.GROUPS
+                ? indexes(type, request.groupBy(), "group")
+                : indexes(type, request.select(), "select");
+        return new CheckedQuery(
+                source,
+                conditions,
+                kind,
+                fields,
+                -1,
+                null,
+                kind == Kind.GROUPS
+                        ? groupOrder(request, request.groupBy())
+                        : recordOrder(request, type),
+                request.limit());
+    }
+
+    private static void checkParts(QueryRequest request) {
+        if (!request.groupBy().isEmpty() && request.cells() != null) {
+            throw new InvalidRequestException("a query groups by fields or by cells, not by both");
+        }
+        if (!request.select().isEmpty() && (request.count() || request.grouped())) {
+            throw new InvalidRequestException(
+                    "select names fields of records, but the rows of this query are counts: leave one out");
+        }
+        if (request.count() && !request.grouped() && !request.order().isEmpty()) {
+            throw new InvalidRequestException("a count is one row: there is nothing to order");
+        }
+        if (request.groupBy().contains(CountSource.COUNT)) {
+            throw new InvalidRequestException(
+                    "a field named 'count' can't be grouped by: the rows have their count under this name");
+        }
+    }
+
+    private static List<Integer> indexes(RecordType type, List<String> names, String use) {
+        List<Integer> indexes = new ArrayList<>();
+        for (String name : names) {
+            int index = type.require(name, use);
+            if (indexes.contains(index)) {
+                throw new InvalidRequestException("%s names field '%s' twice".formatted(use, name));
+            }
+            indexes.add(index);
+        }
+        return List.copyOf(indexes);
+    }
+
+    private static List<Order> recordOrder(QueryRequest request, RecordType type) {
+        return request.order().stream()
+                .map(by ->
+                        new Order(by.field(), type.require(by.field(), "order"), by.descending()))
+                .toList();
+    }
+
+    private static List<Order> groupOrder(QueryRequest request, List<String> names) {
+        List<Order> order = new ArrayList<>();
+        for (QueryRequest.OrderBy by : request.order()) {
+            boolean byCount = by.field().equals(CountSource.COUNT);
+            if (!byCount && !names.contains(by.field())) {
+                throw new InvalidRequestException(
+                        "order names '%s'; groups are ordered by %s or count"
+                                .formatted(by.field(), String.join(", ", names)));
+            }
+            int index = byCount ? GroupRows.COUNT_PART : names.indexOf(by.field());
+            order.add(new Order(by.field(), index, by.descending()));
+        }
+        return List.copyOf(order);
+    }
+
+    RecordType type() {
+        return source.type();
+    }
+
+    boolean hasLimit() {
+        return limit != QueryRequest.NO_LIMIT;
+    }
+
+    /** Whether rows are those of the primary key's order, ascending. */
+    boolean orderedByPrimaryKey() {
+        List<String> key = source.primaryKey();
+        if (kind != Kind.ROWS || order.isEmpty() || order.size() > key.size()) {
+            return false;
+        }
+        for (int i = 0; i < order.size(); i++) {
+            if (order.get(i).descending() || !order.get(i).name().equals(key.get(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Fields that a count or groups by fields need of a record, predicates included. */
+    List<Integer> fieldsNeeded() {
+        List<Integer> needed = new ArrayList<>(fields);
+        conditions.ranges().forEach(range -> needed.add(range.field()));
+        return needed;
+    }
+
+    List<Field> groupFields() {
+        return fields.stream().map(field -> type().field(field)).toList();
+    }
+
+    List<GroupRows.Part> groupParts() {
+        return order.stream()
+                .map(by -> new GroupRows.Part(by.index(), by.descending()))
+                .toList();
+    }
+
+    /** The type of the rows of the answer. */
+    RecordType rowType() {
+        return switch (kind) {
+            case ROWS -> fields.isEmpty() ? type() : Projection.rowType(type(), fields);
+            case COUNT -> CountSource.ROW_TYPE;
+            case GROUPS -> GroupRows.rowType(groupFields());
+            case CELLS -> GroupRows.rowType(GroupRows.cellFields());
+        };
+    }
+}

@@ -1,0 +1,268 @@
+package io.turbidite.ops.plan;
+
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.expr.CellGrid;
+import io.turbidite.ops.expr.FieldKey;
+import io.turbidite.ops.expr.Projection;
+import io.turbidite.ops.expr.TupleMaker;
+import io.turbidite.ops.expr.Tuples;
+import io.turbidite.ops.frame.FrameWriter;
+import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.group.CountCollector;
+import io.turbidite.ops.group.CountSource;
+import io.turbidite.ops.group.GroupCollector;
+import io.turbidite.ops.group.GroupRows;
+import io.turbidite.ops.group.GroupSource;
+import io.turbidite.ops.run.Job;
+import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.run.Stage;
+import io.turbidite.ops.sort.Limit;
+import io.turbidite.ops.sort.SortCollector;
+import io.turbidite.ops.sort.SortedSource;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Supplier;
+
+/**
+ * How a query is answered: its way in, and the operators behind it, in one of these shapes.
+ *
+ * <pre>
+ *  rows             way in → (limit) → sink
+ *  ordered rows     way in → sort                    | sorted → sink
+ *  count            way in → count                   | sum → (limit) → sink
+ *  groups           way in → group                   | groups → (limit) → sink
+ *  ordered groups   way in → group                   | groups → sort | sorted → sink
+ * </pre>
+ *
+ * <p>A bar ends a stage. What comes before the first bar is there once for each branch of partitions.
+ * Rows in the primary key's order need no sort where the way in is a scan. <em>Confined to one thread;</em>
+ * makes one job.
+ */
+public final class Plan {
+    /** More workers than this would only take turns on the machines we know. */
+    private static final int BRANCH_COUNT_MAX = 16;
+
+    private final CheckedQuery query;
+    private final ReadView view;
+    private final RunOptions options;
+    private final AccessChoice choice;
+    private final SourceBuilder sources;
+    private final OperatorMeter sorted = new OperatorMeter();
+    private final OperatorMeter grouped = new OperatorMeter();
+    private final OperatorMeter limited = new OperatorMeter();
+
+    private Plan(CheckedQuery query, ReadView view, RunOptions options, AccessChoice choice) {
+        this.query = query;
+        this.view = view;
+        this.options = options;
+        this.choice = choice;
+        this.sources = new SourceBuilder(query, view, options, choice);
+    }
+
+    /**
+     * Plans a query over a view.
+     *
+     * @throws io.turbidite.core.InvalidRequestException if it does not fit the source
+     */
+    public static Plan of(QueryRequest request, ReadView view, RunOptions options) {
+        CheckedQuery query = CheckedQuery.of(request, view.source());
+        return new Plan(query, view, options, AccessChoice.of(query, view, request.access()));
+    }
+
+    /** The type of the rows that the job pushes. */
+    public RecordType rowType() {
+        return query.rowType();
+    }
+
+    /** Whether the answer is one row with the number of records. */
+    public boolean isCount() {
+        return query.kind() == CheckedQuery.Kind.COUNT;
+    }
+
+    /** The way in, in a few words. */
+    public String access() {
+        return choice.chosen().describe();
+    }
+
+    /** A way in that was possible. */
+    public record Choice(String access, double cost, boolean chosen) {}
+
+    /** Every way in that was possible, cheapest first. */
+    public List<Choice> choices() {
+        return choice.choices().stream()
+                .map(way -> new Choice(
+                        way.access().describe(), way.cost(), way.access().equals(choice.chosen())))
+                .toList();
+    }
+
+    /** The operators, from the result down to the storage. */
+    public List<PlanStep> steps() {
+        List<PlanStep> steps = new ArrayList<>();
+        String order = String.join(
+                ", ", query.order().stream().map(CheckedQuery.Order::toString).toList());
+        long rows = query.kind() == CheckedQuery.Kind.ROWS
+                ? choice.resultRows()
+                : query.kind() == CheckedQuery.Kind.COUNT ? 1 : PlanStep.UNKNOWN;
+        long upToLimit = rows == PlanStep.UNKNOWN ? rows : Math.min(rows, query.limit());
+        if (sorts()) {
+            String detail = query.hasLimit() ? "%,d by %s".formatted(query.limit(), order) : order;
+            steps.add(new PlanStep(query.hasLimit() ? "top" : "order", detail, upToLimit, sorted));
+        } else if (query.hasLimit()) {
+            steps.add(new PlanStep("limit", "%,d".formatted(query.limit()), upToLimit, limited));
+        }
+        switch (query.kind()) {
+            case ROWS -> {}
+            case COUNT -> steps.add(new PlanStep("count", "records", 1, grouped));
+            case GROUPS ->
+                steps.add(new PlanStep(
+                        "group", "count by " + sources.names(query.fields()), rows, grouped));
+            case CELLS -> steps.add(new PlanStep("group", cellDetail(), rows, grouped));
+        }
+        steps.addAll(sources.steps());
+        return steps;
+    }
+
+    private String cellDetail() {
+        CellGrid grid = Objects.requireNonNull(query.grid());
+        return "count by cells of %s by %s from %s,%s over %s"
+                .formatted(
+                        grid.dx(),
+                        grid.dy(),
+                        grid.originX(),
+                        grid.originY(),
+                        query.type().field(query.cellField()).name());
+    }
+
+    /** Builds the operators; {@code sink} gets the rows. */
+    public Job job(FrameWriter sink) {
+        FrameWriter end =
+                query.hasLimit() && !sorts() ? new Limit(query.limit(), limited, sink) : sink;
+        List<Stage> stages = switch (query.kind()) {
+            case ROWS -> sorts() ? orderedRows(sink) : rows(end);
+            case COUNT -> count(end);
+            case GROUPS, CELLS -> groups(sorts() ? sink : end);
+        };
+        return new Job(stages, options.tasks());
+    }
+
+    private boolean sorts() {
+        boolean inOrder =
+                choice.chosen() instanceof Access.Scan(var _, boolean ordered, var _) && ordered;
+        return !query.order().isEmpty() && !inOrder;
+    }
+
+    private List<Stage> rows(FrameWriter end) {
+        return List.of(Stage.of(
+                sources.build(partitions(1).getFirst(), rowMaker(), end, query.limit()), end));
+    }
+
+    private List<Stage> orderedRows(FrameWriter sink) {
+        List<List<Integer>> branches = partitions(branchCount());
+        List<SortCollector> collectors = new ArrayList<>();
+        for (int i = 0; i < branches.size(); i++) {
+            collectors.add(sortCollector(branches.size()));
+        }
+        return List.of(
+                collecting(branches, collectors, this::orderedMaker),
+                Stage.of(new SortedSource(collectors, query.limit(), sorted, sink), sink));
+    }
+
+    private List<Stage> count(FrameWriter end) {
+        List<List<Integer>> branches = partitions(branchCount());
+        List<CountCollector> collectors = new ArrayList<>();
+        for (int i = 0; i < branches.size(); i++) {
+            collectors.add(new CountCollector());
+        }
+        return List.of(
+                collecting(branches, collectors, Tuples::none),
+                Stage.of(new CountSource(collectors, grouped, end), end));
+    }
+
+    private List<Stage> groups(FrameWriter end) {
+        List<List<Integer>> branches = partitions(branchCount());
+        int shares = branches.size() + (sorts() ? 1 : 0);
+        List<GroupCollector> collectors = new ArrayList<>();
+        for (int i = 0; i < branches.size(); i++) {
+            collectors.add(new GroupCollector(options, options.memoryBytesMax() / shares));
+        }
+        Stage first = collecting(branches, collectors, this::groupMaker);
+        if (!sorts()) {
+            return List.of(
+                    first,
+                    Stage.of(
+                            new GroupSource(collectors, groupRows(), grouped, end, query.limit()),
+                            end));
+        }
+        SortCollector sort = sortCollector(shares);
+        return List.of(
+                first,
+                Stage.of(
+                        new GroupSource(collectors, groupRows(), grouped, sort, Long.MAX_VALUE),
+                        sort),
+                Stage.of(new SortedSource(List.of(sort), query.limit(), sorted, end), end));
+    }
+
+    /** A first stage: each branch of partitions into its own collector. */
+    private <C extends FrameWriter> Stage collecting(
+            List<List<Integer>> branches, List<C> collectors, Supplier<TupleMaker> maker) {
+        List<Stage.Branch> built = new ArrayList<>();
+        for (int i = 0; i < branches.size(); i++) {
+            C collector = collectors.get(i);
+            built.add(new Stage.Branch(
+                    sources.build(branches.get(i), maker.get(), collector, Long.MAX_VALUE),
+                    collector));
+        }
+        return new Stage(built);
+    }
+
+    private SortCollector sortCollector(int shares) {
+        return new SortCollector(options, options.memoryBytesMax() / shares, query.limit());
+    }
+
+    private TupleMaker rowMaker() {
+        return query.fields().isEmpty()
+                ? Tuples.wholeRecord()
+                : Projection.of(query.type(), query.fields());
+    }
+
+    private TupleMaker orderedMaker() {
+        List<FieldKey> keys = query.order().stream()
+                .map(by -> new FieldKey(query.type(), by.index(), by.descending()))
+                .toList();
+        return Tuples.ordered(keys, rowMaker());
+    }
+
+    private TupleMaker groupMaker() {
+        return query.grid() == null
+                ? Tuples.groupKey(query.type(), query.fields())
+                : Tuples.cell(query.cellField(), query.grid());
+    }
+
+    private GroupRows groupRows() {
+        return query.grid() == null
+                ? GroupRows.ofFields(query.groupFields(), query.groupParts())
+                : GroupRows.ofCells(query.grid(), query.groupParts());
+    }
+
+    private int branchCount() {
+        return options.tasks() == null || !sources.splits()
+                ? 1
+                : Math.clamp(view.partitionCount(), 1, BRANCH_COUNT_MAX);
+    }
+
+    /** All partitions, dealt out to branches. */
+    private List<List<Integer>> partitions(int branchCount) {
+        List<List<Integer>> branches = new ArrayList<>();
+        for (int branch = 0; branch < branchCount; branch++) {
+            List<Integer> partitions = new ArrayList<>();
+            for (int i = branch; i < view.partitionCount(); i += branchCount) {
+                partitions.add(i);
+            }
+            branches.add(partitions);
+        }
+        return branches;
+    }
+}

@@ -1,0 +1,191 @@
+package io.turbidite.ops.plan;
+
+import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.type.TypeKind;
+import io.turbidite.ops.expr.FieldRange;
+import io.turbidite.ops.expr.TupleMaker;
+import io.turbidite.ops.fetch.IndexFetch;
+import io.turbidite.ops.frame.FrameEmitter;
+import io.turbidite.ops.frame.FrameSource;
+import io.turbidite.ops.frame.FrameWriter;
+import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.scan.NoRecords;
+import io.turbidite.ops.scan.OrderedScan;
+import io.turbidite.ops.scan.PointGet;
+import io.turbidite.ops.scan.PrimaryScan;
+import io.turbidite.ops.scan.SelectProject;
+import io.turbidite.ops.search.EntryFields;
+import io.turbidite.ops.search.IndexOnlyScan;
+import io.turbidite.ops.search.IndexRange;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** Builds the operators of a way in, and the steps that explain them. Owned by one plan. */
+final class SourceBuilder {
+    /** Keys of the first batch where the reader may stop early: he may, or most candidates may fail. */
+    private static final long FIRST_BATCH_COUNT_MIN = 256;
+
+    private final CheckedQuery query;
+    private final ReadView view;
+    private final RunOptions options;
+    private final AccessChoice choice;
+    private final OperatorMeter read = new OperatorMeter();
+    private final OperatorMeter distinct = new OperatorMeter();
+    private final OperatorMeter fetched = new OperatorMeter();
+    private final OperatorMeter selected = new OperatorMeter();
+
+    SourceBuilder(CheckedQuery query, ReadView view, RunOptions options, AccessChoice choice) {
+        this.query = query;
+        this.view = view;
+        this.options = options;
+        this.choice = choice;
+    }
+
+    /** Counts records or entries that match all predicates. */
+    OperatorMeter selected() {
+        return selected;
+    }
+
+    /** Partitions can be read side by side only where each is read as a whole. */
+    boolean splits() {
+        return switch (choice.chosen()) {
+            case Access.Scan(var _, boolean ordered, var _) -> !ordered;
+            case Access.Fetch _, Access.Entries _ -> true;
+            case Access.Get _, Access.Nothing _ -> false;
+        };
+    }
+
+    /**
+     * The source for some partitions.
+     *
+     * @param maker makes tuples of records; an index that answers alone makes its own of the same shape
+     * @param rowsWanted about how many rows the reader takes
+     */
+    FrameSource build(
+            List<Integer> partitions, TupleMaker maker, FrameWriter target, long rowsWanted) {
+        return switch (choice.chosen()) {
+            case Access.Nothing _ -> new NoRecords();
+            case Access.Get(var key) ->
+                new PointGet(view, key, output(maker, target, rowsWanted), read);
+            case Access.Scan(var range, boolean ordered, var _) -> {
+                SelectProject output = output(maker, target, rowsWanted);
+                yield ordered
+                        ? new OrderedScan(view, range, output, read)
+                        : new PrimaryScan(view, partitions, range, output, read);
+            }
+            case Access.Fetch(var range, var _) ->
+                new IndexFetch(
+                        view,
+                        partitions,
+                        range,
+                        new IndexFetch.Batch(
+                                options.keyBatchBytes(),
+                                Math.max(FIRST_BATCH_COUNT_MIN, rowsWanted)),
+                        output(maker, target, rowsWanted),
+                        new IndexFetch.Meters(read, distinct, fetched));
+            case Access.Entries(var range, var _) -> {
+                EntryFields fields = entryFields(range);
+                yield new IndexOnlyScan(
+                        view,
+                        partitions,
+                        range,
+                        fields,
+                        new FrameEmitter(target, fields.tupleFieldCount(), rowsWanted),
+                        new IndexOnlyScan.Meters(read, selected));
+            }
+        };
+    }
+
+    private SelectProject output(TupleMaker maker, FrameWriter target, long rowsWanted) {
+        return new SelectProject(
+                query.type(),
+                query.conditions().compile(),
+                maker,
+                new FrameEmitter(target, maker.fieldCount(), rowsWanted),
+                selected);
+    }
+
+    private EntryFields entryFields(IndexRange range) {
+        List<String> names = new ArrayList<>(range.index().fields());
+        names.addAll(query.source().primaryKey());
+        List<TypeKind> kinds = new ArrayList<>();
+        List<@Nullable KeyRange> ranges = new ArrayList<>();
+        for (String name : names) {
+            int field = query.type().indexOf(name);
+            FieldRange condition = query.conditions().range(field);
+            kinds.add(query.type().field(field).kind());
+            ranges.add(condition == null ? null : condition.range());
+        }
+        List<Integer> group = query.fields().stream()
+                .map(field -> names.indexOf(query.type().field(field).name()))
+                .toList();
+        return new EntryFields(kinds, range.index().fields().size(), ranges, group);
+    }
+
+    /** The steps of the way in, from the one that hands on matching records down to the storage. */
+    List<PlanStep> steps() {
+        List<PlanStep> steps = new ArrayList<>();
+        String predicates = query.conditions().toString();
+        long rows = choice.resultRows();
+        long estimate = choice.chosen().estimatedRows();
+        if (query.kind() == CheckedQuery.Kind.ROWS && !query.fields().isEmpty()) {
+            steps.add(new PlanStep("project", names(query.fields()), rows, selected));
+        }
+        String select = choice.chosen() instanceof Access.Fetch ? "re-check" : "select";
+        if (!predicates.isEmpty()) {
+            steps.add(new PlanStep(select, predicates, rows, selected));
+        }
+        switch (choice.chosen()) {
+            case Access.Nothing _ ->
+                steps.add(new PlanStep("nothing", "no value can match", 0, read));
+            case Access.Get _ ->
+                steps.add(new PlanStep(
+                        "get", String.join(", ", query.source().primaryKey()), 1, read));
+            case Access.Scan scan ->
+                steps.add(new PlanStep("scan", scanDetail(scan), estimate, read));
+            case Access.Fetch(var range, var _) -> {
+                steps.add(new PlanStep("fetch", "records, in key order", estimate, fetched));
+                steps.add(new PlanStep("sort-distinct", "primary keys", estimate, distinct));
+                steps.add(new PlanStep("search", indexDetail(range.index()), estimate, read));
+            }
+            case Access.Entries(var range, var _) ->
+                steps.add(new PlanStep("search", indexDetail(range.index()), estimate, read));
+        }
+        return steps;
+    }
+
+    private String scanDetail(Access.Scan scan) {
+        StringBuilder detail = new StringBuilder("primary index, ");
+        detail.append(view.partitionCount()).append(" partitions");
+        if (!scan.range().keys().isAll()) {
+            detail.append(", a range of ")
+                    .append(String.join(", ", query.source().primaryKey()));
+        }
+        if (!scan.range().filter().isNone()) {
+            detail.append(", components by filter on ")
+                    .append(String.join(", ", query.source().filterFields()));
+        }
+        return detail.append(scan.ordered() ? ", merged in key order" : "").toString();
+    }
+
+    private static String indexDetail(IndexDescription index) {
+        return "%s (%s) on %s"
+                .formatted(
+                        index.name(),
+                        index.kind().name().toLowerCase(Locale.ROOT),
+                        String.join(", ", index.fields()));
+    }
+
+    String names(List<Integer> fields) {
+        return String.join(
+                ", ",
+                fields.stream().map(field -> query.type().field(field).name()).toList());
+    }
+}

@@ -1,0 +1,86 @@
+package io.turbidite.ops.search;
+
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.KeyBatch;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.ops.frame.OperatorMeter;
+
+/**
+ * Searches a B+-tree index of one partition and fills batches with the primary keys of what it finds.
+ *
+ * <p>A batch is the primary keys of one stretch of the index. Where entries may be out of date, a record
+ * can be in several stretches, by entries of its past; {@link #holds} says which one has its current
+ * entry, so that it is returned once although batches never meet. <em>Confined to one thread.</em>
+ */
+public final class CandidateSearch implements AutoCloseable {
+    private final IndexCursor cursor;
+    private final OperatorMeter meter;
+    private final ByteSink lowBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
+    private final ByteSink highBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
+    private final Slice low = new Slice();
+    private final Slice high = new Slice();
+    private boolean pending;
+    private boolean first = true;
+
+    private CandidateSearch(IndexCursor cursor, OperatorMeter meter) {
+        this.cursor = cursor;
+        this.meter = meter;
+    }
+
+    /**
+     * Opens a search.
+     *
+     * @param meter counts entries found
+     */
+    public static CandidateSearch open(
+            ReadView view, int partition, IndexRange range, OperatorMeter meter) {
+        IndexCursor cursor =
+                view.search(partition, range.index().name(), range.keys(), range.filter());
+        return new CandidateSearch(cursor, meter);
+    }
+
+    /**
+     * Puts the primary keys of the next stretch into {@code batch}; false if there are no more.
+     *
+     * @param countMax most keys to put, at least 1, for a reader who may stop early
+     */
+    public boolean fill(KeyBatch batch, long countMax) {
+        batch.clear();
+        if (!first && !pending) {
+            return false;
+        }
+        if (pending) {
+            lowBytes.clear().putBytes(highBytes.asSlice(high));
+            boolean fits = batch.add(cursor.primaryKey());
+            assert fits : "a batch holds one longest key";
+        }
+        first = false;
+        pending = false;
+        while (!pending && cursor.next()) {
+            if (batch.size() >= countMax || !batch.add(cursor.primaryKey())) {
+                pending = true;
+                highBytes.clear().putBytes(cursor.secondaryKey()).putBytes(cursor.primaryKey());
+            }
+        }
+        meter.add(batch.size());
+        return batch.size() > 0;
+    }
+
+    /** Whether the last batch is all that was found. */
+    public boolean isWhole() {
+        return !pending && lowBytes.length() == 0;
+    }
+
+    /** Whether the last batch's stretch of the index is where this entry belongs. */
+    public boolean holds(Slice secondaryAndPrimaryKey) {
+        return secondaryAndPrimaryKey.compareBytes(lowBytes.asSlice(low)) >= 0
+                && (!pending || secondaryAndPrimaryKey.compareBytes(highBytes.asSlice(high)) < 0);
+    }
+
+    @Override
+    public void close() {
+        cursor.close();
+    }
+}

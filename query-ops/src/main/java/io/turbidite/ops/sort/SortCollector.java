@@ -1,0 +1,174 @@
+package io.turbidite.ops.sort;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.ops.frame.Frame;
+import io.turbidite.ops.frame.FrameWriter;
+import io.turbidite.ops.run.OperatorMemory;
+import io.turbidite.ops.run.RunOptions;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+
+/**
+ * Collects tuples of key and row, to hand back in key order all of them or the first few.
+ *
+ * <p>The way of a tuple:
+ *
+ * <ol>
+ *   <li>Where only the first {@code limit} rows are wanted and that many are known, a key at or above the
+ *       last of them is dropped.
+ *   <li>Else it is added to the buffer. When that has twice as many as wanted, it is sorted and cut.
+ *   <li>When the buffer's memory is used up, it is cut; if that frees nothing, it is sorted and written
+ *       as a run, where there is somewhere to spill to.
+ *   <li>At the end buffer or runs are read in order.
+ * </ol>
+ *
+ * <p><em>Confined to one thread at a time.</em>
+ */
+public final class SortCollector implements FrameWriter {
+    /** The {@link #limit} where all rows are wanted. */
+    public static final long ALL = Long.MAX_VALUE;
+
+    /** A cut costs a sort: not worth it for fewer rows. */
+    private static final long CUT_COUNT_MIN = 1_024;
+
+    private final RunOptions options;
+    private final long memoryBytes;
+    private final long limit;
+    private final Slice key = new Slice();
+    private final Slice row = new Slice();
+    private final ByteSink lastKept = new ByteSink(64, Integer.MAX_VALUE - 8);
+    private final Slice lastKeptKey = new Slice();
+    private boolean cut;
+    private SortBuffer buffer;
+    private @Nullable SortBuffer spare;
+    private @Nullable RunStore runs;
+
+    /**
+     * Collects up to a bound, then spills or fails.
+     *
+     * @param memoryBytes this operator's share of the query's memory
+     * @param limit most rows wanted
+     */
+    public SortCollector(RunOptions options, long memoryBytes, long limit) {
+        this.options = options;
+        this.memoryBytes = memoryBytes;
+        this.limit = limit;
+        this.buffer = newBuffer();
+    }
+
+    @Override
+    public void open() {
+        buffer.clear();
+    }
+
+    @Override
+    public boolean frame(Frame frame) {
+        for (int i = 0; i < frame.tupleCount(); i++) {
+            frame.field(i, 0, key);
+            if (limit > 0 && !(cut && key.compareBytes(lastKeptKey) >= 0)) {
+                add(frame.field(i, 1, row));
+            }
+        }
+        return limit > 0;
+    }
+
+    @Override
+    public void fail() {
+        release();
+    }
+
+    /** The end of the frames; what was collected stays until {@link #release()}. */
+    @Override
+    public void close() {
+        key.clear();
+        row.clear();
+    }
+
+    /** Inputs that together hold at least the wanted rows, each in key order; rows are payloads. */
+    List<SortedInput> inputs() {
+        if (runs == null) {
+            return List.of(BufferInput.of(buffer, countWanted()));
+        }
+        spill(runs);
+        buffer.close();
+        return runs.inputs();
+    }
+
+    /** Frees memory and deletes runs; once more does no harm. */
+    void release() {
+        buffer.close();
+        if (spare != null) {
+            spare.close();
+            spare = null;
+        }
+        if (runs != null) {
+            runs.close();
+            runs = null;
+        }
+    }
+
+    private void add(Slice newRow) {
+        if (!buffer.add(key, newRow)) {
+            makeRoom();
+            if (!buffer.add(key, newRow)) {
+                throw new InvalidRequestException(
+                        "a row of %,d bytes does not fit the %,d bytes that ordering may use: raise memoryBytesMax"
+                                .formatted(newRow.length(), memoryBytes));
+            }
+        } else if (buffer.count() >= CUT_COUNT_MIN && buffer.count() / 2 >= limit) {
+            cut();
+        }
+    }
+
+    private void makeRoom() {
+        if (buffer.count() > limit) {
+            cut();
+            return;
+        }
+        if (runs == null) {
+            if (options.spill() == null) {
+                throw new InvalidRequestException(
+                        "ordering %,d rows and more needs more than %,d bytes of memory: ask for fewer, raise memoryBytesMax or give a directory to spill to"
+                                .formatted(buffer.count(), memoryBytes));
+            }
+            runs = new RunStore(options.spill(), memoryBytes);
+        }
+        spill(runs);
+    }
+
+    private void spill(RunStore to) {
+        to.add(BufferInput.of(buffer, countWanted()));
+        buffer.clear();
+    }
+
+    /** Keeps the first {@link #limit} rows. */
+    private void cut() {
+        if (spare == null) {
+            spare = newBuffer();
+        }
+        BufferInput kept = BufferInput.of(buffer, countWanted());
+        while (kept.next()) {
+            boolean fits = spare.add(kept.key(), kept.payload());
+            assert fits : "a part of a buffer fits one of the same memory";
+        }
+        lastKept.clear().putBytes(kept.key()).asSlice(lastKeptKey);
+        cut = true;
+        SortBuffer full = buffer;
+        buffer = spare;
+        spare = full;
+        full.clear();
+    }
+
+    private int countWanted() {
+        return (int) Math.min(limit, Integer.MAX_VALUE);
+    }
+
+    private SortBuffer newBuffer() {
+        // a cut copies what it keeps, so that each of two buffers has half
+        return new SortBuffer(OperatorMemory.of(limit == ALL ? memoryBytes : memoryBytes / 2));
+    }
+}
