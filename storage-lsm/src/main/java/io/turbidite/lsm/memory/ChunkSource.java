@@ -16,4 +16,10 @@ public interface ChunkSource {
 
     /** Takes back what {@link #take()} handed out. */
     void give(MemorySegment chunk);
+
+    /** A piece of its own for a value that would waste too much of a chunk. */
+    MemorySegment takeOversized(long bytes);
+
+    /** Takes back what {@link #takeOversized} handed out. */
+    void giveOversized(MemorySegment piece);
 }

@@ -1,0 +1,409 @@
+package io.turbidite.lsm.memory;
+
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.bytes.Slice;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The B+-tree over the keys of one component. A leaf slot leads to the newest version of its key.
+ *
+ * <p>Invariants:
+ *
+ * <ol>
+ *   <li>Nodes are never freed, moved or merged: a ref to a node is good as long as the component is.
+ *   <li>A split moves the upper part of a node to a new one on its right, under the latches of the node
+ *       and its parent. So what a reader copied from a leaf, followed by the leaf's right neighbour as
+ *       of that moment, holds every key once.
+ *   <li>The root stays where it is: when it must split, its content moves down into a new child.
+ *   <li>A node's version is read, then its slots, then its version again; a ref found in it is followed
+ *       only if the version is the same (optimistic latch coupling: Leis et al., "The ART of practical
+ *       synchronization", DaMoN 2016). A child's version is read before the parent's is looked at for the
+ *       last time, so that the child still covers the key.
+ *   <li>All keys that can be routed to a node share its first {@code skip} bytes, as its two bounds do.
+ *       Prefixes begin behind them.
+ * </ol>
+ *
+ * <p><em>Thread-safe</em> by invariant 4.
+ */
+final class KeyTree {
+    /** What a search returns when the node changed under it. */
+    static final int CHANGED = Integer.MIN_VALUE;
+
+    /** Slots left to the old leaf's right end when the highest key of all is added to a full one. */
+    private static final int APPEND_MOVES = 4;
+
+    private final ChunkArena arena;
+    private final int root;
+    private final MemorySegment rootChunk;
+    private final long rootAt;
+
+    KeyTree(ChunkArena arena) {
+        this.arena = arena;
+        this.root = arena.allocateNode(Node.INNER_BYTES);
+        this.rootChunk = arena.chunk(root);
+        this.rootAt = arena.offset(root);
+    }
+
+    /**
+     * The leaf whose range holds {@code key}, and its version (invariant 4): ref in the upper half,
+     * version in the lower.
+     */
+    long leafOf(Slice key) {
+        while (true) {
+            long leaf = descend(key);
+            if (leaf != 0) {
+                return leaf;
+            }
+        }
+    }
+
+    private long descend(Slice key) {
+        int ref = root;
+        MemorySegment chunk = rootChunk;
+        long at = rootAt;
+        int version = Node.startReading(chunk, at);
+        while (Node.get(chunk, at, Node.LEVEL) > 0) {
+            int slot = search(chunk, at, version, 1, key);
+            if (slot == CHANGED) {
+                return 0;
+            }
+            ref = Node.child(chunk, at, slot < 0 ? ~slot : slot - 1);
+            if (!Node.unchanged(chunk, at, version)) {
+                return 0;
+            }
+            MemorySegment parentChunk = chunk;
+            long parentAt = at;
+            int parentVersion = version;
+            chunk = arena.chunk(ref);
+            at = arena.offset(ref);
+            version = Node.startReading(chunk, at);
+            if (!Node.unchanged(parentChunk, parentAt, parentVersion)) {
+                return 0;
+            }
+        }
+        return Node.unchanged(chunk, at, version) ? leaf(ref, version) : 0;
+    }
+
+    /** The leaf with the lowest keys, in the form of {@link #leafOf}. */
+    long firstLeaf() {
+        while (true) {
+            int ref = root;
+            while (true) {
+                MemorySegment chunk = arena.chunk(ref);
+                long at = arena.offset(ref);
+                int version = Node.startReading(chunk, at);
+                int level = Node.get(chunk, at, Node.LEVEL);
+                int child = level == 0 ? 0 : Node.child(chunk, at, 0);
+                if (!Node.unchanged(chunk, at, version)) {
+                    break;
+                }
+                if (level == 0) {
+                    return leaf(ref, version);
+                }
+                // child 0 stays child 0: splits move to the right
+                ref = child;
+            }
+        }
+    }
+
+    private static long leaf(int ref, int version) {
+        return ((long) ref << 32) | (version & 0xFFFF_FFFFL);
+    }
+
+    static int leafRef(long leaf) {
+        return (int) (leaf >>> 32);
+    }
+
+    static int leafVersion(long leaf) {
+        return (int) leaf;
+    }
+
+    /**
+     * Finds {@code key} among the slots of a node from {@code first} up.
+     *
+     * @return the number of slots with lower keys, or its complement if the next slot has this very key,
+     *     or {@link #CHANGED}; all but the last still a guess
+     */
+    int search(MemorySegment chunk, long at, int version, int first, Slice key) {
+        int count = Node.get(chunk, at, Node.COUNT);
+        int skip = Node.get(chunk, at, Node.SKIP);
+        long prefix = prefix(key.segment(), key.offset(), key.length(), skip);
+        int slot = lowerBound(chunk, at, first, count, prefix);
+        if (slot >= count || Node.prefix(chunk, at, slot) != prefix) {
+            return slot;
+        }
+        return searchTies(chunk, at, version, slot, key);
+    }
+
+    /** The number of slots, counted from 0, whose prefixes are lower; at least {@code first}. */
+    private static int lowerBound(MemorySegment chunk, long at, int first, int count, long prefix) {
+        int low = first;
+        int width = count - first;
+        while (width > 1) {
+            int half = width >>> 1;
+            // an addition, not a branch: the comparison is a coin toss
+            low += Node.prefix(chunk, at, low + half - 1) < prefix ? half : 0;
+            width -= half;
+        }
+        return width == 1 && Node.prefix(chunk, at, low) < prefix ? low + 1 : low;
+    }
+
+    /** The prefixes from {@code slot} on may be equal to the key's: decides by whole keys. */
+    private int searchTies(MemorySegment chunk, long at, int version, int slot, Slice key) {
+        int count = Node.get(chunk, at, Node.COUNT);
+        int skip = Node.get(chunk, at, Node.SKIP);
+        long prefix = Node.prefix(chunk, at, slot);
+        int low = slot;
+        int high = slot + 1;
+        if (high < count && Node.prefix(chunk, at, high) == prefix) {
+            high = prefix == Long.MAX_VALUE
+                    ? count
+                    : lowerBound(chunk, at, high, count, prefix + 1);
+        }
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            int ref = Node.entry(chunk, at, middle);
+            // an unchecked ref may lead anywhere
+            if (!Node.unchanged(chunk, at, version)) {
+                return CHANGED;
+            }
+            int order = compareKey(ref, skip, key);
+            if (order == 0) {
+                return ~middle;
+            }
+            if (order < 0) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+
+    /** Compares the key of an entry with {@code key}, both without their first {@code skip} bytes. */
+    private int compareKey(int ref, int skip, Slice key) {
+        MemorySegment chunk = arena.chunk(ref);
+        long at = arena.offset(ref);
+        int length = Entry.keyLength(Entry.word(chunk, at));
+        return Bytes.compare(
+                chunk,
+                at + Entry.KEY + skip,
+                length - skip,
+                key.segment(),
+                key.offset() + skip,
+                key.length() - skip);
+    }
+
+    /** Eight key bytes from {@code skip} on, zeros behind the end, in the form that nodes hold. */
+    private static long prefix(MemorySegment segment, long offset, int length, int skip) {
+        int rest = length - skip;
+        long bytes;
+        if (rest >= 8) {
+            bytes = segment.get(Bytes.I64_BE, offset + skip);
+        } else if (rest <= 0) {
+            bytes = 0;
+        } else if (length >= 8) {
+            bytes = segment.get(Bytes.I64_BE, offset + length - 8) << (64 - 8 * rest);
+        } else {
+            bytes = Bytes.prefix(segment, offset + skip, rest);
+        }
+        return bytes ^ Long.MIN_VALUE;
+    }
+
+    /** Puts an entry with a new key into a latched leaf that has room. */
+    void insert(MemorySegment chunk, long at, int slot, int ref) {
+        int count = Node.get(chunk, at, Node.COUNT);
+        long prefix = prefixOfEntry(ref, Node.get(chunk, at, Node.SKIP));
+        if (slot < count) {
+            Node.shiftUp(chunk, at + Node.PREFIXES, 8, slot, count);
+            Node.shiftUp(chunk, at + Node.ENTRIES, 4, slot, count);
+        }
+        Node.setPrefix(chunk, at, slot, prefix);
+        Node.setEntry(chunk, at, slot, ref);
+        Node.set(chunk, at, Node.COUNT, count + 1);
+    }
+
+    /**
+     * Splits the highest full node on the way to {@code key}, if there is one, unless another writer is
+     * in the way. The caller tries again. As full nodes are split from above, there is always room for
+     * the new child.
+     */
+    void makeRoom(Slice key) {
+        MemorySegment parentChunk = rootChunk;
+        long parentAt = rootAt;
+        int parentVersion = 0;
+        int parentSlot = 0;
+        int ref = root;
+        MemorySegment chunk = rootChunk;
+        long at = rootAt;
+        int version = Node.startReading(chunk, at);
+        while (true) {
+            int level = Node.get(chunk, at, Node.LEVEL);
+            int slot = search(chunk, at, version, level == 0 ? 0 : 1, key);
+            boolean full = Node.get(chunk, at, Node.COUNT) == Node.SLOTS;
+            if (slot == CHANGED || !Node.unchanged(chunk, at, version)) {
+                return;
+            }
+            if (full) {
+                // memory before latches: to take it may fail, or wait
+                int bytes = level == 0 ? Node.LEAF_BYTES : Node.INNER_BYTES;
+                int fresh = arena.allocateNode(bytes);
+                boolean used = false;
+                if (ref == root) {
+                    used = Node.latch(chunk, at, version);
+                    if (used) {
+                        growRoot(fresh, bytes);
+                        Node.unlatch(chunk, at, version);
+                    }
+                } else if (Node.latch(parentChunk, parentAt, parentVersion)) {
+                    used = Node.latch(chunk, at, version);
+                    if (used) {
+                        split(chunk, at, splitSlot(chunk, at, slot), fresh);
+                        addChild(parentChunk, parentAt, parentSlot + 1, fresh);
+                        Node.unlatch(chunk, at, version);
+                    }
+                    Node.unlatch(parentChunk, parentAt, parentVersion);
+                }
+                if (!used) {
+                    arena.giveNode(fresh, bytes);
+                }
+                return;
+            }
+            if (level == 0) {
+                return;
+            }
+            parentChunk = chunk;
+            parentAt = at;
+            parentVersion = version;
+            parentSlot = slot < 0 ? ~slot : slot - 1;
+            ref = Node.child(chunk, at, parentSlot);
+            if (!Node.unchanged(chunk, at, version)) {
+                return;
+            }
+            chunk = arena.chunk(ref);
+            at = arena.offset(ref);
+            version = Node.startReading(chunk, at);
+            if (!Node.unchanged(parentChunk, parentAt, parentVersion)) {
+                return;
+            }
+        }
+    }
+
+    /** Moves the content of the latched root to a fresh node, its only child. */
+    private void growRoot(int child, int bytes) {
+        long content = Node.COUNT;
+        MemorySegment.copy(
+                rootChunk,
+                rootAt + content,
+                arena.chunk(child),
+                arena.offset(child) + content,
+                bytes - content);
+        Node.set(rootChunk, rootAt, Node.LEVEL, Node.get(rootChunk, rootAt, Node.LEVEL) + 1);
+        Node.set(rootChunk, rootAt, Node.COUNT, 1);
+        Node.setEntry(rootChunk, rootAt, 0, 0);
+        Node.setPrefix(rootChunk, rootAt, 0, Long.MIN_VALUE);
+        Node.setChild(rootChunk, rootAt, 0, child);
+    }
+
+    /** The middle; or near the end, if keys arrive in ascending order and the left node stays full. */
+    private static int splitSlot(MemorySegment chunk, long at, int keySlot) {
+        int count = Node.get(chunk, at, Node.COUNT);
+        boolean appends = keySlot >= count - 1 && Node.get(chunk, at, Node.HIGH) == 0;
+        return appends ? count - APPEND_MOVES : count / 2;
+    }
+
+    /** Moves the slots of a latched node from {@code from} up to a fresh node, not yet reachable. */
+    private void split(MemorySegment chunk, long at, int from, int rightRef) {
+        int moved = Node.get(chunk, at, Node.COUNT) - from;
+        int level = Node.get(chunk, at, Node.LEVEL);
+        int bound = Node.entry(chunk, at, from);
+        MemorySegment right = arena.chunk(rightRef);
+        long rightAt = arena.offset(rightRef);
+        copySlots(chunk, at + Node.PREFIXES + 8L * from, right, rightAt + Node.PREFIXES, 8 * moved);
+        copySlots(chunk, at + Node.ENTRIES + 4L * from, right, rightAt + Node.ENTRIES, 4 * moved);
+        if (level > 0) {
+            long children = at + Node.CHILDREN + 4L * from;
+            copySlots(chunk, children, right, rightAt + Node.CHILDREN, 4 * moved);
+        }
+        Node.set(right, rightAt, Node.COUNT, moved);
+        Node.set(right, rightAt, Node.LEVEL, level);
+        Node.set(right, rightAt, Node.SKIP, Node.get(chunk, at, Node.SKIP));
+        Node.set(right, rightAt, Node.LOW, bound);
+        Node.set(right, rightAt, Node.HIGH, Node.get(chunk, at, Node.HIGH));
+        Node.set(right, rightAt, Node.RIGHT, Node.get(chunk, at, Node.RIGHT));
+        Node.set(chunk, at, Node.RIGHT, rightRef);
+        Node.set(chunk, at, Node.HIGH, bound);
+        Node.set(chunk, at, Node.COUNT, from);
+        sharpen(chunk, at);
+        sharpen(right, rightAt);
+    }
+
+    private static void copySlots(
+            MemorySegment from, long fromAt, MemorySegment to, long toAt, int bytes) {
+        MemorySegment.copy(from, fromAt, to, toAt, bytes);
+    }
+
+    /** Adds a right neighbour of the child before {@code slot} to a latched parent that has room. */
+    private void addChild(MemorySegment chunk, long at, int slot, int childRef) {
+        int count = Node.get(chunk, at, Node.COUNT);
+        int bound = Node.get(arena.chunk(childRef), arena.offset(childRef), Node.LOW);
+        Node.shiftUp(chunk, at + Node.PREFIXES, 8, slot, count);
+        Node.shiftUp(chunk, at + Node.ENTRIES, 4, slot, count);
+        Node.shiftUp(chunk, at + Node.CHILDREN, 4, slot, count);
+        Node.setPrefix(chunk, at, slot, prefixOfEntry(bound, Node.get(chunk, at, Node.SKIP)));
+        Node.setEntry(chunk, at, slot, bound);
+        Node.setChild(chunk, at, slot, childRef);
+        Node.set(chunk, at, Node.COUNT, count + 1);
+    }
+
+    /**
+     * If prefixes tie, begins them further right, behind what the node's bounds share. A range that is
+     * open on a side shares nothing. Reads every key of the node, which is why it waits for ties.
+     */
+    private void sharpen(MemorySegment chunk, long at) {
+        int low = Node.get(chunk, at, Node.LOW);
+        int high = Node.get(chunk, at, Node.HIGH);
+        if (low == 0 || high == 0 || !hasTies(chunk, at)) {
+            return;
+        }
+        int skip = sharedBytes(low, high);
+        if (skip <= Node.get(chunk, at, Node.SKIP)) {
+            return;
+        }
+        Node.set(chunk, at, Node.SKIP, skip);
+        for (int slot = 0; slot < Node.get(chunk, at, Node.COUNT); slot++) {
+            long prefix = prefixOfEntry(Node.entry(chunk, at, slot), skip);
+            Node.setPrefix(chunk, at, slot, prefix);
+        }
+    }
+
+    private static boolean hasTies(MemorySegment chunk, long at) {
+        for (int slot = Node.get(chunk, at, Node.COUNT) - 1; slot > 0; slot--) {
+            if (Node.prefix(chunk, at, slot) == Node.prefix(chunk, at, slot - 1)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private int sharedBytes(int refA, int refB) {
+        MemorySegment a = arena.chunk(refA);
+        MemorySegment b = arena.chunk(refB);
+        long keyA = arena.offset(refA);
+        long keyB = arena.offset(refB);
+        int lengthA = Entry.keyLength(Entry.word(a, keyA));
+        int lengthB = Entry.keyLength(Entry.word(b, keyB));
+        keyA += Entry.KEY;
+        keyB += Entry.KEY;
+        long mismatch = MemorySegment.mismatch(a, keyA, keyA + lengthA, b, keyB, keyB + lengthB);
+        return mismatch < 0 ? lengthA : (int) mismatch;
+    }
+
+    private long prefixOfEntry(int ref, int skip) {
+        MemorySegment chunk = arena.chunk(ref);
+        long at = arena.offset(ref);
+        int length = Entry.keyLength(Entry.word(chunk, at));
+        return prefix(chunk, at + Entry.KEY, length, skip);
+    }
+}
