@@ -186,6 +186,11 @@ final class RealFile implements DiskFile {
         path = newPath;
     }
 
+    /** Does what an interrupt in the middle of a transfer does; for tests. */
+    void breakChannel() throws IOException {
+        channel.close();
+    }
+
     private synchronized void closeChannel() {
         try {
             channel.close();

@@ -2,7 +2,7 @@ package io.turbidite.core.sim;
 
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
-import java.util.Map;
+import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 
@@ -68,7 +68,7 @@ final class FileNode implements Node {
         return dirty;
     }
 
-    Map<Integer, byte[]> older() {
+    NavigableMap<Integer, byte[]> older() {
         return older;
     }
 
@@ -79,6 +79,14 @@ final class FileNode implements Node {
 
     long cutSize() {
         return cutSize;
+    }
+
+    /**
+     * Whether a chunk whose dirty sectors all survive survives as processes see it, so that it can be
+     * shared instead of copied: nothing but the dirty sectors tells it from the durable one.
+     */
+    boolean differsOnlyByDirty(int chunk) {
+        return !wasCut() && !hasLost(chunk);
     }
 
     boolean isSynced() {
@@ -148,13 +156,11 @@ final class FileNode implements Node {
         durable.resize(seen.size());
         for (int i = dirty.nextSetBit(0); i >= 0; i = dirty.nextSetBit(i + 1)) {
             int chunk = i / SectorMap.CHUNK_SECTORS;
-            int next = (chunk + 1) * SectorMap.CHUNK_SECTORS;
-            int lostNext = lost.nextSetBit(chunk * SectorMap.CHUNK_SECTORS);
-            if (lostNext < 0 || lostNext >= next) {
-                durable.adoptChunk(seen, chunk);
-                i = next - 1;
-            } else {
+            if (hasLost(chunk)) {
                 durable.copySector(seen, i);
+            } else {
+                durable.adoptChunk(seen, chunk);
+                i = (chunk + 1) * SectorMap.CHUNK_SECTORS - 1;
             }
         }
         markClean();
@@ -212,6 +218,12 @@ final class FileNode implements Node {
 
     boolean isInUse() {
         return nameCount > 0 || handleCount > 0;
+    }
+
+    private boolean hasLost(int chunk) {
+        int first = chunk * SectorMap.CHUNK_SECTORS;
+        int next = lost.nextSetBit(first);
+        return next >= 0 && next < first + SectorMap.CHUNK_SECTORS;
     }
 
     private void cutDurable() {

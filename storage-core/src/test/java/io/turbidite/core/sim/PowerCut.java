@@ -101,15 +101,16 @@ final class PowerCut implements Survivors {
     private static void keepPages(
             FileNode file, SectorMap content, double keep, SplittableRandom random) {
         long oldSize = content.size();
-        int grownPage = (int) (oldSize / SectorMap.CHUNK_BYTES);
         int endPage = SectorMap.chunkCount(file.seen().size());
+        int grownPage = endPage;
         if (file.seen().size() > oldSize) {
+            grownPage = (int) (oldSize / SectorMap.CHUNK_BYTES);
             int kept = growth(endPage - grownPage, keep, random);
             long reached = (long) (grownPage + kept) * SectorMap.CHUNK_BYTES;
             content.resize(Math.max(oldSize, Math.min(file.seen().size(), reached)));
             copyDirty(file, content, grownPage, grownPage + kept);
         }
-        for (int page = 0; page < Math.min(grownPage, endPage); page++) {
+        for (int page = 0; page < grownPage; page++) {
             int sector = file.dirty().nextSetBit(page * SectorMap.CHUNK_SECTORS);
             if (sector < 0) {
                 return;
@@ -134,7 +135,13 @@ final class PowerCut implements Survivors {
         for (int i = dirty.nextSetBit(fromPage * SectorMap.CHUNK_SECTORS);
                 i >= 0 && i < end;
                 i = dirty.nextSetBit(i + 1)) {
-            content.copySector(file.seen(), i);
+            int page = i / SectorMap.CHUNK_SECTORS;
+            if (file.differsOnlyByDirty(page)) {
+                content.adoptChunk(file.seen(), page);
+                i = (page + 1) * SectorMap.CHUNK_SECTORS - 1;
+            } else {
+                content.copySector(file.seen(), i);
+            }
         }
     }
 
@@ -143,6 +150,7 @@ final class PowerCut implements Survivors {
             FileNode file, SectorMap content, double keep, SplittableRandom random) {
         int unit = random.nextBoolean() ? 1 : SectorMap.CHUNK_SECTORS;
         boolean stale = random.nextInt(4) == 0;
+        long pageSeed = random.nextLong();
         long oldSize = content.size();
         long newSize = Math.max(oldSize, file.seen().size());
         content.resize(newSize);
@@ -154,7 +162,11 @@ final class PowerCut implements Survivors {
                 lastUnit = i / unit;
                 kept = random.nextDouble() < keep;
             }
-            if (kept) {
+            int page = i / SectorMap.CHUNK_SECTORS;
+            if (kept && unit == SectorMap.CHUNK_SECTORS && isWhole(file, page, keep)) {
+                content.adoptChunk(file.seen(), page);
+                i = (page + 1) * SectorMap.CHUNK_SECTORS - 1;
+            } else if (kept) {
                 byte[] older = file.older().get(i);
                 if (older != null && keep < 1 && random.nextBoolean()) {
                     content.putSector(i, older, 0);
@@ -162,10 +174,18 @@ final class PowerCut implements Survivors {
                     content.copySector(file.seen(), i);
                 }
             } else if (stale && (long) i * SectorMap.SECTOR_BYTES >= oldSize) {
-                putStale(content, i, random);
+                putStale(content, i, pageSeed);
             }
         }
         content.resize(sizeBetween(oldSize, newSize, keep, random));
+    }
+
+    /** Whether a page that survives does so with its latest bytes. */
+    private static boolean isWhole(FileNode file, int page, double keep) {
+        int first = page * SectorMap.CHUNK_SECTORS;
+        boolean hasOlder =
+                !file.older().subMap(first, first + SectorMap.CHUNK_SECTORS).isEmpty();
+        return file.differsOnlyByDirty(page) && (keep == 1 || !hasOlder);
     }
 
     private static long sizeBetween(
@@ -185,16 +205,19 @@ final class PowerCut implements Survivors {
         };
     }
 
-    private void putStale(SectorMap content, int sector, SplittableRandom random) {
-        byte[] bytes = new byte[SectorMap.SECTOR_BYTES];
-        if (!staleChunks.isEmpty()) {
-            byte[] chunk = staleChunks.get(random.nextInt(staleChunks.size()));
-            int inChunk = random.nextInt(SectorMap.CHUNK_SECTORS) * SectorMap.SECTOR_BYTES;
-            System.arraycopy(chunk, inChunk, bytes, 0, bytes.length);
-        } else {
+    /** Disk blocks are recycled whole: the sectors of a page show one old page, each in its place. */
+    private void putStale(SectorMap content, int sector, long pageSeed) {
+        int page = sector / SectorMap.CHUNK_SECTORS;
+        SplittableRandom random = new SplittableRandom(Seeds.mix(pageSeed, page));
+        if (staleChunks.isEmpty()) {
+            byte[] bytes = new byte[SectorMap.SECTOR_BYTES];
             random.nextBytes(bytes);
+            content.putSector(sector, bytes, 0);
+        } else {
+            byte[] chunk = staleChunks.get(random.nextInt(staleChunks.size()));
+            int inChunk = sector % SectorMap.CHUNK_SECTORS * SectorMap.SECTOR_BYTES;
+            content.putSector(sector, chunk, inChunk);
         }
-        content.putSector(sector, bytes, 0);
     }
 
     private SplittableRandom random(int tag, long number) {

@@ -142,6 +142,15 @@ class SimDiskTest {
     }
 
     @Test
+    void ext4KeepsAnOverwrittenLastPageOrLosesIt() {
+        SimDisk disk = new SimDisk(seed, Profile.EXT4_LIKE);
+        DiskFile file = durableFile(disk, "f", filled(1_000, 1));
+        write(file, 0, filled(1_000, 2));
+        assertThat(states(disk, image -> sectors(image.content("f"))))
+                .containsExactlyInAnyOrder("11", "22");
+    }
+
+    @Test
     void anAppendMayLeaveAHoleAZeroTailOrStaleBytes() {
         SimDisk disk = new SimDisk(seed, Profile.ADVERSARIAL);
         DiskFile gone = durableFile(disk, "gone", filled(64 * 1024, 7));
