@@ -78,12 +78,12 @@ public final class ValueParser {
 
     /**
      * The number that stands for the date, time, datetime or duration that {@code text} says, as {@link
-     * RecordWriter#setLong} takes it; without garbage, but for durations.
+     * RecordWriter#setLong} takes it. {@link RecordWriter#setText} does both, and without garbage.
      *
      * @throws InvalidRequestException as {@link #parse}
      */
     public static long parseTemporal(TypeKind kind, CharSequence text) {
-        return IsoText.parse(kind, text);
+        return new IsoReader().read(kind, text);
     }
 
     static long integer(TypeKind kind, String text) {
