@@ -1,0 +1,178 @@
+package io.turbidite.core.task;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.ClosedException;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+
+@Timeout(60)
+class ThreadTasksTest {
+    private static final long HOUR_MICROS = TimeUnit.HOURS.toMicros(1);
+
+    @Test
+    void aWorkerRunsAgainWhileItHasMoreAndThenWhenWoken() {
+        try (ThreadTasks tasks = ThreadTasks.create("t")) {
+            AtomicInteger todo = new AtomicInteger(5);
+            AtomicInteger stepCount = new AtomicInteger();
+            Tasks.Step step = () -> {
+                stepCount.incrementAndGet();
+                boolean more = todo.get() > 0 && todo.decrementAndGet() > 0;
+                tasks.signal();
+                return more;
+            };
+            Tasks.Worker worker = tasks.start("w", HOUR_MICROS, step);
+            tasks.await(() -> stepCount.get() == 5);
+            worker.wake();
+            tasks.await(() -> stepCount.get() == 6);
+        }
+    }
+
+    @Test
+    void anIdleWorkerRunsAgainAfterItsTime() {
+        try (ThreadTasks tasks = ThreadTasks.create("t")) {
+            AtomicInteger stepCount = new AtomicInteger();
+            Tasks.Worker worker = tasks.start("w", 500, () -> stepCount.incrementAndGet() < 0);
+            tasks.await(() -> stepCount.get() >= 10);
+            worker.close();
+            int stepsAtClose = stepCount.get();
+            worker.wake();
+            assertThat(stepCount.get()).isEqualTo(stepsAtClose);
+        }
+    }
+
+    /** With idle times of an hour, one lost wake or signal hangs this test. */
+    @Test
+    void noWakeIsLost() {
+        try (ThreadTasks tasks = ThreadTasks.create("t")) {
+            AtomicLong asked = new AtomicLong();
+            AtomicLong done = new AtomicLong();
+            Tasks.Worker worker = tasks.start("w", HOUR_MICROS, () -> {
+                done.set(asked.get());
+                tasks.signal();
+                return false;
+            });
+            for (int i = 1; i <= 20_000; i++) {
+                asked.set(i);
+                worker.wake();
+                long wanted = i;
+                tasks.await(() -> done.get() >= wanted);
+            }
+        }
+    }
+
+    @Test
+    void manyWaitersAreAllReleased() throws InterruptedException {
+        try (ThreadTasks tasks = ThreadTasks.create("t")) {
+            AtomicBoolean open = new AtomicBoolean();
+            AtomicInteger released = new AtomicInteger();
+            List<Thread> waiters = new ArrayList<>();
+            for (int i = 0; i < 16; i++) {
+                Thread waiter = Thread.ofPlatform().start(() -> {
+                    tasks.await(open::get);
+                    released.incrementAndGet();
+                });
+                waiters.add(waiter);
+            }
+            open.set(true);
+            tasks.signal();
+            for (Thread waiter : waiters) {
+                waiter.join();
+            }
+            assertThat(released.get()).isEqualTo(16);
+        }
+    }
+
+    @Test
+    void anInterruptDoesNotEndAWaitAndIsNotForgotten() {
+        try (ThreadTasks tasks = ThreadTasks.create("t")) {
+            AtomicInteger stepCount = new AtomicInteger();
+            Tasks.Worker worker = tasks.start("w", 1_000, () -> stepCount.incrementAndGet() < 0);
+            Thread.currentThread().interrupt();
+            tasks.await(() -> stepCount.get() >= 20);
+            assertThat(Thread.interrupted()).isTrue();
+            Thread.currentThread().interrupt();
+            worker.close();
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    @Test
+    void aStepThatThrowsStopsItsWorkerAloneAndIsReported() {
+        AtomicReference<String> reported = new AtomicReference<>("");
+        try (ThreadTasks tasks =
+                ThreadTasks.create("t", (name, error) -> reported.set(name + ": " + error))) {
+            AtomicInteger stepCount = new AtomicInteger();
+            Tasks.Worker broken = tasks.start("broken", 100, () -> {
+                throw new IllegalStateException("bug");
+            });
+            Tasks.Worker sound = tasks.start("sound", 100, () -> stepCount.incrementAndGet() < 0);
+            tasks.await(() -> !reported.get().isEmpty());
+            assertThat(reported.get()).isEqualTo("t/broken: java.lang.IllegalStateException: bug");
+            int before = stepCount.get();
+            tasks.await(() -> stepCount.get() > before);
+            broken.wake();
+            broken.close();
+            sound.close();
+        }
+    }
+
+    @Test
+    void closingEndsWorkersAndWaitsAndStartsNothingNew() throws InterruptedException {
+        AtomicReference<String> reported = new AtomicReference<>("");
+        ThreadTasks tasks = ThreadTasks.create("t", (name, error) -> reported.set(name + error));
+        AtomicBoolean waiting = new AtomicBoolean();
+        Tasks.Worker waitingWorker = tasks.start("w", HOUR_MICROS, () -> {
+            waiting.set(true);
+            tasks.signal();
+            tasks.await(() -> false);
+            return false;
+        });
+        AtomicReference<Throwable> ended = new AtomicReference<>();
+        Thread waiter = Thread.ofPlatform().start(() -> {
+            try {
+                tasks.await(() -> false);
+            } catch (ClosedException e) {
+                ended.set(e);
+            }
+        });
+        tasks.await(waiting::get);
+        tasks.close();
+        waiter.join();
+        assertThat(ended.get()).isInstanceOf(ClosedException.class);
+        assertThat(reported.get()).isEmpty();
+        waitingWorker.close();
+        assertThatThrownBy(() -> tasks.start("late", 1, () -> false))
+                .isInstanceOf(ClosedException.class);
+        assertThat(tasks).hasToString("ThreadTasks[t, 0 workers]");
+    }
+
+    @Test
+    void aWorkerMayCloseItself() {
+        try (ThreadTasks tasks = ThreadTasks.create("t")) {
+            AtomicReference<Tasks.Worker> self = new AtomicReference<>();
+            AtomicInteger stepCount = new AtomicInteger();
+            self.set(tasks.start("w", 100, () -> {
+                Tasks.Worker worker = self.get();
+                if (worker != null) {
+                    stepCount.incrementAndGet();
+                    worker.close();
+                }
+                return true;
+            }));
+            tasks.await(() -> stepCount.get() == 1);
+            self.get().close();
+            assertThat(stepCount.get()).isEqualTo(1);
+        }
+    }
+}
