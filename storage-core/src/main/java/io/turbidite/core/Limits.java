@@ -37,4 +37,17 @@ public final class Limits {
         }
         return name;
     }
+
+    /**
+     * Returns {@code byteCount} if a key may be that long.
+     *
+     * @throws InvalidRequestException naming {@code what} otherwise
+     */
+    public static int checkKeyBytes(String what, int byteCount) {
+        if (byteCount > KEY_BYTES_MAX) {
+            throw new InvalidRequestException("%s: a key of %d bytes is longer than the limit of %d"
+                    .formatted(what, byteCount, KEY_BYTES_MAX));
+        }
+        return byteCount;
+    }
 }

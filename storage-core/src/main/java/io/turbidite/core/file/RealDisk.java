@@ -70,6 +70,11 @@ public final class RealDisk implements Disk {
         }
     }
 
+    /** Whether there is a directory; asks without making one. */
+    public static boolean isDirectory(Path path) {
+        return Files.isDirectory(path);
+    }
+
     @Override
     public DiskFile create(String name) {
         return openFile("create", name, true, true);

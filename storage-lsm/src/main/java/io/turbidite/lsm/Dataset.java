@@ -1,0 +1,297 @@
+package io.turbidite.lsm;
+
+import io.turbidite.core.DuplicateKeyException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.bloom.BloomFilter;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.Source;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.maintain.EagerMaintainer;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A named collection of records of one open type, identified by a primary key.
+ *
+ * <p>Records come in as maps, as JSON, or encoded ({@link #newRecordWriter}); each write returns when it
+ * is visible to every reader and as durable as the store's mode says. Reads see what was there when they
+ * began.
+ *
+ * <p><em>Thread-safe.</em>
+ */
+public final class Dataset implements Source {
+    private final Store store;
+    private final DatasetSchema schema;
+    private final List<Partition> partitions;
+    private final boolean blind;
+    private final Pool<EagerMaintainer> maintainers;
+    private final Pool<Scratch> scratches;
+
+    Dataset(Store store, DatasetSchema schema, List<Partition> partitions) {
+        this.store = store;
+        this.schema = schema;
+        this.partitions = List.copyOf(partitions);
+        this.maintainers = new Pool<>(() -> new EagerMaintainer(schema));
+        this.blind = new EagerMaintainer(schema).isBlind();
+        this.scratches = new Pool<>(() -> new Scratch(store, schema));
+    }
+
+    /** What one call needs; reused. */
+    private static final class Scratch {
+        final RecordWriter writer;
+        final RecordView view;
+        final WriteBatch batch;
+        final ByteSink key = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+        final Slice slice = new Slice();
+        final Found found = new Found(Limits.RECORD_BYTES_MAX);
+
+        Scratch(Store store, DatasetSchema schema) {
+            this.writer = new RecordWriter(schema.type());
+            this.view = new RecordView(schema.type());
+            this.batch = store.newBatch();
+        }
+    }
+
+    /**
+     * Puts a record, replacing the one with its primary key.
+     *
+     * @throws InvalidRequestException naming the field, if the record does not fit the type
+     */
+    public void upsert(Map<String, ? extends @Nullable Object> fields) {
+        Scratch scratch = scratches.take();
+        store.write(scratch.batch.clear().upsert(this, scratch.writer.write(fields)));
+        scratches.give(scratch);
+    }
+
+    /** Puts a record given as a JSON object. */
+    public void upsertJson(String json) {
+        Scratch scratch = scratches.take();
+        store.write(scratch.batch.clear().upsert(this, scratch.writer.writeJson(utf8(json))));
+        scratches.give(scratch);
+    }
+
+    /** Puts a record encoded by {@link #newRecordWriter}; no garbage is made. */
+    public void upsertRecord(Slice record) {
+        Scratch scratch = scratches.take();
+        store.write(scratch.batch.clear().upsert(this, record));
+        scratches.give(scratch);
+    }
+
+    /**
+     * Puts a record whose primary key must be free.
+     *
+     * @throws DuplicateKeyException if it is not; nothing was changed
+     */
+    public void insert(Map<String, ? extends @Nullable Object> fields) {
+        Scratch scratch = scratches.take();
+        store.write(scratch.batch.clear().insert(this, scratch.writer.write(fields)));
+        scratches.give(scratch);
+    }
+
+    /** Puts a record given as a JSON object, whose primary key must be free. */
+    public void insertJson(String json) {
+        Scratch scratch = scratches.take();
+        store.write(scratch.batch.clear().insert(this, scratch.writer.writeJson(utf8(json))));
+        scratches.give(scratch);
+    }
+
+    /** Puts an encoded record whose primary key must be free. */
+    public void insertRecord(Slice record) {
+        Scratch scratch = scratches.take();
+        store.write(scratch.batch.clear().insert(this, record));
+        scratches.give(scratch);
+    }
+
+    /** Deletes the record with this primary key, if there is one. */
+    public void delete(Object... primaryKey) {
+        Scratch scratch = scratches.take();
+        encodeKey(scratch.key, primaryKey).asSlice(scratch.slice);
+        store.write(scratch.batch.clear().delete(this, scratch.slice));
+        scratches.give(scratch);
+    }
+
+    /** The record with this primary key, its fields by name in declared order; null if there is none. */
+    public @Nullable Map<String, @Nullable Object> get(Object... primaryKey) {
+        Scratch scratch = scratches.take();
+        Slice key = encodeKey(scratch.key, primaryKey).asSlice(scratch.slice);
+        Map<String, @Nullable Object> fields = null;
+        if (find(key, scratch.found) == Found.MATTER) {
+            fields = scratch.view
+                    .wrap(scratch.found.value.asSlice(scratch.slice))
+                    .toMap();
+        }
+        scratches.give(scratch);
+        return fields;
+    }
+
+    /**
+     * Copies the encoded record with this encoded primary key into {@code record}; no garbage is made.
+     *
+     * @return whether there is one
+     */
+    public boolean getRecord(Slice primaryKey, ByteSink record) {
+        Scratch scratch = scratches.take();
+        boolean there = find(primaryKey, scratch.found) == Found.MATTER;
+        record.clear();
+        if (there) {
+            record.putBytes(scratch.found.value.asSlice(scratch.slice));
+        }
+        scratches.give(scratch);
+        return there;
+    }
+
+    private int find(Slice key, Found found) {
+        store.checkReadable();
+        long hash = BloomFilter.hash(key);
+        Partition partition = partition(hash);
+        // the version first, the watermark second: see Partition.find
+        Version pinned = partition.pin();
+        try {
+            return partition.find(pinned, key, hash, store.watermark(), found);
+        } finally {
+            pinned.unpin();
+        }
+    }
+
+    /** A writer of encoded records for {@link #upsertRecord}; for one thread, reusable. */
+    public RecordWriter newRecordWriter() {
+        return new RecordWriter(schema.type());
+    }
+
+    /** Encodes the values of a primary key. */
+    public KeySpec primaryKeySpec() {
+        return schema.primaryKey();
+    }
+
+    @Override
+    public String name() {
+        return schema.name();
+    }
+
+    @Override
+    public RecordType type() {
+        return schema.type();
+    }
+
+    @Override
+    public List<String> primaryKey() {
+        return schema.primaryKey().fields();
+    }
+
+    @Override
+    public List<String> filterFields() {
+        return schema.filterFields();
+    }
+
+    @Override
+    public List<IndexDescription> indexes() {
+        return schema.indexes().stream().map(IndexSchema::describe).toList();
+    }
+
+    @Override
+    public ReadView openView() {
+        return store.openView(this);
+    }
+
+    /** Writes all memory components to disk; returns when they are there. */
+    public void flush() {
+        for (Partition partition : partitions) {
+            store.background().flush(partition);
+        }
+    }
+
+    /** Merges each index of each partition into one component. */
+    public void mergeAll() {
+        for (Partition partition : partitions) {
+            store.background().mergeAll(partition);
+        }
+    }
+
+    DatasetSchema schema() {
+        return schema;
+    }
+
+    List<Partition> partitions() {
+        return partitions;
+    }
+
+    Partition partition(long keyHash) {
+        return partitions.size() == 1
+                ? partitions.get(0)
+                : partitions.get((int) Long.remainderUnsigned(keyHash, partitions.size()));
+    }
+
+    boolean isBlind() {
+        return blind;
+    }
+
+    EagerMaintainer takeMaintainer() {
+        return maintainers.take();
+    }
+
+    void giveMaintainer(EagerMaintainer maintainer) {
+        maintainers.give(maintainer);
+    }
+
+    /**
+     * Encodes the primary key of a record, after checking that all its keys fit.
+     *
+     * @throws InvalidRequestException if one is too long
+     */
+    void appendKey(Slice record, ByteSink sink, Slice key) {
+        Scratch scratch = scratches.take();
+        sink.clear();
+        schema.primaryKey().append(scratch.view.wrap(record), sink);
+        Limits.checkKeyBytes("primary key of " + schema.name(), sink.length());
+        sink.asSlice(key);
+        scratches.give(scratch);
+        if (!blind) {
+            EagerMaintainer maintainer = maintainers.take();
+            maintainer.check(key, record);
+            maintainers.give(maintainer);
+        }
+    }
+
+    DuplicateKeyException duplicate(Slice key) {
+        return new DuplicateKeyException(
+                schema.name(), schema.primaryKey().decode(key, 0).toString());
+    }
+
+    private ByteSink encodeKey(ByteSink sink, Object[] values) {
+        if (values.length != schema.primaryKey().fields().size()) {
+            throw new InvalidRequestException("the primary key of %s is %s: %d values were given"
+                    .formatted(schema.name(), schema.primaryKey().fields(), values.length));
+        }
+        sink.clear();
+        schema.primaryKey().appendValues(sink, Arrays.asList(values));
+        return sink;
+    }
+
+    private static Slice utf8(String json) {
+        byte[] bytes = json.getBytes(StandardCharsets.UTF_8);
+        return new Slice().set(MemorySegment.ofArray(bytes), 0, bytes.length);
+    }
+
+    @Override
+    public String toString() {
+        return "dataset " + schema.name();
+    }
+}

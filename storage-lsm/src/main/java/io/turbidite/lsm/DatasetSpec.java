@@ -1,0 +1,124 @@
+package io.turbidite.lsm;
+
+import io.turbidite.core.Limits;
+import io.turbidite.core.type.Field;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.lsm.component.ComponentOptions;
+import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.Maintenance;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a dataset is: declared fields, primary key, filter fields, indexes and how it is kept. Built step
+ * by step, checked as a whole by {@link Store#createDataset}.
+ *
+ * <p>Defaults: one partition, eager maintenance, tiering merges, 32 KiB pages, no compression.
+ */
+public final class DatasetSpec {
+    private final String name;
+    private final List<Field> fields = new ArrayList<>();
+    private List<String> primaryKey = List.of();
+    private List<String> filterFields = List.of();
+    private final List<IndexSpec> indexes = new ArrayList<>();
+    private int partitions = 1;
+    private Maintenance maintenance = Maintenance.EAGER;
+    private MergePolicySpec mergePolicy = MergePolicySpec.standard();
+    private ComponentOptions componentOptions = ComponentOptions.primary();
+
+    private DatasetSpec(String name) {
+        this.name = Limits.checkName("dataset", name);
+    }
+
+    /** Starts the spec of a dataset; the name is 1 to 64 of {@code [A-Za-z0-9_-]}. */
+    public static DatasetSpec named(String name) {
+        return new DatasetSpec(name);
+    }
+
+    /** Declares a field, for example {@code field("tailnum", "string?")}. */
+    public DatasetSpec field(String fieldName, String typeLabel) {
+        fields.add(Field.parse(fieldName, typeLabel));
+        return this;
+    }
+
+    public DatasetSpec field(Field field) {
+        fields.add(field);
+        return this;
+    }
+
+    /** The fields that identify a record, in key order; declared and not optional. */
+    public DatasetSpec primaryKey(String... names) {
+        primaryKey = List.of(names);
+        return this;
+    }
+
+    /** Fields whose minimum and maximum each component keeps, so that searches can skip it (ALS15). */
+    public DatasetSpec filter(String... names) {
+        filterFields = List.of(names);
+        return this;
+    }
+
+    public DatasetSpec index(IndexSpec index) {
+        indexes.add(index);
+        return this;
+    }
+
+    /** How many partitions the records are hashed to, 1 to 256. */
+    public DatasetSpec partitions(int count) {
+        partitions = count;
+        return this;
+    }
+
+    public DatasetSpec maintenance(Maintenance strategy) {
+        maintenance = strategy;
+        return this;
+    }
+
+    public DatasetSpec mergePolicy(MergePolicySpec policy) {
+        mergePolicy = policy;
+        return this;
+    }
+
+    /** Page size, compression and Bloom filter of the disk components. */
+    public DatasetSpec components(ComponentOptions options) {
+        componentOptions = options;
+        return this;
+    }
+
+    public String name() {
+        return name;
+    }
+
+    public RecordType type() {
+        return RecordType.of(fields);
+    }
+
+    public List<String> primaryKey() {
+        return primaryKey;
+    }
+
+    public List<String> filterFields() {
+        return filterFields;
+    }
+
+    public List<IndexSpec> indexes() {
+        return List.copyOf(indexes);
+    }
+
+    public int partitions() {
+        return partitions;
+    }
+
+    public Maintenance maintenance() {
+        return maintenance;
+    }
+
+    public MergePolicySpec mergePolicy() {
+        return mergePolicy;
+    }
+
+    public ComponentOptions components() {
+        return componentOptions;
+    }
+}

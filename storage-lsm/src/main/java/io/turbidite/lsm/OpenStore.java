@@ -1,0 +1,240 @@
+package io.turbidite.lsm;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.cache.BufferCache;
+import io.turbidite.core.cache.CacheOptions;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.log.LogSite;
+import io.turbidite.core.log.WriteAheadLog;
+import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.lsm.partition.EngineEvents;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.recover.Replay;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.version.Manifest;
+import io.turbidite.lsm.version.ManifestState;
+import io.turbidite.lsm.version.ManifestState.DatasetState;
+import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.StoreFiles;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+
+/**
+ * The parts of an open store, made in order and closed in reverse.
+ *
+ * <ol>
+ *   <li>Take the directory's lock.
+ *   <li>Read the manifest, or write the first one.
+ *   <li>Delete what no manifest names: the draft, orphaned components of an unfinished flush or merge.
+ *   <li>Open the components of every partition.
+ *   <li>Replay the log into fresh memory layers: every operation above its partition's flushed
+ *       timestamp. Replay flushes nothing, so recovering twice gives the same (R2); the memory it takes
+ *       was taken before the crash as well.
+ *   <li>Go on above the highest timestamp seen.
+ * </ol>
+ */
+final class OpenStore {
+    private static final Set<String> ROOT_NAMES =
+            Set.of(StoreFiles.LOCK, StoreFiles.MANIFEST_DRAFT, StoreFiles.DATA, StoreFiles.LOG);
+
+    private final Deque<Runnable> closers = new ArrayDeque<>();
+    private final Meters meters = new Meters();
+    private final StoreEvents events = new StoreEvents();
+    private final List<OpenDataset> datasets = new ArrayList<>();
+    private final Substrate substrate;
+
+    /** A dataset with its partitions. */
+    record OpenDataset(DatasetSchema schema, List<Partition> partitions) {}
+
+    private OpenStore(
+            Substrate.Surroundings surroundings, StoreOptions options, Manifest manifest) {
+        MemoryBudget budget = MemoryBudget.of(Long.MAX_VALUE);
+        BufferCache cache = BufferCache.create(
+                budget.account("buffer cache"),
+                CacheOptions.of(options.cacheBytes()),
+                surroundings.tasks(),
+                surroundings.clock(),
+                meters);
+        closers.push(cache::close);
+        WriteMemory writeMemory =
+                new WriteMemory(budget.account("write memory"), options.writeMemoryBytes());
+        closers.push(writeMemory::close);
+        meters.gauge("memory.used.bytes", budget::bytesUsed);
+        this.substrate = new Substrate(
+                surroundings,
+                cache,
+                writeMemory,
+                manifest,
+                new EngineEvents(meters, events, surroundings.clock()));
+        meters.gauge("memory.unflushed.bytes", () -> substrate.partitions().unflushedBytes());
+    }
+
+    static OpenStore open(
+            Substrate.Surroundings surroundings, StoreOptions options, boolean create) {
+        Disk disk = surroundings.disk();
+        boolean exists = disk.exists(StoreFiles.MANIFEST);
+        if (!exists) {
+            checkEmpty(disk, create);
+        }
+        Disk.Lock lock = disk.tryLock(StoreFiles.LOCK);
+        if (lock == null) {
+            throw new InvalidRequestException(
+                    "the store in %s is in use by another process".formatted(disk.description()));
+        }
+        OpenStore opened = null;
+        boolean complete = false;
+        try {
+            Manifest manifest = exists ? Manifest.open(disk) : create(surroundings);
+            opened = new OpenStore(surroundings, options, manifest);
+            opened.recover(options);
+            complete = true;
+            return opened;
+        } finally {
+            if (opened != null) {
+                opened.closers.addLast(lock::close);
+                if (!complete) {
+                    opened.close();
+                }
+            } else {
+                lock.close();
+            }
+        }
+    }
+
+    private static void checkEmpty(Disk disk, boolean create) {
+        for (String name : disk.list("")) {
+            if (!ROOT_NAMES.contains(name)) {
+                throw new InvalidRequestException("%s is not a store: it has no %s but a file '%s'"
+                        .formatted(disk.description(), StoreFiles.MANIFEST, name));
+            }
+        }
+        if (!create) {
+            throw new InvalidRequestException("%s is not a store: it has no %s"
+                    .formatted(disk.description(), StoreFiles.MANIFEST));
+        }
+    }
+
+    private static Manifest create(Substrate.Surroundings surroundings) {
+        Disk disk = surroundings.disk();
+        disk.createDirectories(StoreFiles.DATA);
+        disk.createDirectories(StoreFiles.LOG);
+        disk.syncDirectory("");
+        long seed = surroundings.clock().wallMicros() ^ surroundings.clock().monotonicNanos();
+        return Manifest.create(disk, new SplittableRandom(seed).nextLong());
+    }
+
+    private void recover(StoreOptions options) {
+        long startNanos = substrate.clock().monotonicNanos();
+        ManifestState state = substrate.manifest().state();
+        deleteOrphans(state);
+        // those of datasets that are created later too
+        closers.push(() -> substrate.partitions().all().forEach(Partition::close));
+        for (DatasetState dataset : state.datasets()) {
+            List<Partition> partitions = new ArrayList<>();
+            for (int i = 0; i < dataset.partitions().size(); i++) {
+                Partition partition =
+                        Partition.open(dataset.schema(), i, dataset.partitions().get(i), substrate);
+                substrate.partitions().add(partition);
+                partitions.add(partition);
+            }
+            datasets.add(new OpenDataset(dataset.schema(), partitions));
+        }
+        Replay replay = new Replay();
+        datasets.forEach(dataset -> replay.add(dataset.schema(), dataset.partitions()));
+        LogSite site = new LogSite(
+                substrate.disk(),
+                StoreFiles.LOG,
+                state.storeId(),
+                substrate.tasks(),
+                substrate.clock());
+        WriteAheadLog log =
+                WriteAheadLog.open(site, options.log(), state.logPosition(), replay::record);
+        closers.push(log::close);
+        substrate.attachLog(log);
+        substrate.timestamps().resumeAbove(replay.lastTimestamp());
+        substrate.partitions().all().forEach(Partition::reportGrowth);
+        meters.gauge("log.bytes", log::bytes);
+        substrate
+                .events()
+                .recovered(
+                        replay.byteCount(),
+                        replay.operationCount(),
+                        substrate.clock().monotonicNanos() - startNanos);
+    }
+
+    private void deleteOrphans(ManifestState state) {
+        Set<Long> named = new HashSet<>();
+        for (DatasetState dataset : state.datasets()) {
+            for (PartitionState partition : dataset.partitions()) {
+                partition
+                        .trees()
+                        .forEach(tree -> tree.forEach(component -> named.add(component.fileId())));
+            }
+        }
+        Disk disk = substrate.disk();
+        boolean deleted = false;
+        for (String name : disk.list(StoreFiles.DATA)) {
+            long fileId = StoreFiles.componentFileId(name);
+            if (fileId >= 0 && !named.contains(fileId)) {
+                disk.delete(StoreFiles.component(fileId));
+                deleted = true;
+            }
+        }
+        if (deleted) {
+            disk.syncDirectory(StoreFiles.DATA);
+        }
+    }
+
+    Substrate substrate() {
+        return substrate;
+    }
+
+    List<OpenDataset> datasets() {
+        return datasets;
+    }
+
+    Meters meters() {
+        return meters;
+    }
+
+    StoreEvents events() {
+        return events;
+    }
+
+    /**
+     * Closes every part, the last made first; background work must have ended.
+     *
+     * @throws StorageException the first failure, when all the rest is closed too
+     */
+    void close() {
+        substrate.health().close();
+        @Nullable StorageException first = null;
+        for (Runnable closer : closers) {
+            try {
+                closer.run();
+            } catch (StorageException failure) {
+                if (first == null) {
+                    first = failure;
+                } else {
+                    first.addSuppressed(failure);
+                }
+            }
+        }
+        closers.clear();
+        if (first != null) {
+            throw first;
+        }
+    }
+}

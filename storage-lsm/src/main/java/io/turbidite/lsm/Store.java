@@ -1,0 +1,314 @@
+package io.turbidite.lsm;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.RealDisk;
+import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.core.task.ThreadTasks;
+import io.turbidite.core.time.Clock;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.lsm.check.Verifier;
+import io.turbidite.lsm.check.VerifyReport;
+import io.turbidite.lsm.partition.BackgroundWork;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.version.ManifestState.DatasetState;
+
+import org.jspecify.annotations.Nullable;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * A directory with datasets, held by one process: a write-ahead log, a buffer cache, background work.
+ *
+ * <p>What a write has returned from survives as the durability mode says; after a crash every index
+ * agrees with every other. A failed write or sync of the log or the manifest makes the store read-only
+ * until it is opened again (D6).
+ *
+ * <p><em>Thread-safe.</em> Cursors and views that are open when it is closed throw {@link
+ * ClosedException} at their next use.
+ */
+public final class Store implements AutoCloseable {
+    private final StoreOptions options;
+    private final OpenStore parts;
+    private final Substrate substrate;
+    private final BackgroundWork background;
+    private final WritePath writes;
+    private final Map<String, Dataset> datasets = new ConcurrentHashMap<>();
+    private boolean closed;
+
+    private Store(StoreOptions options, OpenStore parts) {
+        this.options = options;
+        this.parts = parts;
+        this.substrate = parts.substrate();
+        this.background =
+                new BackgroundWork(substrate, options.writeMemoryBytes(), options.logBytesMax());
+        this.writes = new WritePath(substrate, background);
+        for (OpenStore.OpenDataset dataset : parts.datasets()) {
+            datasets.put(
+                    dataset.schema().name(),
+                    new Dataset(this, dataset.schema(), dataset.partitions()));
+        }
+    }
+
+    /** Opens the store in a directory, or makes one there if the directory is empty or missing. */
+    public static Store open(Path directory) {
+        return open(directory, StoreOptions.defaults());
+    }
+
+    /**
+     * Opens the store in a directory, or makes one there if the directory is empty or missing.
+     *
+     * @throws InvalidRequestException if the directory holds something else, or another process has the
+     *     store open
+     * @throws io.turbidite.core.CorruptionException naming file and offset, if what is there is damaged
+     */
+    public static Store open(Path directory, StoreOptions options) {
+        Disk disk = RealDisk.open(directory);
+        Tasks tasks = ThreadTasks.create("turbidite");
+        return open(new Substrate.Surroundings(disk, tasks, Clock.system()), options, true);
+    }
+
+    /**
+     * Opens the store in a directory.
+     *
+     * @throws InvalidRequestException also if there is none; nothing is created
+     */
+    public static Store openExisting(Path directory, StoreOptions options) {
+        if (!RealDisk.isDirectory(directory)) {
+            throw new InvalidRequestException("%s is not a directory".formatted(directory));
+        }
+        Disk disk = RealDisk.open(directory);
+        Tasks tasks = ThreadTasks.create("turbidite");
+        return open(new Substrate.Surroundings(disk, tasks, Clock.system()), options, false);
+    }
+
+    /** Opens a store on a given disk with given background work and clock; closes {@code tasks}. */
+    public static Store open(Disk disk, Tasks tasks, Clock clock, StoreOptions options) {
+        return open(new Substrate.Surroundings(disk, tasks, clock), options, true);
+    }
+
+    private static Store open(
+            Substrate.Surroundings surroundings, StoreOptions options, boolean create) {
+        OpenStore parts = null;
+        try {
+            parts = OpenStore.open(surroundings, options, create);
+            return new Store(options, parts);
+        } finally {
+            if (parts == null) {
+                surroundings.tasks().close();
+            }
+        }
+    }
+
+    /**
+     * Creates a dataset; it is there for good when this returns.
+     *
+     * @throws InvalidRequestException naming what is wrong with the spec, or if there is one of that name
+     */
+    public synchronized Dataset createDataset(DatasetSpec spec) {
+        substrate.health().checkWritable();
+        if (datasets.containsKey(spec.name())) {
+            throw new InvalidRequestException(
+                    "there is a dataset named %s already".formatted(spec.name()));
+        }
+        DatasetSchema schema = resolve(spec, substrate.manifest().state().nextDatasetId());
+        DatasetState state = DatasetState.empty(schema);
+        List<Partition> partitions = new ArrayList<>();
+        substrate.manifest().edit(before -> before.withDataset(state), () -> {
+            for (int i = 0; i < schema.partitions(); i++) {
+                Partition partition =
+                        Partition.open(schema, i, state.partitions().get(i), substrate);
+                partitions.add(partition);
+                substrate.partitions().add(partition);
+            }
+        });
+        Dataset dataset = new Dataset(this, schema, partitions);
+        datasets.put(schema.name(), dataset);
+        return dataset;
+    }
+
+    private static DatasetSchema resolve(DatasetSpec spec, int id) {
+        RecordType type = spec.type();
+        String use = "dataset " + spec.name();
+        KeySpec primaryKey = KeySpec.of(type, spec.primaryKey(), use + ": primary key");
+        List<KeySpec> filter = new ArrayList<>();
+        for (String field : spec.filterFields()) {
+            filter.add(KeySpec.of(type, List.of(field), use + ": filter"));
+        }
+        List<IndexSchema> indexes = new ArrayList<>();
+        for (IndexSpec index : spec.indexes()) {
+            KeySpec key = KeySpec.of(type, index.fields(), use + ": index " + index.name());
+            indexes.add(new IndexSchema(
+                    indexes.size() + 1, index.name(), index.kind(), key, spec.maintenance()));
+        }
+        return new DatasetSchema(
+                id,
+                spec.name(),
+                type,
+                primaryKey,
+                filter,
+                indexes,
+                spec.partitions(),
+                spec.maintenance(),
+                spec.mergePolicy(),
+                spec.components());
+    }
+
+    /**
+     * The dataset of that name.
+     *
+     * @throws InvalidRequestException listing the datasets there are
+     */
+    public Dataset dataset(String name) {
+        Dataset dataset = findDataset(name);
+        if (dataset == null) {
+            throw new InvalidRequestException("there is no dataset '%s'; there are %s"
+                    .formatted(name, new TreeMap<>(datasets).keySet()));
+        }
+        return dataset;
+    }
+
+    /** The dataset of that name, or null. */
+    public @Nullable Dataset findDataset(String name) {
+        checkReadable();
+        return datasets.get(name);
+    }
+
+    /** All datasets, by name. */
+    public List<Dataset> datasets() {
+        return List.copyOf(new TreeMap<>(datasets).values());
+    }
+
+    /** A batch for {@link #write}; reusable. */
+    public WriteBatch newBatch() {
+        return new WriteBatch(options.log().payloadBytesMax());
+    }
+
+    /**
+     * Does all operations of a batch or none, at one timestamp; returns when they are visible and as
+     * durable as the mode says.
+     *
+     * @throws io.turbidite.core.DuplicateKeyException if an insert's key is taken; nothing was changed
+     * @throws io.turbidite.core.StoreFailedException if the store takes no writes
+     */
+    public void write(WriteBatch batch) {
+        writes.write(batch);
+    }
+
+    /** Registers a snapshot of this moment; close it soon: it keeps old versions alive. */
+    public Snapshot openSnapshot() {
+        checkReadable();
+        long timestamp = substrate.timestamps().register();
+        return new Snapshot(
+                new ViewState(timestamp, substrate.health()),
+                () -> substrate.timestamps().release(timestamp));
+    }
+
+    ReadView openView(Dataset dataset) {
+        checkReadable();
+        long timestamp = substrate.timestamps().register();
+        return new DatasetView(
+                dataset,
+                new ViewState(timestamp, substrate.health()),
+                () -> substrate.timestamps().release(timestamp));
+    }
+
+    /** Makes everything written so far durable, whatever the mode. */
+    public void sync() {
+        substrate.health().checkWritable();
+        substrate.log().flush();
+    }
+
+    /** Checks every checksum and every index against the primary; writers may go on. */
+    public VerifyReport verify() {
+        checkReadable();
+        List<Verifier.Subject> subjects = new ArrayList<>();
+        for (Dataset dataset : datasets()) {
+            subjects.add(new Verifier.Subject(
+                    dataset.schema(), dataset.partitions(), dataset.openView()));
+        }
+        try {
+            return Verifier.verify(subjects);
+        } finally {
+            subjects.forEach(subject -> subject.view().close());
+        }
+    }
+
+    /** What the store consists of now. */
+    public StoreDescription describe() {
+        checkReadable();
+        return StoreDescription.of(this);
+    }
+
+    /** What happened in the background. */
+    public StoreEvents events() {
+        return parts.events();
+    }
+
+    /** Counters and latencies; bind them with {@code MicrometerBinder}. */
+    public Meters meters() {
+        return parts.meters();
+    }
+
+    StoreOptions options() {
+        return options;
+    }
+
+    Substrate substrate() {
+        return substrate;
+    }
+
+    BackgroundWork background() {
+        return background;
+    }
+
+    long watermark() {
+        return substrate.timestamps().watermark();
+    }
+
+    void checkReadable() {
+        substrate.health().checkReadable();
+    }
+
+    /** Whether nothing is left of what writes and readers take; for tests. */
+    boolean holdsNothing() {
+        return writes.isIdle() && substrate.timestamps().snapshotCount() == 0;
+    }
+
+    /**
+     * Ends background work, seals the log, lets the directory go. Memory components are not flushed:
+     * what they hold is in the log. Does nothing the second time.
+     */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        substrate.health().beginClose();
+        substrate.tasks().signal();
+        writes.close();
+        background.close();
+        try {
+            parts.close();
+        } finally {
+            substrate.tasks().close();
+        }
+    }
+}

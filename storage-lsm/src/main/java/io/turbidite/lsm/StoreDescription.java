@@ -1,0 +1,157 @@
+package io.turbidite.lsm;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeySpec;
+import io.turbidite.lsm.component.ComponentFilter;
+import io.turbidite.lsm.component.DiskComponent;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a store consists of at a moment; for people and tools.
+ *
+ * @param logBytes bytes of log kept
+ * @param lastTimestamp the highest timestamp drawn
+ * @param watermark the highest timestamp that readers see
+ */
+public record StoreDescription(
+        String directory,
+        long lastTimestamp,
+        long watermark,
+        long logBytes,
+        List<DatasetDescription> datasets) {
+    /** A dataset. */
+    public record DatasetDescription(
+            String name,
+            String type,
+            List<String> primaryKey,
+            List<String> filterFields,
+            String maintenance,
+            String mergePolicy,
+            List<PartitionDescription> partitions) {}
+
+    /**
+     * A partition.
+     *
+     * @param memoryEntries entries of the primary that are not on disk yet
+     * @param memoryBytes memory of all its memory components
+     */
+    public record PartitionDescription(
+            int number,
+            long flushedTimestamp,
+            long memoryEntries,
+            long memoryBytes,
+            List<IndexDescription> indexes) {}
+
+    /** An index of a partition; the first is the primary. */
+    public record IndexDescription(
+            String name, List<String> fields, List<ComponentDescription> components) {}
+
+    /**
+     * A disk component, newest first.
+     *
+     * @param filters for each filter field its smallest and largest value
+     */
+    public record ComponentDescription(
+            long fileId,
+            long minTimestamp,
+            long maxTimestamp,
+            long bytes,
+            long entries,
+            long antimatter,
+            List<FilterDescription> filters) {}
+
+    /**
+     * A filter of a component.
+     *
+     * @param min null if no entry had a value
+     * @param hasAbsent whether some record had none
+     */
+    public record FilterDescription(
+            String field, @Nullable Object min, @Nullable Object max, boolean hasAbsent) {}
+
+    static StoreDescription of(Store store) {
+        List<DatasetDescription> datasets = new ArrayList<>();
+        for (Dataset dataset : store.datasets()) {
+            DatasetSchema schema = dataset.schema();
+            datasets.add(new DatasetDescription(
+                    schema.name(),
+                    schema.type().toString(),
+                    schema.primaryKey().fields(),
+                    schema.filterFields(),
+                    schema.maintenance().label(),
+                    schema.mergePolicy().toString(),
+                    dataset.partitions().stream().map(StoreDescription::of).toList()));
+        }
+        return new StoreDescription(
+                store.substrate().disk().description(),
+                store.substrate().timestamps().lastDrawn(),
+                store.watermark(),
+                store.substrate().log().bytes(),
+                datasets);
+    }
+
+    private static PartitionDescription of(Partition partition) {
+        DatasetSchema schema = partition.schema();
+        Version pinned = partition.pin();
+        try {
+            List<IndexDescription> indexes = new ArrayList<>();
+            for (int tree = 0; tree < pinned.treeCount(); tree++) {
+                String name =
+                        tree == 0 ? "primary" : schema.indexes().get(tree - 1).name();
+                KeySpec key = tree == 0
+                        ? schema.primaryKey()
+                        : schema.indexes().get(tree - 1).key();
+                List<ComponentDescription> components = pinned.tree(tree).stream()
+                        .map(handle -> of(schema, handle))
+                        .toList();
+                indexes.add(new IndexDescription(name, key.fields(), components));
+            }
+            MemoryLayer frozen = pinned.frozen();
+            long entries = pinned.current().tree(0).entryCount();
+            long bytes = pinned.current().bytesUsed();
+            return new PartitionDescription(
+                    partition.number(),
+                    partition.flushedTimestamp(),
+                    frozen == null ? entries : entries + frozen.tree(0).entryCount(),
+                    frozen == null ? bytes : bytes + frozen.bytesUsed(),
+                    indexes);
+        } finally {
+            pinned.unpin();
+        }
+    }
+
+    private static ComponentDescription of(DatasetSchema schema, ComponentHandle handle) {
+        DiskComponent component = handle.component();
+        ComponentFilter filter = component.filter();
+        List<FilterDescription> filters = new ArrayList<>();
+        for (int field = 0; field < filter.fieldCount(); field++) {
+            KeySpec spec = schema.filter().get(field);
+            filters.add(new FilterDescription(
+                    spec.fields().get(0),
+                    decode(spec, filter.min(field)),
+                    decode(spec, filter.max(field)),
+                    filter.hasAbsent(field)));
+        }
+        return new ComponentDescription(
+                handle.state().fileId(),
+                handle.state().minTimestamp(),
+                handle.state().maxTimestamp(),
+                handle.state().bytes(),
+                component.entryCount(),
+                component.antimatterCount(),
+                filters);
+    }
+
+    private static @Nullable Object decode(KeySpec spec, byte @Nullable [] encoded) {
+        return encoded == null ? null : spec.decode(Slice.of(encoded), 0).get(0);
+    }
+}

@@ -1,0 +1,57 @@
+package io.turbidite.lsm;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.log.Durability;
+import io.turbidite.core.log.LogOptions;
+
+/**
+ * Budgets and durability of a store. <em>Immutable.</em>
+ *
+ * @param writeMemoryBytes all memory components together, at least 1 MiB; flushing starts at half of it,
+ *     writers wait when it is full
+ * @param cacheBytes the buffer cache, at least 1 MiB
+ * @param logBytesMax log size that triggers flushes of cold partitions
+ * @param log durability mode, segments and ring of the write-ahead log
+ */
+public record StoreOptions(
+        long writeMemoryBytes, long cacheBytes, long logBytesMax, LogOptions log) {
+    private static final long MIB = 1 << 20;
+
+    public StoreOptions {
+        require(writeMemoryBytes >= MIB, "writeMemoryBytes", writeMemoryBytes, "at least 1 MiB");
+        require(cacheBytes >= MIB, "cacheBytes", cacheBytes, "at least 1 MiB");
+        require(
+                logBytesMax >= log.segmentBytes(),
+                "logBytesMax",
+                logBytesMax,
+                "at least a segment");
+    }
+
+    /** 128 MiB to write in, 256 MiB of cache, up to 512 MiB of log, group commit. */
+    public static StoreOptions defaults() {
+        return new StoreOptions(128 * MIB, 256 * MIB, 512 * MIB, LogOptions.defaults());
+    }
+
+    public StoreOptions withWriteMemoryBytes(long bytes) {
+        return new StoreOptions(bytes, cacheBytes, logBytesMax, log);
+    }
+
+    public StoreOptions withCacheBytes(long bytes) {
+        return new StoreOptions(writeMemoryBytes, bytes, logBytesMax, log);
+    }
+
+    public StoreOptions withLog(long bytesMax, LogOptions options) {
+        return new StoreOptions(writeMemoryBytes, cacheBytes, bytesMax, options);
+    }
+
+    public StoreOptions withDurability(Durability durability) {
+        return withLog(logBytesMax, log.withDurability(durability));
+    }
+
+    private static void require(boolean holds, String name, long value, String rule) {
+        if (!holds) {
+            throw new InvalidRequestException(
+                    "%s is %d but must be %s".formatted(name, value, rule));
+        }
+    }
+}

@@ -1,0 +1,248 @@
+package io.turbidite.lsm;
+
+import io.turbidite.core.DuplicateKeyException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.bloom.BloomFilter;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.write.LogRecords;
+
+import java.util.Arrays;
+
+/**
+ * Operations that happen together or not at all: one timestamp, one log record, across datasets and
+ * partitions of one store. Reusable after {@link #clear()}.
+ *
+ * <p>Of several operations on one key the last one counts; an insert after an operation that left a
+ * record under its key is a duplicate. Holds copies: what was handed in may be reused.
+ *
+ * <p><em>Confined to one thread at a time.</em>
+ */
+public final class WriteBatch {
+    /** An operation: put whatever was there. */
+    static final int UPSERT = 0;
+
+    /** An operation: put if nothing is there. */
+    static final int INSERT = 1;
+
+    /** An operation: remove. */
+    static final int DELETE = 2;
+
+    /** Most operations in a batch: an index has to fit beside 44 bits of hash. */
+    private static final int OPERATION_COUNT_MAX = 1 << 20;
+
+    private static final long INDEX_MASK = OPERATION_COUNT_MAX - 1;
+
+    private final int bytesMax;
+    private final ByteSink bytes;
+    private final ByteSink keyBytes = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+    private final Slice key = new Slice();
+    private final Slice otherKey = new Slice();
+
+    private int count;
+    private int[] kinds = new int[16];
+    private Dataset[] datasets = new Dataset[16];
+    private int[] keyOffsets = new int[16];
+    private int[] keyLengths = new int[16];
+    private int[] recordLengths = new int[16];
+    private long[] hashes = new long[16];
+    private boolean[] superseded = new boolean[16];
+
+    /** Where the old record lies in the old bytes; -1 if there is none. */
+    private int[] oldOffsets = new int[16];
+
+    private int[] oldLengths = new int[16];
+    private final ByteSink oldBytes;
+    private long[] byHash = new long[0];
+
+    /**
+     * @param bytesMax most bytes of keys and records
+     */
+    WriteBatch(int bytesMax) {
+        this.bytesMax = bytesMax;
+        this.bytes = new ByteSink(1 << 10, bytesMax);
+        this.oldBytes = new ByteSink(1 << 10, Integer.MAX_VALUE - 16);
+    }
+
+    /** Puts an encoded record, replacing the one with its primary key. */
+    public WriteBatch upsert(Dataset dataset, Slice record) {
+        return put(UPSERT, dataset, record);
+    }
+
+    /** Puts an encoded record whose primary key must be free. */
+    public WriteBatch insert(Dataset dataset, Slice record) {
+        return put(INSERT, dataset, record);
+    }
+
+    /** Deletes the record with this encoded primary key, if there is one. */
+    public WriteBatch delete(Dataset dataset, Slice primaryKey) {
+        int at = reserve(dataset, DELETE, primaryKey, 0);
+        keyOffsets[at] = bytes.length();
+        bytes.putBytes(primaryKey);
+        return this;
+    }
+
+    private WriteBatch put(int kind, Dataset dataset, Slice record) {
+        if (record.length() > Limits.RECORD_BYTES_MAX) {
+            throw new InvalidRequestException("a record of %d bytes is larger than the limit of %d"
+                    .formatted(record.length(), Limits.RECORD_BYTES_MAX));
+        }
+        dataset.appendKey(record, keyBytes, key);
+        int at = reserve(dataset, kind, key, record.length());
+        keyOffsets[at] = bytes.length();
+        bytes.putBytes(key).putBytes(record);
+        return this;
+    }
+
+    private int reserve(Dataset dataset, int kind, Slice primaryKey, int recordLength) {
+        long wanted = (long) bytes.length() + primaryKey.length() + recordLength;
+        long logged = LogRecords.bytes(count + 1, wanted);
+        if (logged > bytesMax) {
+            throw new InvalidRequestException("a batch of %d bytes is larger than the limit of %d"
+                    .formatted(logged, bytesMax));
+        }
+        if (count == OPERATION_COUNT_MAX) {
+            throw new InvalidRequestException(
+                    "a batch holds at most %d operations".formatted(OPERATION_COUNT_MAX));
+        }
+        if (count == kinds.length) {
+            grow();
+        }
+        int at = count++;
+        kinds[at] = kind;
+        datasets[at] = dataset;
+        keyLengths[at] = primaryKey.length();
+        recordLengths[at] = recordLength;
+        hashes[at] = BloomFilter.hash(primaryKey);
+        superseded[at] = false;
+        oldOffsets[at] = -1;
+        return at;
+    }
+
+    private void grow() {
+        int larger = kinds.length * 2;
+        kinds = Arrays.copyOf(kinds, larger);
+        datasets = Arrays.copyOf(datasets, larger);
+        keyOffsets = Arrays.copyOf(keyOffsets, larger);
+        keyLengths = Arrays.copyOf(keyLengths, larger);
+        recordLengths = Arrays.copyOf(recordLengths, larger);
+        hashes = Arrays.copyOf(hashes, larger);
+        superseded = Arrays.copyOf(superseded, larger);
+        oldOffsets = Arrays.copyOf(oldOffsets, larger);
+        oldLengths = Arrays.copyOf(oldLengths, larger);
+    }
+
+    /** Forgets all operations; memory is kept for the next ones. */
+    public WriteBatch clear() {
+        count = 0;
+        bytes.clear();
+        oldBytes.clear();
+        return this;
+    }
+
+    /** Operations put in. */
+    public int size() {
+        return count;
+    }
+
+    /** Bytes of keys and records put in. */
+    public int byteCount() {
+        return bytes.length();
+    }
+
+    int kind(int at) {
+        return kinds[at];
+    }
+
+    Dataset dataset(int at) {
+        return datasets[at];
+    }
+
+    long hash(int at) {
+        return hashes[at];
+    }
+
+    boolean isSuperseded(int at) {
+        return superseded[at];
+    }
+
+    /** Leaves an operation out: there is nothing to do. */
+    void skip(int at) {
+        superseded[at] = true;
+    }
+
+    Slice key(int at, Slice slice) {
+        return slice.set(bytes.segment(), keyOffsets[at], keyLengths[at]);
+    }
+
+    Slice record(int at, Slice slice) {
+        return slice.set(
+                bytes.segment(), keyOffsets[at] + (long) keyLengths[at], recordLengths[at]);
+    }
+
+    /** Remembers the record that an operation replaces. */
+    void setOld(int at, ByteSink old) {
+        oldOffsets[at] = oldBytes.length();
+        oldLengths[at] = old.length();
+        oldBytes.putBytes(old.segment(), 0, old.length());
+    }
+
+    /** The record that an operation replaces; empty if there is none. */
+    Slice old(int at, Slice slice) {
+        return oldOffsets[at] < 0
+                ? slice.clear()
+                : slice.set(oldBytes.segment(), oldOffsets[at], oldLengths[at]);
+    }
+
+    /**
+     * Marks operations that a later one on the same key makes void.
+     *
+     * @throws DuplicateKeyException if an insert follows an operation that leaves a record
+     */
+    void resolveRepeats() {
+        oldBytes.clear();
+        Arrays.fill(superseded, 0, count, false);
+        Arrays.fill(oldOffsets, 0, count, -1);
+        if (count < 2) {
+            return;
+        }
+        // high bits of the hash, then the index: sorting brings equal keys together in adding order
+        if (byHash.length < count) {
+            byHash = new long[kinds.length];
+        }
+        for (int i = 0; i < count; i++) {
+            byHash[i] = (hashes[i] & ~INDEX_MASK) | i;
+        }
+        Arrays.sort(byHash, 0, count);
+        for (int i = 1; i < count; i++) {
+            int later = (int) (byHash[i] & INDEX_MASK);
+            long high = byHash[i] & ~INDEX_MASK;
+            for (int j = i - 1; j >= 0 && (byHash[j] & ~INDEX_MASK) == high; j--) {
+                int earlier = (int) (byHash[j] & INDEX_MASK);
+                if (!superseded[earlier] && sameKey(earlier, later)) {
+                    supersede(earlier, later);
+                }
+            }
+        }
+    }
+
+    /** {@code earlier} was put in before {@code later}, on the same key. */
+    private void supersede(int earlier, int later) {
+        if (kinds[later] == INSERT) {
+            if (kinds[earlier] != DELETE) {
+                throw datasets[later].duplicate(key(later, key));
+            }
+            // what the delete removes, the insert replaces
+            kinds[later] = UPSERT;
+        } else if (kinds[earlier] == INSERT && kinds[later] == UPSERT) {
+            // the pair needs the key to be free, as the insert did
+            kinds[later] = INSERT;
+        }
+        superseded[earlier] = true;
+    }
+
+    private boolean sameKey(int a, int b) {
+        return datasets[a].equals(datasets[b]) && key(a, key).contentEquals(key(b, otherKey));
+    }
+}

@@ -1,0 +1,298 @@
+package io.turbidite.lsm;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.log.Claim;
+import io.turbidite.core.log.WriteAheadLog;
+import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.maintain.EagerMaintainer;
+import io.turbidite.lsm.partition.BackgroundWork;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.Version;
+import io.turbidite.lsm.write.Change;
+import io.turbidite.lsm.write.Gate;
+import io.turbidite.lsm.write.KeyStripes;
+import io.turbidite.lsm.write.LogRecords;
+
+import java.util.Arrays;
+
+/**
+ * The way of a write (design §4):
+ *
+ * <ol>
+ *   <li>wait for memory and for room in the window of timestamps,
+ *   <li>lock the key stripes, ascending,
+ *   <li>read old records where the strategy or an insert must,
+ *   <li>claim log space,
+ *   <li>enter the gates, draw one timestamp, write and publish one log record, apply to the memory
+ *       components, leave,
+ *   <li>unlock, wait until readers see it and until it is as durable as the mode says.
+ * </ol>
+ *
+ * Nothing in step 5 waits. What step 3 read stays true until step 6: whoever writes the key needs the
+ * stripe.
+ *
+ * <p><em>Thread-safe;</em> the scratch space of a write is borrowed for its length.
+ */
+final class WritePath {
+    private final Substrate substrate;
+    private final BackgroundWork background;
+    private final KeyStripes stripes;
+
+    /** Open while writes may come; unlike a partition's, whoever is inside may wait. */
+    private final Gate inFlight;
+
+    private final Pool<Scratch> scratches = new Pool<>(Scratch::new);
+
+    WritePath(Substrate substrate, BackgroundWork background) {
+        this.substrate = substrate;
+        this.background = background;
+        this.stripes = new KeyStripes(substrate.tasks());
+        this.inFlight = new Gate(substrate.tasks());
+    }
+
+    /** What one write needs beside its batch; reused. */
+    private static final class Scratch {
+        final Found found = new Found(Limits.RECORD_BYTES_MAX);
+        final Slice key = new Slice();
+        final Slice record = new Slice();
+        final Slice old = new Slice();
+        final Change change = new Change();
+        int[] stripes = new int[16];
+        int stripeCount;
+        Partition[] partitions = new Partition[4];
+        int partitionCount;
+    }
+
+    /** Does all of {@code batch} or nothing; returns when it is visible and durable as promised. */
+    void write(WriteBatch batch) {
+        if (!inFlight.tryEnter()) {
+            throw new ClosedException("the store");
+        }
+        try {
+            substrate.health().checkWritable();
+            if (batch.size() > 0) {
+                writeInFlight(batch);
+            }
+        } finally {
+            inFlight.leave();
+        }
+    }
+
+    /** Returns when no write is in flight; no further one gets in. */
+    void close() {
+        inFlight.close();
+    }
+
+    private void writeInFlight(WriteBatch batch) {
+        batch.resolveRepeats();
+        background.awaitRoom();
+        substrate.timestamps().awaitRoom();
+        Scratch scratch = scratches.take();
+        long timestamp;
+        long sequence;
+        try {
+            lockStripes(batch, scratch);
+            try {
+                int operations = readOld(batch, scratch);
+                if (operations == 0) {
+                    return;
+                }
+                Claim claim = substrate.log().claim((int) loggedBytes(batch, operations, scratch));
+                sequence = claim.sequence();
+                timestamp = apply(batch, operations, claim, scratch);
+            } finally {
+                stripes.unlockAll(scratch.stripes, scratch.stripeCount);
+            }
+        } finally {
+            scratches.give(scratch);
+        }
+        substrate.timestamps().awaitVisible(timestamp);
+        awaitDurable(substrate.log(), sequence);
+    }
+
+    private void awaitDurable(WriteAheadLog log, long sequence) {
+        try {
+            log.awaitDurable(sequence);
+        } catch (StorageException failure) {
+            substrate.health().fail(failure);
+            throw failure;
+        }
+    }
+
+    private void lockStripes(WriteBatch batch, Scratch scratch) {
+        if (scratch.stripes.length < batch.size()) {
+            scratch.stripes = new int[Integer.highestOneBit(batch.size()) * 2];
+        }
+        int count = 0;
+        for (int i = 0; i < batch.size(); i++) {
+            if (!batch.isSuperseded(i)) {
+                scratch.stripes[count++] =
+                        stripes.stripeOf(batch.dataset(i).schema().id(), batch.hash(i));
+            }
+        }
+        Arrays.sort(scratch.stripes, 0, count);
+        int distinct = 0;
+        for (int i = 0; i < count; i++) {
+            if (i == 0 || scratch.stripes[i] != scratch.stripes[i - 1]) {
+                scratch.stripes[distinct++] = scratch.stripes[i];
+            }
+        }
+        stripes.lockAll(scratch.stripes, distinct);
+        scratch.stripeCount = distinct;
+    }
+
+    /**
+     * Reads what the operations replace, checks inserts, leaves out deletes of nothing.
+     *
+     * @return how many operations are left to do
+     */
+    private int readOld(WriteBatch batch, Scratch scratch) {
+        int left = 0;
+        for (int i = 0; i < batch.size(); i++) {
+            if (batch.isSuperseded(i)) {
+                continue;
+            }
+            Dataset dataset = batch.dataset(i);
+            int kind = batch.kind(i);
+            if (kind == WriteBatch.INSERT || !dataset.isBlind()) {
+                Partition partition = dataset.partition(batch.hash(i));
+                int code = find(partition, batch, i, scratch, kind == WriteBatch.INSERT);
+                if (code == Found.MATTER && kind == WriteBatch.INSERT) {
+                    throw dataset.duplicate(scratch.key);
+                }
+                if (code == Found.MATTER) {
+                    batch.setOld(i, scratch.found.value);
+                } else if (kind == WriteBatch.DELETE) {
+                    batch.skip(i);
+                    continue;
+                }
+            }
+            left++;
+        }
+        return left;
+    }
+
+    private static int find(
+            Partition partition, WriteBatch batch, int at, Scratch scratch, boolean keyOnly) {
+        Version pinned = partition.pin();
+        try {
+            Slice key = batch.key(at, scratch.key);
+            long hash = batch.hash(at);
+            return keyOnly
+                    ? partition.findKey(pinned, key, hash, Limits.TIMESTAMP_MAX, scratch.found)
+                    : partition.find(pinned, key, hash, Limits.TIMESTAMP_MAX, scratch.found);
+        } finally {
+            pinned.unpin();
+        }
+    }
+
+    private static long loggedBytes(WriteBatch batch, int operations, Scratch scratch) {
+        long payload = 0;
+        for (int i = 0; i < batch.size(); i++) {
+            if (!batch.isSuperseded(i)) {
+                payload += batch.key(i, scratch.key).length();
+                payload += batch.record(i, scratch.record).length();
+            }
+        }
+        return LogRecords.bytes(operations, payload);
+    }
+
+    private long apply(WriteBatch batch, int operations, Claim claim, Scratch scratch) {
+        enterGates(batch, scratch);
+        try {
+            long timestamp = substrate.timestamps().draw();
+            boolean applied = false;
+            try {
+                log(batch, operations, claim, timestamp, scratch);
+                applyToMemory(batch, timestamp, scratch);
+                applied = true;
+            } finally {
+                if (!applied) {
+                    substrate.health().fail(new IllegalStateException("a write was half applied"));
+                }
+                substrate.timestamps().complete(timestamp);
+            }
+            return timestamp;
+        } finally {
+            for (int i = 0; i < scratch.partitionCount; i++) {
+                scratch.partitions[i].reportGrowth();
+                scratch.partitions[i].gate().leave();
+            }
+        }
+    }
+
+    /** Enters the gate of each partition once, in the order of their numbers in the store. */
+    private static void enterGates(WriteBatch batch, Scratch scratch) {
+        int count = 0;
+        for (int i = 0; i < batch.size(); i++) {
+            if (batch.isSuperseded(i)) {
+                continue;
+            }
+            Partition partition = batch.dataset(i).partition(batch.hash(i));
+            int at = count;
+            boolean known = false;
+            while (at > 0 && !known && scratch.partitions[at - 1].order() >= partition.order()) {
+                at--;
+                known = scratch.partitions[at].order() == partition.order();
+            }
+            if (!known) {
+                if (count == scratch.partitions.length) {
+                    scratch.partitions = Arrays.copyOf(scratch.partitions, count * 2);
+                }
+                System.arraycopy(scratch.partitions, at, scratch.partitions, at + 1, count - at);
+                scratch.partitions[at] = partition;
+                count++;
+            }
+        }
+        scratch.partitionCount = count;
+        for (int i = 0; i < count; i++) {
+            scratch.partitions[i].gate().enter();
+        }
+    }
+
+    private static void log(
+            WriteBatch batch, int operations, Claim claim, long timestamp, Scratch scratch) {
+        long at = LogRecords.begin(claim.segment(), claim.offset(), timestamp, operations);
+        for (int i = 0; i < batch.size(); i++) {
+            if (batch.isSuperseded(i)) {
+                continue;
+            }
+            int datasetId = batch.dataset(i).schema().id();
+            Slice key = batch.key(i, scratch.key);
+            Change change = batch.kind(i) == WriteBatch.DELETE
+                    ? scratch.change.delete(datasetId, key)
+                    : scratch.change.upsert(datasetId, key, batch.record(i, scratch.record));
+            at = LogRecords.put(claim.segment(), at, change);
+        }
+        claim.publish((int) (at - claim.offset()));
+    }
+
+    private static void applyToMemory(WriteBatch batch, long timestamp, Scratch scratch) {
+        for (int i = 0; i < batch.size(); i++) {
+            if (batch.isSuperseded(i)) {
+                continue;
+            }
+            Dataset dataset = batch.dataset(i);
+            MemoryLayer layer = dataset.partition(batch.hash(i)).currentLayer();
+            EagerMaintainer maintainer = dataset.takeMaintainer();
+            Slice key = batch.key(i, scratch.key);
+            Slice old = batch.old(i, scratch.old);
+            if (batch.kind(i) == WriteBatch.DELETE) {
+                maintainer.delete(layer, timestamp, key, old);
+            } else {
+                maintainer.upsert(layer, timestamp, key, batch.record(i, scratch.record), old);
+            }
+            dataset.giveMaintainer(maintainer);
+        }
+    }
+
+    /** Whether every stripe is free; for leak checks. */
+    boolean isIdle() {
+        return stripes.allFree();
+    }
+}

@@ -1,0 +1,146 @@
+package io.turbidite.lsm.check;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.Version;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Checks a store at a snapshot:
+ *
+ * <ol>
+ *   <li>each component file from end to end: checksums, order, ordinals, counts, Bloom filter, padding,
+ *   <li>that each layer's ID lies wholly above the next older one's,
+ *   <li>each index against the primary: as many live entries as live records, and each entry is the one
+ *       that its record gives. Entries are distinct, so the two together mean that they are the same set.
+ * </ol>
+ */
+public final class Verifier {
+    private final List<String> errors = new ArrayList<>();
+    private int components;
+    private long records;
+
+    private Verifier() {}
+
+    /** A dataset to be checked, at a view of one moment. */
+    public record Subject(DatasetSchema schema, List<Partition> partitions, ReadView view) {}
+
+    public static VerifyReport verify(List<Subject> subjects) {
+        Verifier verifier = new Verifier();
+        for (Subject subject : subjects) {
+            for (Partition partition : subject.partitions()) {
+                int before = verifier.errors.size();
+                verifier.checkComponents(partition);
+                if (verifier.errors.size() == before) {
+                    verifier.checkIndexes(subject, partition);
+                }
+            }
+        }
+        return new VerifyReport(
+                subjects.size(), verifier.components, verifier.records, verifier.errors);
+    }
+
+    private void report(String error) {
+        if (errors.size() < VerifyReport.ERROR_COUNT_MAX) {
+            errors.add(error);
+        }
+    }
+
+    private void checkComponents(Partition partition) {
+        Version pinned = partition.pin();
+        try {
+            for (int tree = 0; tree < pinned.treeCount(); tree++) {
+                long above = Long.MAX_VALUE;
+                for (ComponentHandle handle : pinned.tree(tree)) {
+                    components++;
+                    handle.component().verify(damage -> report(damage.toString()));
+                    if (handle.state().maxTimestamp() >= above) {
+                        report("%s: component %d covers %d to %d, which is not below %d"
+                                .formatted(
+                                        partition,
+                                        handle.state().fileId(),
+                                        handle.state().minTimestamp(),
+                                        handle.state().maxTimestamp(),
+                                        above));
+                    }
+                    above = handle.state().minTimestamp();
+                }
+            }
+        } finally {
+            pinned.unpin();
+        }
+    }
+
+    private void checkIndexes(Subject subject, Partition partition) {
+        try {
+            long live = countRecords(subject, partition);
+            records += live;
+            for (IndexSchema index : subject.schema().indexes()) {
+                checkIndex(subject, partition, index, live);
+            }
+        } catch (CorruptionException damage) {
+            report(damage.toString());
+        }
+    }
+
+    private static long countRecords(Subject subject, Partition partition) {
+        long count = 0;
+        RecordView record = new RecordView(subject.schema().type());
+        try (RecordCursor cursor =
+                subject.view().scan(partition.number(), KeyRange.all(), FilterPredicate.none())) {
+            while (cursor.next()) {
+                record.wrap(cursor.record());
+                count++;
+            }
+        }
+        return count;
+    }
+
+    private void checkIndex(
+            Subject subject, Partition partition, IndexSchema index, long liveRecords) {
+        String where = "%s, index %s".formatted(partition, index.name());
+        RecordView record = new RecordView(subject.schema().type());
+        ByteSink bytes = new ByteSink(1 << 10, Limits.RECORD_BYTES_MAX);
+        ByteSink wanted = new ByteSink(256, 64 * Limits.KEY_BYTES_MAX);
+        Slice slice = new Slice();
+        long entries = 0;
+        try (IndexCursor cursor = subject.view()
+                .search(partition.number(), index.name(), KeyRange.all(), FilterPredicate.none())) {
+            while (cursor.next()) {
+                entries++;
+                if (!subject.view().get(cursor.primaryKey(), bytes)) {
+                    report("%s: entry %s has no record"
+                            .formatted(where, describe(subject, cursor)));
+                    continue;
+                }
+                wanted.clear();
+                index.key().append(record.wrap(bytes.asSlice(slice)), wanted);
+                if (!wanted.asSlice(slice).contentEquals(cursor.secondaryKey())) {
+                    report("%s: entry %s is not the one its record gives"
+                            .formatted(where, describe(subject, cursor)));
+                }
+            }
+        }
+        if (entries != liveRecords) {
+            report("%s: %d entries for %d records".formatted(where, entries, liveRecords));
+        }
+    }
+
+    private static String describe(Subject subject, IndexCursor cursor) {
+        return subject.schema().primaryKey().decode(cursor.primaryKey(), 0).toString();
+    }
+}

@@ -1,0 +1,92 @@
+package io.turbidite.lsm.partition;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.lsm.component.ComponentHeader;
+import io.turbidite.lsm.component.ComponentOptions;
+import io.turbidite.lsm.component.ComponentWriter;
+import io.turbidite.lsm.component.DiskComponent;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.StoreFiles;
+
+import java.util.List;
+
+/** Creates and opens the component files of a partition's trees. Stateless. */
+final class ComponentFiles {
+    private ComponentFiles() {}
+
+    /**
+     * Opens a component that the manifest names.
+     *
+     * @throws CorruptionException also if the file is not the one that the manifest means
+     */
+    static ComponentHandle open(
+            Substrate substrate,
+            DatasetSchema schema,
+            int partition,
+            int tree,
+            ComponentState state) {
+        ComponentHandle handle = openNew(substrate, schema, partition, tree, state.fileId());
+        if (!handle.state().equals(state)) {
+            handle.release();
+            throw new CorruptionException(
+                    StoreFiles.component(state.fileId()),
+                    0,
+                    "component",
+                    state.toString(),
+                    handle.state().toString());
+        }
+        return handle;
+    }
+
+    /** Opens a component that was just written. */
+    static ComponentHandle openNew(
+            Substrate substrate, DatasetSchema schema, int partition, int tree, long fileId) {
+        DiskComponent component = DiskComponent.open(
+                substrate.disk(),
+                StoreFiles.component(fileId),
+                header(substrate, schema, partition, tree, fileId),
+                substrate.cache());
+        ComponentState state = new ComponentState(
+                fileId,
+                component.id().minTimestamp(),
+                component.id().maxTimestamp(),
+                component.bytes());
+        return new ComponentHandle(state, component, substrate.graveyard());
+    }
+
+    /** A writer for a tree; only the primary has a Bloom filter and a key tree beside its records. */
+    static ComponentWriter create(
+            Substrate substrate,
+            DatasetSchema schema,
+            int partition,
+            int tree,
+            long fileId,
+            long expectedEntries) {
+        ComponentOptions options = schema.components();
+        return ComponentWriter.create(
+                substrate.disk(),
+                StoreFiles.component(fileId),
+                header(substrate, schema, partition, tree, fileId),
+                tree == 0 ? options : options.withBloom(false).withKeyTree(false),
+                expectedEntries);
+    }
+
+    /** Lets the maker's references go; files that were not installed are deleted. */
+    static void letGo(List<ComponentHandle> handles, boolean installed) {
+        for (ComponentHandle handle : handles) {
+            if (!installed) {
+                handle.markObsolete();
+            }
+            handle.release();
+        }
+    }
+
+    private static ComponentHeader header(
+            Substrate substrate, DatasetSchema schema, int partition, int tree, long fileId) {
+        int indexId = tree == 0 ? 0 : schema.indexes().get(tree - 1).id();
+        return new ComponentHeader(
+                substrate.manifest().state().storeId(), fileId, schema.id(), partition, indexId);
+    }
+}

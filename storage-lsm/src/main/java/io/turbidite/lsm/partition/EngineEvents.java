@@ -1,0 +1,105 @@
+package io.turbidite.lsm.partition;
+
+import io.turbidite.core.meter.Counter;
+import io.turbidite.core.meter.Latency;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.core.time.Clock;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.MemoryLayer;
+
+import java.util.List;
+
+/**
+ * Takes note of what background work did and why writers waited: meters for the sum, an event for each
+ * (D8). <em>Thread-safe.</em>
+ */
+public final class EngineEvents {
+    private final StoreEvents events;
+    private final Clock clock;
+    private final Counter flushBytes;
+    private final Counter mergeReadBytes;
+    private final Counter mergeWriteBytes;
+    private final Counter pauses;
+    private final Latency flushes;
+    private final Latency merges;
+    private final Latency stalls;
+
+    public EngineEvents(Meters meters, StoreEvents events, Clock clock) {
+        this.events = events;
+        this.clock = clock;
+        this.flushBytes = meters.counter("flush.bytes");
+        this.mergeReadBytes = meters.counter("merge.bytes.read");
+        this.mergeWriteBytes = meters.counter("merge.bytes.written");
+        this.pauses = meters.counter("background.pauses");
+        this.flushes = meters.latency("flush.time");
+        this.merges = meters.latency("merge.time");
+        this.stalls = meters.latency("write.stall.time");
+    }
+
+    void flushed(Partition partition, MemoryLayer layer, long bytes, long nanos) {
+        flushBytes.add(bytes);
+        flushes.record(nanos);
+        events.publish(new StoreEvent.Flushed(
+                clock.wallMicros(),
+                partition.schema().name(),
+                partition.number(),
+                layer.reportedBytes() > 0 ? "memory" : "request",
+                layer.minTimestamp(),
+                layer.maxTimestamp(),
+                layer.tree(0).entryCount(),
+                bytes,
+                nanos));
+    }
+
+    void merged(
+            Partition partition,
+            int tree,
+            List<ComponentHandle> inputs,
+            ComponentHandle output,
+            long nanos) {
+        DatasetSchema schema = partition.schema();
+        long bytesRead = inputs.stream()
+                .map(ComponentHandle::state)
+                .mapToLong(ComponentState::bytes)
+                .sum();
+        mergeReadBytes.add(bytesRead);
+        mergeWriteBytes.add(output.state().bytes());
+        merges.record(nanos);
+        events.publish(new StoreEvent.Merged(
+                clock.wallMicros(),
+                schema.name(),
+                partition.number(),
+                tree == 0 ? "primary" : schema.indexes().get(tree - 1).name(),
+                schema.mergePolicy().toString(),
+                inputs.size(),
+                bytesRead,
+                output.state().bytes(),
+                inputs.stream()
+                        .mapToLong(input -> input.component().entryCount())
+                        .sum(),
+                output.component().entryCount(),
+                nanos));
+    }
+
+    void stalled(long nanos) {
+        stalls.record(nanos);
+        events.publish(
+                new StoreEvent.Stalled(clock.wallMicros(), "", -1, "write memory is full", nanos));
+    }
+
+    void paused(String work, Throwable cause) {
+        pauses.increment();
+        events.publish(new StoreEvent.SpaceChanged(
+                clock.wallMicros(), true, work + ": " + cause.getMessage()));
+    }
+
+    /** Says how an opening went. */
+    public void recovered(long logBytes, long operationCount, long nanos) {
+        events.publish(
+                new StoreEvent.Recovered(clock.wallMicros(), logBytes, operationCount, nanos));
+    }
+}

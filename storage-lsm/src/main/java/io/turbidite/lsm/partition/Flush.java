@@ -1,0 +1,139 @@
+package io.turbidite.lsm.partition;
+
+import io.turbidite.core.StoreFailedException;
+import io.turbidite.lsm.component.ComponentFilter;
+import io.turbidite.lsm.component.ComponentId;
+import io.turbidite.lsm.component.ComponentWriter;
+import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.memory.MemoryComponent;
+import io.turbidite.lsm.merge.VersionRetention;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.StoreFiles;
+import io.turbidite.lsm.version.Version;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Writes a partition's frozen layer to disk, one component for each tree, all with one component ID,
+ * even if empty (LUO19 §2.2: the memory components of a partition are always flushed together).
+ *
+ * <ol>
+ *   <li>Freeze the current layer, unless one is frozen from a flush that failed for want of space.
+ *   <li>Make the log durable to its last record, so that no component is ahead of it (rule 6).
+ *   <li>Write and sync the components, sync their directory.
+ *   <li>One manifest edit; under its lock the new version.
+ *   <li>Let go of the log that is no longer needed.
+ * </ol>
+ *
+ * A failure before step 4 leaves orphans, which are deleted here or at the next opening, and the frozen
+ * layer in place.
+ */
+final class Flush {
+    private final Partition partition;
+    private final Substrate substrate;
+
+    Flush(Partition partition) {
+        this.partition = partition;
+        this.substrate = partition.substrate();
+    }
+
+    /** Flushes; false if there was nothing to flush. */
+    boolean run() {
+        if (partition.frozenLayer() == null && !partition.freeze()) {
+            return false;
+        }
+        substrate.log().flush();
+        Version pinned = partition.pin();
+        List<ComponentHandle> flushed = new ArrayList<>();
+        boolean installed = false;
+        try {
+            MemoryLayer layer = Objects.requireNonNull(pinned.frozen());
+            long startNanos = substrate.clock().monotonicNanos();
+            ComponentFilter filter = layer.filter();
+            for (int tree = 0; tree < pinned.treeCount(); tree++) {
+                flushed.add(write(pinned, layer, tree, filter));
+            }
+            substrate.disk().syncDirectory(StoreFiles.DATA);
+            install(layer, flushed);
+            installed = true;
+            long bytes =
+                    flushed.stream().mapToLong(handle -> handle.state().bytes()).sum();
+            substrate
+                    .events()
+                    .flushed(
+                            partition,
+                            layer,
+                            bytes,
+                            substrate.clock().monotonicNanos() - startNanos);
+        } catch (StoreFailedException uncertain) {
+            // the manifest that stands after reopening may name the new files: they must stay
+            installed = true;
+            throw uncertain;
+        } finally {
+            // an installed component is held by the version; one that was not is deleted here
+            ComponentFiles.letGo(flushed, installed);
+            pinned.unpin();
+        }
+        substrate.tasks().signal();
+        substrate.log().truncateBefore(substrate.manifest().state().logPosition());
+        return true;
+    }
+
+    private ComponentHandle write(
+            Version pinned, MemoryLayer layer, int tree, ComponentFilter filter) {
+        MemoryComponent memory = layer.tree(tree);
+        boolean includesOldest = pinned.tree(tree).isEmpty();
+        VersionRetention retention = substrate.timestamps().retention(includesOldest);
+        long fileId = substrate.manifest().newFileId();
+        ComponentId id = new ComponentId(layer.minTimestamp(), layer.maxTimestamp());
+        try (ComponentWriter writer = ComponentFiles.create(
+                        substrate,
+                        partition.schema(),
+                        partition.number(),
+                        tree,
+                        fileId,
+                        memory.entryCount());
+                EntryCursor entries = retention.retain(memory.cursor())) {
+            while (entries.next()) {
+                writer.add(
+                        entries.key(),
+                        entries.timestamp(),
+                        entries.isAntimatter(),
+                        entries.value());
+            }
+            writer.finish(id, filter, layer.minWallMicros(), layer.maxWallMicros());
+        }
+        return ComponentFiles.openNew(
+                substrate, partition.schema(), partition.number(), tree, fileId);
+    }
+
+    private void install(MemoryLayer layer, List<ComponentHandle> flushed) {
+        int datasetId = partition.schema().id();
+        substrate
+                .manifest()
+                .edit(
+                        state -> {
+                            PartitionState before = state.partition(datasetId, partition.number());
+                            List<List<ComponentState>> trees = new ArrayList<>();
+                            for (int tree = 0; tree < flushed.size(); tree++) {
+                                List<ComponentState> components = new ArrayList<>();
+                                components.add(flushed.get(tree).state());
+                                components.addAll(before.trees().get(tree));
+                                trees.add(components);
+                            }
+                            PartitionState after = new PartitionState(layer.maxTimestamp(), trees);
+                            long last = substrate.timestamps().lastDrawn();
+                            long position = substrate
+                                    .partitions()
+                                    .replayFrom(partition, substrate.log().position());
+                            return state.withPartition(datasetId, partition.number(), after)
+                                    .withProgress(last, position);
+                        },
+                        () -> partition.installFlushed(flushed, layer.maxTimestamp()));
+    }
+}

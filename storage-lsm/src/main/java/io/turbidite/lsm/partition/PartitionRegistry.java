@@ -1,0 +1,86 @@
+package io.turbidite.lsm.partition;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * All partitions of a store, and the account of the memory that their unflushed layers hold together.
+ *
+ * <p><em>Thread-safe.</em>
+ */
+public final class PartitionRegistry {
+    private final CopyOnWriteArrayList<Partition> partitions = new CopyOnWriteArrayList<>();
+    private final AtomicLong unflushedBytes = new AtomicLong();
+
+    private final AtomicInteger nextOrder = new AtomicInteger();
+
+    int newOrder() {
+        return nextOrder.getAndIncrement();
+    }
+
+    public void add(Partition partition) {
+        partitions.add(partition);
+    }
+
+    public List<Partition> all() {
+        return partitions;
+    }
+
+    /** Memory of all layers that are not on disk yet, in steps of 64 KiB. */
+    public long unflushedBytes() {
+        return unflushedBytes.get();
+    }
+
+    void addUnflushed(long bytes) {
+        unflushedBytes.addAndGet(bytes);
+    }
+
+    /** The partition whose current layer holds the most memory; null if all are empty. */
+    @Nullable
+    Partition largest() {
+        Partition largest = null;
+        long most = 0;
+        for (Partition partition : partitions) {
+            long bytes = partition.currentBytes();
+            if (bytes > most) {
+                most = bytes;
+                largest = partition;
+            }
+        }
+        return largest;
+    }
+
+    /** The partition that keeps the most log alive; null if none keeps any. */
+    @Nullable
+    Partition oldest() {
+        Partition oldest = null;
+        long least = Long.MAX_VALUE;
+        for (Partition partition : partitions) {
+            long position = partition.replayFrom(false);
+            if (partition.unflushedBytes() > 0 && position < least) {
+                least = position;
+                oldest = partition;
+            }
+        }
+        return oldest;
+    }
+
+    /**
+     * From where the log must be replayed, once the frozen layer of {@code flushed} is on disk.
+     *
+     * @param flushed null if nothing is being flushed
+     * @param nothing what to answer if there is no partition
+     */
+    public long replayFrom(@Nullable Partition flushed, long nothing) {
+        long least = nothing;
+        for (Partition partition : partitions) {
+            boolean skipFrozen = flushed != null && partition.equals(flushed);
+            least = Math.min(least, partition.replayFrom(skipFrozen));
+        }
+        return least;
+    }
+}

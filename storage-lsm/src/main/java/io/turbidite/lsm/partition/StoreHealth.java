@@ -1,0 +1,77 @@
+package io.turbidite.lsm.partition;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.StoreFailedException;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * Whether the store is open, and whether it still takes writes (D6): the first failure is kept, reads go
+ * on, only reopening recovers.
+ *
+ * <p><em>Thread-safe.</em>
+ */
+public final class StoreHealth {
+    private final AtomicReference<@Nullable Throwable> firstFailure = new AtomicReference<>();
+    private volatile boolean closing;
+    private volatile boolean closed;
+
+    /** Refuses writes from now on because of {@code cause}; later causes are ignored. */
+    public void fail(Throwable cause) {
+        firstFailure.compareAndSet(null, cause);
+    }
+
+    /** Background work ends early, writes are refused, reads go on. */
+    public void beginClose() {
+        closing = true;
+    }
+
+    public boolean isClosing() {
+        return closing;
+    }
+
+    public void close() {
+        closing = true;
+        closed = true;
+    }
+
+    public boolean isClosed() {
+        return closed;
+    }
+
+    public @Nullable Throwable firstFailure() {
+        return firstFailure.get();
+    }
+
+    /**
+     * Checks that the store can be read.
+     *
+     * @throws ClosedException if it was closed
+     */
+    public void checkReadable() {
+        if (closed) {
+            throw new ClosedException("the store");
+        }
+    }
+
+    /**
+     * Checks that the store takes writes.
+     *
+     * @throws ClosedException if it was closed
+     * @throws StoreFailedException with the first cause if it failed
+     */
+    public void checkWritable() {
+        if (closing) {
+            throw new ClosedException("the store");
+        }
+        Throwable cause = firstFailure.get();
+        if (cause != null) {
+            throw new StoreFailedException(
+                    "the store takes no writes since a failure (%s); reopen it to recover"
+                            .formatted(cause.getMessage()),
+                    cause);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package io.turbidite.lsm.partition;
+
+import io.turbidite.core.cache.BufferCache;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.log.WriteAheadLog;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.core.time.Clock;
+import io.turbidite.lsm.memory.ChunkSource;
+import io.turbidite.lsm.version.Graveyard;
+import io.turbidite.lsm.version.Manifest;
+import io.turbidite.lsm.write.Timestamps;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.Objects;
+
+/**
+ * What all partitions of a store stand on. Each part says how it may be used. <em>Immutable</em> once the
+ * log is attached, which happens while the store opens: replay needs the partitions, and they need the
+ * rest.
+ */
+public final class Substrate {
+    private final Disk disk;
+    private final Tasks tasks;
+    private final Clock clock;
+    private final BufferCache cache;
+    private final ChunkSource chunks;
+    private final Manifest manifest;
+    private final EngineEvents events;
+    private final Graveyard graveyard;
+    private final Timestamps timestamps;
+    private final PartitionRegistry partitions = new PartitionRegistry();
+    private final StoreHealth health = new StoreHealth();
+    private @Nullable WriteAheadLog log;
+
+    /** The world outside: the disk, background work, time. */
+    public record Surroundings(Disk disk, Tasks tasks, Clock clock) {}
+
+    public Substrate(
+            Surroundings surroundings,
+            BufferCache cache,
+            ChunkSource chunks,
+            Manifest manifest,
+            EngineEvents events) {
+        this.disk = surroundings.disk();
+        this.tasks = surroundings.tasks();
+        this.clock = surroundings.clock();
+        this.cache = cache;
+        this.chunks = chunks;
+        this.manifest = manifest;
+        this.events = events;
+        this.graveyard = new Graveyard(disk);
+        this.timestamps = new Timestamps(manifest.state().lastTimestamp(), tasks);
+    }
+
+    /** Completes the substrate. */
+    public void attachLog(WriteAheadLog opened) {
+        log = opened;
+    }
+
+    public Disk disk() {
+        return disk;
+    }
+
+    public Tasks tasks() {
+        return tasks;
+    }
+
+    public Clock clock() {
+        return clock;
+    }
+
+    public BufferCache cache() {
+        return cache;
+    }
+
+    public ChunkSource chunks() {
+        return chunks;
+    }
+
+    public Manifest manifest() {
+        return manifest;
+    }
+
+    public Graveyard graveyard() {
+        return graveyard;
+    }
+
+    public Timestamps timestamps() {
+        return timestamps;
+    }
+
+    public WriteAheadLog log() {
+        return Objects.requireNonNull(log, "the log is attached when the store is open");
+    }
+
+    public PartitionRegistry partitions() {
+        return partitions;
+    }
+
+    public StoreHealth health() {
+        return health;
+    }
+
+    public EngineEvents events() {
+        return events;
+    }
+}

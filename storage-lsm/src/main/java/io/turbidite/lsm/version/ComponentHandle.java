@@ -1,0 +1,56 @@
+package io.turbidite.lsm.version;
+
+import io.turbidite.lsm.component.DiskComponent;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A disk component and who holds it. Born with one reference, its creator's; when the last one goes the
+ * component is closed, and its file goes to the {@link Graveyard} if a manifest without it is durable.
+ *
+ * <p><em>Thread-safe:</em> the count by compare-and-swap, {@code obsolete} by release and acquire.
+ */
+public final class ComponentHandle {
+    private final ManifestState.ComponentState state;
+    private final DiskComponent component;
+    private final Graveyard graveyard;
+    private final AtomicInteger references = new AtomicInteger(1);
+    private volatile boolean obsolete;
+
+    public ComponentHandle(
+            ManifestState.ComponentState state, DiskComponent component, Graveyard graveyard) {
+        this.state = state;
+        this.component = component;
+        this.graveyard = graveyard;
+    }
+
+    public ManifestState.ComponentState state() {
+        return state;
+    }
+
+    public DiskComponent component() {
+        return component;
+    }
+
+    void retain() {
+        int before = references.getAndIncrement();
+        assert before > 0 : "component " + state.fileId() + " was let go";
+    }
+
+    /** Lets one reference go. */
+    public void release() {
+        int left = references.decrementAndGet();
+        assert left >= 0 : "component " + state.fileId() + " is let go twice";
+        if (left == 0) {
+            component.close();
+            if (obsolete) {
+                graveyard.bury(state.fileId());
+            }
+        }
+    }
+
+    /** A durable manifest no longer names the file: it is deleted when nobody reads it any more. */
+    public void markObsolete() {
+        obsolete = true;
+    }
+}

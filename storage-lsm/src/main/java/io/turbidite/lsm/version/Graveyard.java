@@ -1,0 +1,48 @@
+package io.turbidite.lsm.version;
+
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.file.Disk;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Component files that nobody needs: handed in by whoever lets go last (a reader, perhaps), deleted by
+ * background work. A file that can't be deleted stays behind as an orphan, is counted, and goes at the
+ * next opening.
+ *
+ * <p><em>Thread-safe.</em>
+ */
+public final class Graveyard {
+    private final Disk disk;
+    private final ConcurrentLinkedQueue<Long> fileIds = new ConcurrentLinkedQueue<>();
+    private final AtomicLong orphanCount = new AtomicLong();
+
+    public Graveyard(Disk disk) {
+        this.disk = disk;
+    }
+
+    void bury(long fileId) {
+        fileIds.add(fileId);
+    }
+
+    /** Deletes what was handed in. */
+    public void dig() {
+        @Nullable Long fileId = fileIds.poll();
+        while (fileId != null) {
+            try {
+                disk.delete(StoreFiles.component(fileId));
+            } catch (StorageIoException left) {
+                orphanCount.incrementAndGet();
+            }
+            fileId = fileIds.poll();
+        }
+    }
+
+    /** Files that could not be deleted since the store was opened. */
+    public long orphanCount() {
+        return orphanCount.get();
+    }
+}

@@ -1,0 +1,70 @@
+package io.turbidite.lsm.version;
+
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.file.Disk;
+
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.UnaryOperator;
+
+/**
+ * The durable truth of which components a store consists of. A change is a whole new file, written,
+ * synced, renamed over the old one and made durable by a sync of the directory: so an edit is there or
+ * not, there is no tail to tear, and one checksum covers it. A few kilobytes a flush buy that.
+ *
+ * <p><em>Thread-safe:</em> one lock, held over the file's I/O; it is on no write or read path.
+ */
+public final class Manifest {
+    private final Disk disk;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final AtomicLong nextFileId;
+    private volatile ManifestState state;
+
+    private Manifest(Disk disk, ManifestState state) {
+        this.disk = disk;
+        this.state = state;
+        this.nextFileId = new AtomicLong(state.nextFileId());
+    }
+
+    /** Writes the first manifest of a new store. */
+    public static Manifest create(Disk disk, long storeId) {
+        Manifest manifest = new Manifest(disk, ManifestState.empty(storeId));
+        manifest.edit(first -> first, () -> {});
+        return manifest;
+    }
+
+    /** Reads the manifest of an existing store. */
+    public static Manifest open(Disk disk) {
+        return new Manifest(disk, ManifestFile.read(disk));
+    }
+
+    /** What is durable. */
+    public ManifestState state() {
+        return state;
+    }
+
+    /** A file id that no file has. */
+    public long newFileId() {
+        return nextFileId.getAndIncrement();
+    }
+
+    /**
+     * Makes a change durable, then visible.
+     *
+     * @param change from the current state; not called again
+     * @param install makes the change visible in memory; runs under the lock, when the file is durable
+     * @throws StorageIoException if the file can't be written; nothing has happened
+     * @throws io.turbidite.core.StoreFailedException if it can't be known which manifest stands
+     */
+    public void edit(UnaryOperator<ManifestState> change, Runnable install) {
+        lock.lock();
+        try {
+            ManifestState changed = change.apply(state).withNextFileId(nextFileId.get());
+            ManifestFile.write(disk, changed);
+            state = changed;
+            install.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

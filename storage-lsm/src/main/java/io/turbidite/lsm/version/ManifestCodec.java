@@ -1,0 +1,220 @@
+package io.turbidite.lsm.version;
+
+import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.type.Field;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.lsm.component.ComponentOptions;
+import io.turbidite.lsm.component.Compression;
+import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.ManifestState.DatasetState;
+import io.turbidite.lsm.version.ManifestState.PartitionState;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The payload of the manifest file, version 1. All integers big-endian, strings as {@link
+ * DataOutputStream#writeUTF}, lists as a 32-bit count and the elements. It is read only after its
+ * checksum was found right, so a count can be believed.
+ *
+ * <pre>
+ * payload   := nextFileId i64, nextDatasetId i32, lastTimestamp i64, logPosition i64, dataset*
+ * dataset   := id i32, name str, field*, partitions i32, primaryKey str*, filterField str*, index*,
+ *              maintenance str, policy str, options, partition*
+ * field     := name str, type str
+ * index     := id i32, name str, kind str, field str*, maintenance str
+ * options   := pageBytes i32, compression str, bloom bool, bloomFalsePositiveRate f64, keyTree bool
+ * partition := flushedTimestamp i64, tree*        tree := component*
+ * component := fileId i64, minTimestamp i64, maxTimestamp i64, bytes i64
+ * </pre>
+ */
+final class ManifestCodec {
+    private ManifestCodec() {}
+
+    static byte[] encode(ManifestState state) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (DataOutputStream out = new DataOutputStream(bytes)) {
+            out.writeLong(state.nextFileId());
+            out.writeInt(state.nextDatasetId());
+            out.writeLong(state.lastTimestamp());
+            out.writeLong(state.logPosition());
+            out.writeInt(state.datasets().size());
+            for (DatasetState dataset : state.datasets()) {
+                writeSchema(out, dataset.schema());
+                out.writeInt(dataset.partitions().size());
+                for (PartitionState partition : dataset.partitions()) {
+                    writePartition(out, partition);
+                }
+            }
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+        return bytes.toByteArray();
+    }
+
+    /**
+     * Reads a payload back.
+     *
+     * @throws IOException if it ends too early or does not end where it should
+     */
+    static ManifestState decode(long storeId, byte[] payload) throws IOException {
+        try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(payload))) {
+            long nextFileId = in.readLong();
+            int nextDatasetId = in.readInt();
+            long lastTimestamp = in.readLong();
+            long logPosition = in.readLong();
+            List<DatasetState> datasets = new ArrayList<>();
+            int datasetCount = in.readInt();
+            for (int i = 0; i < datasetCount; i++) {
+                DatasetSchema schema = readSchema(in);
+                List<PartitionState> partitions = new ArrayList<>();
+                int partitionCount = in.readInt();
+                for (int p = 0; p < partitionCount; p++) {
+                    partitions.add(readPartition(in));
+                }
+                datasets.add(new DatasetState(schema, partitions));
+            }
+            if (in.available() != 0) {
+                throw new IOException("%d bytes too many".formatted(in.available()));
+            }
+            return new ManifestState(
+                    storeId, nextFileId, nextDatasetId, lastTimestamp, logPosition, datasets);
+        }
+    }
+
+    private static void writeSchema(DataOutputStream out, DatasetSchema schema) throws IOException {
+        out.writeInt(schema.id());
+        out.writeUTF(schema.name());
+        out.writeInt(schema.type().fields().size());
+        for (Field field : schema.type().fields()) {
+            out.writeUTF(field.name());
+            out.writeUTF(field.typeLabel());
+        }
+        out.writeInt(schema.partitions());
+        writeStrings(out, schema.primaryKey().fields());
+        writeStrings(out, schema.filterFields());
+        out.writeInt(schema.indexes().size());
+        for (IndexSchema index : schema.indexes()) {
+            out.writeInt(index.id());
+            out.writeUTF(index.name());
+            out.writeUTF(index.kind().name());
+            writeStrings(out, index.key().fields());
+            out.writeUTF(index.maintenance().label());
+        }
+        out.writeUTF(schema.maintenance().label());
+        out.writeUTF(schema.mergePolicy().toString());
+        ComponentOptions options = schema.components();
+        out.writeInt(options.pageBytes());
+        out.writeUTF(options.compression().name());
+        out.writeBoolean(options.bloom());
+        out.writeDouble(options.bloomFalsePositiveRate());
+        out.writeBoolean(options.keyTree());
+    }
+
+    private static DatasetSchema readSchema(DataInputStream in) throws IOException {
+        int id = in.readInt();
+        String name = in.readUTF();
+        List<Field> fields = new ArrayList<>();
+        int fieldCount = in.readInt();
+        for (int i = 0; i < fieldCount; i++) {
+            String fieldName = in.readUTF();
+            fields.add(Field.parse(fieldName, in.readUTF()));
+        }
+        RecordType type = RecordType.of(fields);
+        int partitions = in.readInt();
+        KeySpec primaryKey = KeySpec.of(type, readStrings(in), "primary key");
+        List<KeySpec> filter = new ArrayList<>();
+        for (String field : readStrings(in)) {
+            filter.add(KeySpec.of(type, List.of(field), "filter"));
+        }
+        List<IndexSchema> indexes = new ArrayList<>();
+        int indexCount = in.readInt();
+        for (int i = 0; i < indexCount; i++) {
+            int indexId = in.readInt();
+            String indexName = in.readUTF();
+            IndexDescription.Kind kind = IndexDescription.Kind.valueOf(in.readUTF());
+            KeySpec key = KeySpec.of(type, readStrings(in), "index " + indexName);
+            indexes.add(new IndexSchema(
+                    indexId, indexName, kind, key, Maintenance.ofLabel(in.readUTF())));
+        }
+        Maintenance maintenance = Maintenance.ofLabel(in.readUTF());
+        MergePolicySpec policy = MergePolicySpec.parse(in.readUTF());
+        int pageBytes = in.readInt();
+        Compression compression = Compression.valueOf(in.readUTF());
+        boolean bloom = in.readBoolean();
+        double falsePositiveRate = in.readDouble();
+        boolean keyTree = in.readBoolean();
+        ComponentOptions options =
+                new ComponentOptions(pageBytes, compression, bloom, falsePositiveRate, keyTree);
+        return new DatasetSchema(
+                id,
+                name,
+                type,
+                primaryKey,
+                filter,
+                indexes,
+                partitions,
+                maintenance,
+                policy,
+                options);
+    }
+
+    private static void writePartition(DataOutputStream out, PartitionState partition)
+            throws IOException {
+        out.writeLong(partition.flushedTimestamp());
+        out.writeInt(partition.trees().size());
+        for (List<ComponentState> tree : partition.trees()) {
+            out.writeInt(tree.size());
+            for (ComponentState component : tree) {
+                out.writeLong(component.fileId());
+                out.writeLong(component.minTimestamp());
+                out.writeLong(component.maxTimestamp());
+                out.writeLong(component.bytes());
+            }
+        }
+    }
+
+    private static PartitionState readPartition(DataInputStream in) throws IOException {
+        long flushedTimestamp = in.readLong();
+        List<List<ComponentState>> trees = new ArrayList<>();
+        int treeCount = in.readInt();
+        for (int tree = 0; tree < treeCount; tree++) {
+            List<ComponentState> components = new ArrayList<>();
+            int componentCount = in.readInt();
+            for (int i = 0; i < componentCount; i++) {
+                components.add(new ComponentState(
+                        in.readLong(), in.readLong(), in.readLong(), in.readLong()));
+            }
+            trees.add(components);
+        }
+        return new PartitionState(flushedTimestamp, trees);
+    }
+
+    private static void writeStrings(DataOutputStream out, List<String> strings)
+            throws IOException {
+        out.writeInt(strings.size());
+        for (String string : strings) {
+            out.writeUTF(string);
+        }
+    }
+
+    private static List<String> readStrings(DataInputStream in) throws IOException {
+        List<String> strings = new ArrayList<>();
+        int count = in.readInt();
+        for (int i = 0; i < count; i++) {
+            strings.add(in.readUTF());
+        }
+        return strings;
+    }
+}

@@ -1,0 +1,154 @@
+package io.turbidite.lsm.version;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.lsm.component.ComponentFilter;
+import io.turbidite.lsm.memory.ChunkSource;
+import io.turbidite.lsm.memory.MemoryComponent;
+import io.turbidite.lsm.schema.DatasetSchema;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The memory components of all indexes of a partition, with one filter and one coverage: they are
+ * written, frozen, flushed and let go together.
+ *
+ * <p><em>Thread-safe</em> while current (writers are inside the partition's gate); read-only once
+ * frozen.
+ */
+public final class MemoryLayer {
+    /** Steps in which growth is reported, so that writers rarely touch the shared account. */
+    private static final long GRAIN_BYTES = 64 << 10;
+
+    private final MemoryComponent[] trees;
+    private final FilterTracker filter;
+    private final long minTimestamp;
+    private final long logPosition;
+    private final AtomicInteger references = new AtomicInteger(1);
+    private final AtomicLong reportedBytes = new AtomicLong();
+    private final long minWallMicros;
+    private volatile long maxWallMicros;
+    private volatile long maxTimestamp = -1;
+
+    /**
+     * @param minTimestamp the first timestamp it covers
+     * @param logPosition every record of an operation in this layer is at or behind it
+     * @param wallMicros now
+     */
+    public MemoryLayer(
+            ChunkSource chunks,
+            DatasetSchema schema,
+            long minTimestamp,
+            long logPosition,
+            long wallMicros) {
+        this.trees = new MemoryComponent[schema.treeCount()];
+        for (int i = 0; i < trees.length; i++) {
+            trees[i] = MemoryComponent.create(chunks);
+        }
+        this.filter = new FilterTracker(schema.filter().size());
+        this.minTimestamp = minTimestamp;
+        this.logPosition = logPosition;
+        this.minWallMicros = wallMicros;
+        this.maxWallMicros = wallMicros;
+    }
+
+    /** The component of the primary (0) or of the secondary at schema position {@code tree - 1}. */
+    public MemoryComponent tree(int tree) {
+        return trees[tree];
+    }
+
+    /** Widens the filter by a value of a filter field. */
+    public void widenFilter(int field, Slice encoded) {
+        filter.widen(field, encoded);
+    }
+
+    /** Notes that a record without a value of the filter field came in. */
+    public void widenFilterByAbsent(int field) {
+        filter.markAbsent(field);
+    }
+
+    public boolean mayMatch(FilterPredicate predicate) {
+        return filter.mayMatch(predicate);
+    }
+
+    public ComponentFilter filter() {
+        return filter.snapshot();
+    }
+
+    /** Says which timestamp is the last one covered; no writer comes after. */
+    public void freeze(long lastTimestamp, long wallMicros) {
+        maxWallMicros = wallMicros;
+        maxTimestamp = lastTimestamp;
+    }
+
+    public long minTimestamp() {
+        return minTimestamp;
+    }
+
+    /** When the layer became current. */
+    public long minWallMicros() {
+        return minWallMicros;
+    }
+
+    /** When it was frozen. */
+    public long maxWallMicros() {
+        return maxWallMicros;
+    }
+
+    /** The last timestamp covered, or -1 while the layer is current. */
+    public long maxTimestamp() {
+        return maxTimestamp;
+    }
+
+    public long logPosition() {
+        return logPosition;
+    }
+
+    /** Whether no entry was put; an operation always puts one into the primary. */
+    public boolean isEmpty() {
+        return trees[0].entryCount() == 0;
+    }
+
+    /** Memory held by all components together. */
+    public long bytesUsed() {
+        long bytes = 0;
+        for (MemoryComponent tree : trees) {
+            bytes += tree.bytesUsed();
+        }
+        return bytes;
+    }
+
+    /**
+     * How much memory the layer has taken since this was last asked, if that is a step of {@link
+     * #GRAIN_BYTES} at least; otherwise 0. The answers add up to {@link #reportedBytes}.
+     */
+    public long takeGrowth() {
+        long before = reportedBytes.get();
+        long growth = bytesUsed() - before;
+        return growth >= GRAIN_BYTES && reportedBytes.compareAndSet(before, before + growth)
+                ? growth
+                : 0;
+    }
+
+    /** Memory taken, as far as it was asked for by {@link #takeGrowth}. */
+    public long reportedBytes() {
+        return reportedBytes.get();
+    }
+
+    void retain() {
+        int before = references.getAndIncrement();
+        assert before > 0 : "memory layer was let go";
+    }
+
+    /** Lets one reference go; the last one gives the memory back. */
+    public void release() {
+        int left = references.decrementAndGet();
+        assert left >= 0 : "memory layer is let go twice";
+        if (left == 0) {
+            for (MemoryComponent tree : trees) {
+                tree.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package io.turbidite.lsm.version;
+
+/** The names in a store's directory. */
+public final class StoreFiles {
+    /** Held by the process that has the store open. */
+    public static final String LOCK = "LOCK";
+
+    /** Replaced whole by rename; a directory with it is a store. */
+    public static final String MANIFEST = "MANIFEST";
+
+    /** The manifest being written. */
+    public static final String MANIFEST_DRAFT = "MANIFEST.draft";
+
+    /** Component files. */
+    public static final String DATA = "data";
+
+    /** Log segments. */
+    public static final String LOG = "log";
+
+    private static final String COMPONENT_SUFFIX = ".component";
+
+    private StoreFiles() {}
+
+    /** {@code data/00000000002a.component} for file 42. */
+    public static String component(long fileId) {
+        return "%s/%012x%s".formatted(DATA, fileId, COMPONENT_SUFFIX);
+    }
+
+    /** The file id in a plain name of the data directory, or -1 if it is no component's. */
+    public static long componentFileId(String plainName) {
+        if (!plainName.endsWith(COMPONENT_SUFFIX)) {
+            return -1;
+        }
+        String digits = plainName.substring(0, plainName.length() - COMPONENT_SUFFIX.length());
+        return digits.matches("[0-9a-f]{12}") ? Long.parseLong(digits, 16) : -1;
+    }
+}

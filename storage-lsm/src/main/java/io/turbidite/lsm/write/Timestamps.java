@@ -1,0 +1,138 @@
+package io.turbidite.lsm.write;
+
+import io.turbidite.core.Limits;
+import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.lsm.merge.VersionRetention;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * Draws operation numbers, knows the read watermark, keeps the registered snapshots (D2, D3).
+ *
+ * <p><em>Thread-safe:</em> drawing and completing are lock-free; snapshots are under this object's
+ * monitor, the same under which the horizon is read.
+ *
+ * <ol>
+ *   <li>A timestamp is drawn once and completed once; the store fails if a drawn one can't complete.
+ *   <li>The watermark is the highest timestamp at or below which every drawn one is complete. The
+ *       release store of a slot in {@link #complete} pairs with the acquire load in {@code advance}.
+ *   <li>A snapshot's timestamp is a watermark, so it never changes what it shows.
+ * </ol>
+ */
+public final class Timestamps {
+    /** Completed but not yet passed timestamps fit in here; a power of two. */
+    private static final int WINDOW = 1 << 16;
+
+    private final AtomicLong lastDrawn;
+    private final AtomicLong watermark;
+    private final AtomicLongArray completed = new AtomicLongArray(WINDOW);
+    private final TreeMap<Long, Integer> snapshots = new TreeMap<>();
+    private final Tasks tasks;
+
+    /**
+     * @param last the highest timestamp that the manifest or the log has seen
+     */
+    public Timestamps(long last, Tasks tasks) {
+        this.lastDrawn = new AtomicLong(last);
+        this.watermark = new AtomicLong(last);
+        this.tasks = tasks;
+    }
+
+    /**
+     * Waits until a timestamp may be drawn without running out of the window. To be called before
+     * entering a gate, because {@link #draw} does not wait: threads in between are far fewer than the
+     * half window kept free.
+     */
+    public void awaitRoom() {
+        if (lastDrawn.get() - watermark.get() >= WINDOW / 2) {
+            tasks.await(() -> lastDrawn.get() - watermark.get() < WINDOW / 2);
+        }
+    }
+
+    /** Draws the next timestamp; only inside a gate. */
+    public long draw() {
+        long timestamp = lastDrawn.incrementAndGet();
+        if (timestamp >= Limits.TIMESTAMP_MAX) {
+            throw new StoreFailedException("the store has used all timestamps", null);
+        }
+        return timestamp;
+    }
+
+    /** The operation's effects are in the memory components: readers may see it. */
+    public void complete(long timestamp) {
+        completed.setRelease((int) timestamp & (WINDOW - 1), timestamp);
+        advance();
+    }
+
+    private void advance() {
+        long passed = watermark.get();
+        boolean moved = false;
+        while (completed.getAcquire((int) (passed + 1) & (WINDOW - 1)) == passed + 1) {
+            if (watermark.compareAndSet(passed, passed + 1)) {
+                moved = true;
+                passed++;
+            } else {
+                passed = watermark.get();
+            }
+        }
+        if (moved) {
+            tasks.signal();
+        }
+    }
+
+    /** Returns when readers see {@code timestamp}. */
+    public void awaitVisible(long timestamp) {
+        if (watermark.get() < timestamp) {
+            tasks.await(() -> watermark.get() >= timestamp);
+        }
+    }
+
+    /** Goes on above {@code last}, which replay has seen; before anything is drawn. */
+    public void resumeAbove(long last) {
+        lastDrawn.accumulateAndGet(last, Math::max);
+        watermark.accumulateAndGet(last, Math::max);
+    }
+
+    /** The highest timestamp drawn so far. */
+    public long lastDrawn() {
+        return lastDrawn.get();
+    }
+
+    /** The highest timestamp at or below which nothing is in flight. */
+    public long watermark() {
+        return watermark.get();
+    }
+
+    /** Registers a snapshot of now; the returned timestamp goes back to {@link #release}. */
+    public synchronized long register() {
+        long timestamp = watermark.get();
+        snapshots.merge(timestamp, 1, Integer::sum);
+        return timestamp;
+    }
+
+    public synchronized void release(long timestamp) {
+        Integer left = snapshots.computeIfPresent(timestamp, (key, count) -> count - 1);
+        if (left != null && left == 0) {
+            snapshots.remove(timestamp);
+        }
+    }
+
+    /** How many snapshots are registered. */
+    public synchronized int snapshotCount() {
+        return snapshots.values().stream().mapToInt(Integer::intValue).sum();
+    }
+
+    /** What a flush or merge that starts now must keep (D3). */
+    public synchronized VersionRetention retention(boolean includesOldest) {
+        long[] sorted = new long[snapshots.size()];
+        int i = 0;
+        for (Map.Entry<Long, Integer> snapshot : snapshots.entrySet()) {
+            sorted[i++] = snapshot.getKey();
+        }
+        return VersionRetention.of(watermark.get(), sorted, includesOldest);
+    }
+}

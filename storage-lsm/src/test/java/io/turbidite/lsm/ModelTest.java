@@ -1,0 +1,97 @@
+package io.turbidite.lsm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.log.Durability;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimDisk;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * R11: random histories against the oracle, with flushes, merges, snapshots, clean reopenings and power
+ * cuts, over the policies, page sizes, compressions and partition counts that the seed picks.
+ */
+class ModelTest {
+    private static final int HISTORIES = Boolean.getBoolean("long") ? 2_000 : 40;
+    private static final int OPERATIONS = Boolean.getBoolean("long") ? 5_000 : 1_000;
+
+    @Test
+    void random_histories_give_what_the_oracle_gives() {
+        long seed = Seeds.of("ModelTest");
+        int histories = Seeds.isReplay() ? 1 : HISTORIES;
+        for (int i = 0; i < histories; i++) {
+            long historySeed = Seeds.isReplay() ? seed : Seeds.mix(seed, i);
+            try {
+                run(historySeed);
+            } catch (Throwable failure) {
+                throw new AssertionError(Seeds.replay("ModelTest", historySeed), failure);
+            }
+        }
+    }
+
+    private static void run(long seed) {
+        Oracle oracle = new Oracle();
+        Workload workload = new Workload(seed, oracle, 20 + (int) (seed & 255));
+        Durability durability = Durability.values()[(int) (seed >>> 8 & 3) % 3];
+        StoreOptions options = SimStore.options(durability);
+        SimDisk disk = new SimDisk(seed, Profile.values()[(int) (seed >>> 16 & 3) % 3]);
+        SimStore sim = SimStore.open(disk, seed, options);
+        workload.create(sim.store);
+        List<Workload.Held> held = new ArrayList<>();
+        for (int i = 0; i < OPERATIONS; i++) {
+            workload.write(sim.store);
+            if (durability == Durability.SYNC) {
+                oracle.acknowledge();
+            }
+            workload.disturb(sim.store);
+            int dice = workload.random().nextInt(1_000);
+            if (dice < 20) {
+                workload.check(sim.store);
+            } else if (dice < 40 && held.size() < 4) {
+                held.add(workload.hold(sim.store));
+            } else if (dice < 70 && !held.isEmpty()) {
+                Workload.Held old = held.remove(workload.random().nextInt(held.size()));
+                old.check();
+                old.view().close();
+            } else if (dice < 74) {
+                sim.verify();
+            } else if (dice < 80) {
+                closeAll(held);
+                sim.close();
+                oracle.acknowledge();
+                assertThat(disk.openHandles()).isEmpty();
+                sim = SimStore.open(disk, Seeds.mix(seed, i), options);
+                workload.check(sim.store);
+            } else if (dice < 86) {
+                held.clear();
+                disk = disk.crashImage(Seeds.mix(seed, i));
+                sim = SimStore.open(disk, Seeds.mix(seed, i), options);
+                int prefix = oracle.prefixWith(sim.contentHash());
+                assertThat(prefix)
+                        .as(
+                                "prefix of %d commits, %d durable",
+                                oracle.commitCount(), oracle.durableCount())
+                        .isGreaterThanOrEqualTo(0);
+                oracle.rewind(prefix);
+                sim.verify();
+            }
+        }
+        held.forEach(Workload.Held::check);
+        closeAll(held);
+        sim.verify();
+        workload.check(sim.store);
+        assertThat(sim.store.holdsNothing()).isTrue();
+        sim.close();
+        assertThat(disk.openHandles()).isEmpty();
+    }
+
+    private static void closeAll(List<Workload.Held> held) {
+        held.forEach(one -> one.view().close());
+        held.clear();
+    }
+}

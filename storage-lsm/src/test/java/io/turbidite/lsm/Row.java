@@ -1,0 +1,66 @@
+package io.turbidite.lsm;
+
+import org.jspecify.annotations.Nullable;
+
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+
+/** A record of the test dataset, as the oracle knows it. */
+record Row(
+        long id,
+        @Nullable String user,
+        @Nullable Integer score,
+        @Nullable Instant created,
+        String body) {
+    /** The dataset that holds rows: two indexes and a filter. */
+    static DatasetSpec spec(String name) {
+        return DatasetSpec.named(name)
+                .field("id", "int64")
+                .field("user", "string?")
+                .field("score", "int32?")
+                .field("created", "datetime?")
+                .field("body", "string")
+                .primaryKey("id")
+                .filter("created")
+                .index(IndexSpec.btree("by_user", "user"))
+                .index(IndexSpec.btree("by_score", "score", "user"));
+    }
+
+    /** The same without anything that needs the old record. */
+    static DatasetSpec blindSpec(String name) {
+        return DatasetSpec.named(name)
+                .field("id", "int64")
+                .field("user", "string?")
+                .field("score", "int32?")
+                .field("created", "datetime?")
+                .field("body", "string")
+                .primaryKey("id");
+    }
+
+    Map<String, @Nullable Object> toMap() {
+        Map<String, @Nullable Object> map = new HashMap<>();
+        map.put("id", id);
+        if (user != null) {
+            map.put("user", user);
+        }
+        if (score != null) {
+            map.put("score", score);
+        }
+        if (created != null) {
+            map.put("created", created);
+        }
+        map.put("body", body);
+        return map;
+    }
+
+    static Row of(Map<String, @Nullable Object> map) {
+        return new Row(
+                (Long) Objects.requireNonNull(map.get("id")),
+                (String) map.get("user"),
+                (Integer) map.get("score"),
+                (Instant) map.get("created"),
+                (String) Objects.requireNonNull(map.get("body")));
+    }
+}

@@ -1,0 +1,91 @@
+package io.turbidite.lsm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.log.Durability;
+import io.turbidite.core.log.LogOptions;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.sim.SimClock;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.SimTasks;
+import io.turbidite.lsm.check.VerifyReport;
+
+import java.util.TreeMap;
+
+/** A store on a simulated disk, with simulated tasks and clock. */
+final class SimStore implements AutoCloseable {
+    final SimDisk disk;
+    final SimTasks tasks;
+    final Store store;
+
+    private SimStore(SimDisk disk, SimTasks tasks, Store store) {
+        this.disk = disk;
+        this.tasks = tasks;
+        this.store = store;
+    }
+
+    static StoreOptions options(Durability durability) {
+        LogOptions log = LogOptions.defaults()
+                .withSegmentBytes(256 << 10, 16, 256, 64 << 10)
+                .withDurability(durability);
+        return new StoreOptions(1 << 20, 1 << 20, 1 << 20, log);
+    }
+
+    static SimStore open(SimDisk disk, long seed, StoreOptions options) {
+        SimClock clock = new SimClock();
+        SimTasks tasks = new SimTasks(seed, clock);
+        return new SimStore(disk, tasks, Store.open(disk, tasks, clock, options));
+    }
+
+    /** All rows of a dataset, by a scan of every partition at one view. */
+    static TreeMap<Long, Row> rows(Dataset dataset) {
+        try (ReadView view = dataset.openView()) {
+            return rows(dataset, view);
+        }
+    }
+
+    static TreeMap<Long, Row> rows(Dataset dataset, ReadView view) {
+        TreeMap<Long, Row> rows = new TreeMap<>();
+        RecordView record = new RecordView(dataset.type());
+        for (int p = 0; p < view.partitionCount(); p++) {
+            Slice before = null;
+            try (RecordCursor cursor = view.scan(p, KeyRange.all(), FilterPredicate.none())) {
+                while (cursor.next()) {
+                    if (before != null) {
+                        assertThat(before.compareBytes(cursor.key())).isNegative();
+                    }
+                    before = Slice.of(cursor.key().toByteArray());
+                    Row row = Row.of(record.wrap(cursor.record()).toMap());
+                    assertThat(rows.put(row.id(), row)).isNull();
+                }
+            }
+        }
+        return rows;
+    }
+
+    /** A number that stands for everything in the store. */
+    long contentHash() {
+        long hash = 0;
+        for (Dataset dataset : store.datasets()) {
+            for (Row row : rows(dataset).values()) {
+                hash ^= Oracle.hashOf(dataset.name(), row);
+            }
+        }
+        return hash;
+    }
+
+    void verify() {
+        VerifyReport report = store.verify();
+        assertThat(report.errors()).isEmpty();
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}

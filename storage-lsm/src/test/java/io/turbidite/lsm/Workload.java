@@ -1,0 +1,171 @@
+package io.turbidite.lsm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.DuplicateKeyException;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.lsm.Oracle.Change;
+import io.turbidite.lsm.component.ComponentOptions;
+import io.turbidite.lsm.component.Compression;
+import io.turbidite.lsm.merge.MergePolicySpec;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+
+/** Random operations, done to a store and to the oracle at once. */
+final class Workload {
+    static final String EAGER = "Eager";
+    static final String BLIND = "Blind";
+
+    private static final String[] POLICIES = {
+        "no-merge",
+        "constant(componentCountMax=2)",
+        "prefix(mergeableBytesMax=1MiB,toleranceCount=2)",
+        "tiering",
+        "correlated-tiering",
+        "correlated-prefix(mergeableBytesMax=1MiB,toleranceCount=2)"
+    };
+
+    private final SplittableRandom random;
+    private final int keyCount;
+    private final Oracle oracle;
+
+    Workload(long seed, Oracle oracle, int keyCount) {
+        this.random = new SplittableRandom(seed);
+        this.oracle = oracle;
+        this.keyCount = keyCount;
+    }
+
+    /** Makes the two datasets with options that the seed picks. */
+    void create(Store store) {
+        ComponentOptions components = ComponentOptions.primary()
+                .withPageBytes(4096 << random.nextInt(2))
+                .withKeyTree(random.nextInt(4) > 0)
+                .withBloom(random.nextInt(4) > 0)
+                .withCompression(random.nextBoolean() ? Compression.NONE : Compression.LZ4);
+        String policy = POLICIES[random.nextInt(POLICIES.length)];
+        store.createDataset(Row.spec(EAGER)
+                .partitions(1 + random.nextInt(3))
+                .components(components)
+                .mergePolicy(MergePolicySpec.parse(policy)));
+        store.createDataset(Row.blindSpec(BLIND)
+                .components(components)
+                .mergePolicy(MergePolicySpec.parse(policy)));
+    }
+
+    Row row(long id) {
+        return new Row(
+                id,
+                random.nextInt(8) == 0 ? null : "user" + random.nextInt(20),
+                random.nextInt(8) == 0 ? null : random.nextInt(-5, 5),
+                random.nextInt(20) == 0 ? null : Instant.ofEpochSecond(random.nextInt(1_000_000)),
+                "x".repeat(random.nextInt(60)) + random.nextInt());
+    }
+
+    private long id() {
+        return random.nextInt(keyCount);
+    }
+
+    private String dataset() {
+        return random.nextInt(4) == 0 ? BLIND : EAGER;
+    }
+
+    /** One random write; returns when it is acknowledged. */
+    void write(Store store) {
+        int dice = random.nextInt(100);
+        String name = dataset();
+        Dataset dataset = store.dataset(name);
+        if (dice < 60) {
+            Row row = row(id());
+            oracle.begin(List.of(new Change(name, row.id(), row)));
+            dataset.upsert(row.toMap());
+        } else if (dice < 72) {
+            insert(dataset, row(id()));
+        } else if (dice < 86) {
+            long id = id();
+            oracle.begin(List.of(new Change(name, id, null)));
+            dataset.delete(id);
+        } else {
+            batch(store);
+        }
+    }
+
+    private void insert(Dataset dataset, Row row) {
+        if (oracle.rows(dataset.name()).containsKey(row.id())) {
+            assertThatThrownBy(() -> dataset.insert(row.toMap()))
+                    .isInstanceOf(DuplicateKeyException.class);
+        } else {
+            oracle.begin(List.of(new Change(dataset.name(), row.id(), row)));
+            dataset.insert(row.toMap());
+        }
+    }
+
+    private void batch(Store store) {
+        WriteBatch batch = store.newBatch();
+        List<Change> changes = new ArrayList<>();
+        int size = 1 + random.nextInt(12);
+        for (int i = 0; i < size; i++) {
+            String name = dataset();
+            Dataset dataset = store.dataset(name);
+            if (random.nextInt(4) == 0) {
+                long id = id();
+                batch.delete(dataset, Slice.of(dataset.primaryKeySpec().encode(id)));
+                changes.add(new Change(name, id, null));
+            } else {
+                Row row = row(id());
+                RecordWriter writer = dataset.newRecordWriter();
+                batch.upsert(dataset, writer.write(row.toMap()));
+                changes.add(new Change(name, row.id(), row));
+            }
+        }
+        oracle.begin(changes);
+        store.write(batch);
+    }
+
+    /** Background work that the seed picks; most times none. */
+    void disturb(Store store) {
+        int dice = random.nextInt(100);
+        Dataset dataset = store.dataset(dataset());
+        if (dice < 4) {
+            dataset.flush();
+        } else if (dice < 5) {
+            dataset.mergeAll();
+        }
+    }
+
+    /** Compares everything there is to read with the oracle. */
+    void check(Store store) {
+        for (Dataset dataset : store.datasets()) {
+            assertThat(SimStore.rows(dataset)).isEqualTo(oracle.rows(dataset.name()));
+        }
+        long id = id();
+        for (Dataset dataset : store.datasets()) {
+            Row expected = oracle.rows(dataset.name()).get(id);
+            Map<String, ?> found = dataset.get(id);
+            assertThat(found == null ? null : Row.of(dataset.get(id))).isEqualTo(expected);
+        }
+    }
+
+    /** A view and what it must show for ever. */
+    record Held(ReadView view, Dataset dataset, TreeMap<Long, Row> rows) {
+        void check() {
+            assertThat(SimStore.rows(dataset, view)).isEqualTo(rows);
+        }
+    }
+
+    Held hold(Store store) {
+        Dataset dataset = store.dataset(dataset());
+        return new Held(dataset.openView(), dataset, new TreeMap<>(oracle.rows(dataset.name())));
+    }
+
+    SplittableRandom random() {
+        return random;
+    }
+}
