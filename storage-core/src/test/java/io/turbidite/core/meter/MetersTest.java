@@ -1,0 +1,151 @@
+package io.turbidite.core.meter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.turbidite.core.InvalidRequestException;
+
+import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+class MetersTest {
+    private final Meters meters = new Meters();
+
+    @Test
+    void the_same_name_and_tags_are_the_same_counter() {
+        Counter plain = meters.counter("write.upserts");
+        Counter tagged = meters.scope("dataset", "A").counter("write.upserts");
+        Counter again = meters.scope("dataset", "A").counter("write.upserts");
+        plain.increment();
+        tagged.add(5);
+        assertThat(again).isSameAs(tagged);
+        assertThat(again.sum()).isEqualTo(5);
+        assertThat(plain.sum()).isEqualTo(1);
+        assertThat(meters.instruments()).containsExactly(tagged, plain);
+    }
+
+    @Test
+    void the_order_of_scopes_does_not_matter() {
+        Counter one = meters.scope("a", "1").scope("b", "2").counter("x");
+        Counter two = meters.scope("b", "2").scope("a", "1").counter("x");
+        assertThat(one).isSameAs(two);
+    }
+
+    @Test
+    void a_name_is_of_one_kind() {
+        meters.counter("x");
+        assertThatThrownBy(() -> meters.latency("x")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> meters.counter("Bad Name"))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void a_latency_knows_its_percentiles() {
+        Latency latency = meters.latency("log.sync");
+        assertThat(latency.summary().count()).isZero();
+        for (int i = 1; i <= 1_000; i++) {
+            latency.record(i * 1_000L);
+            if (i == 500) {
+                assertThat(latency.summary().count()).isEqualTo(500);
+            }
+        }
+        latency.record(-5);
+        Latency.Summary summary = latency.summary();
+        assertThat(summary.count()).isEqualTo(1_001);
+        assertThat(summary.nanosSum()).isEqualTo(500_500_000);
+        assertThat(summary.p50Nanos()).isCloseTo(500_000, Percentage.withPercentage(2));
+        assertThat(summary.p99Nanos()).isCloseTo(990_000, Percentage.withPercentage(2));
+        assertThat(summary.maxNanos()).isCloseTo(1_000_000, Percentage.withPercentage(2));
+    }
+
+    @Test
+    void micrometer_sees_what_was_there_and_what_comes() {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        Counter before = meters.scope("dataset", "A").counter("write.upserts");
+        new MicrometerBinder(meters).bindTo(registry);
+        AtomicLong bytes = new AtomicLong(7);
+        meters.gauge("cache.bytes", bytes::get);
+        meters.total("cache.loads", bytes::get);
+        Latency latency = meters.latency("cache.load");
+        before.add(3);
+        bytes.set(8);
+        latency.record(2_000_000);
+        latency.record(4_000_000);
+        assertThat(registry.get("turbidite.write.upserts")
+                        .tag("dataset", "A")
+                        .functionCounter()
+                        .count())
+                .isEqualTo(3);
+        assertThat(registry.get("turbidite.cache.bytes").gauge().value()).isEqualTo(8);
+        assertThat(registry.get("turbidite.cache.loads").functionCounter().count())
+                .isEqualTo(8);
+        var timer = registry.get("turbidite.cache.load").functionTimer();
+        assertThat(timer.count()).isEqualTo(2);
+        assertThat(timer.totalTime(TimeUnit.MILLISECONDS)).isEqualTo(6);
+        assertThat(registry.get("turbidite.cache.load.quantile")
+                        .tag("quantile", "1")
+                        .gauge()
+                        .value())
+                .isCloseTo(0.004, Percentage.withPercentage(2));
+        registry.close();
+    }
+
+    @Test
+    void a_second_source_of_a_reading_takes_over() {
+        meters.gauge("x", () -> 1);
+        meters.gauge("x", () -> 2);
+        assertThat(meters.instruments())
+                .singleElement()
+                .satisfies(x -> assertThat(((Reading) x).value()).isEqualTo(2));
+    }
+
+    @Test
+    void events_reach_listeners_and_the_newest_are_kept() {
+        StoreEvents events = new StoreEvents();
+        List<StoreEvent> heard = new ArrayList<>();
+        StoreEvents.Listener listener = heard::add;
+        events.listen(listener);
+        for (int i = 0; i < StoreEvents.RECENT_COUNT_MAX + 10; i++) {
+            events.publish(new StoreEvent.Stalled(i, "A", 0, "memory", 5));
+        }
+        events.forget(listener);
+        events.publish(new StoreEvent.Failed(99, "merge", null));
+        assertThat(heard).hasSize(StoreEvents.RECENT_COUNT_MAX + 10);
+        assertThat(events.recent()).hasSize(StoreEvents.RECENT_COUNT_MAX);
+        assertThat(events.recent().getFirst().wallMicros()).isEqualTo(11);
+        assertThat(events.recent().getLast()).isInstanceOf(StoreEvent.Failed.class);
+        assertThat(events.publishedCount()).isEqualTo(StoreEvents.RECENT_COUNT_MAX + 11);
+    }
+
+    @Test
+    void a_listener_that_throws_is_dropped_and_the_others_hear_on() {
+        StoreEvents events = new StoreEvents();
+        List<StoreEvent> heard = new ArrayList<>();
+        int[] thrown = {0};
+        events.listen(_ -> {
+            thrown[0]++;
+            throw new IllegalStateException("as planned");
+        });
+        events.listen(heard::add);
+        events.publish(new StoreEvent.SpaceChanged(1, true, "merge"));
+        events.publish(new StoreEvent.SpaceChanged(2, false, "merge"));
+        assertThat(heard).hasSize(2);
+        assertThat(thrown[0]).isEqualTo(1);
+    }
+
+    @Test
+    void listeners_are_bounded() {
+        StoreEvents events = new StoreEvents();
+        for (int i = 0; i < StoreEvents.LISTENER_COUNT_MAX; i++) {
+            events.listen(_ -> {});
+        }
+        assertThatThrownBy(() -> events.listen(_ -> {}))
+                .isInstanceOf(InvalidRequestException.class);
+    }
+}
