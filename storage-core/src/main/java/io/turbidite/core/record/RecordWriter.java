@@ -214,12 +214,13 @@ public final class RecordWriter {
     }
 
     /**
-     * Sets a declared field from text in UTF-8, as {@link ValueParser} reads it; integers, strings and times
-     * without garbage. Empty text is a value like any other: the empty string, or wrong.
+     * Sets a declared field from text, as {@link ValueParser} reads it; integers, doubles of up to 15
+     * digits, strings, dates and times without garbage. Empty text is a value like any other: the empty
+     * string, or wrong.
      */
-    public void setText(int field, Slice utf8) {
+    public void setText(int field, CharSequence text) {
         try {
-            texts.set(field, layout.kind(field), utf8);
+            texts.set(field, layout.kind(field), text);
         } catch (FieldException e) {
             throw e;
         } catch (InvalidRequestException e) {

@@ -1,120 +1,104 @@
 package io.turbidite.core.record;
 
-import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.bytes.Bytes;
-import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.bytes.Utf8;
 import io.turbidite.core.type.TypeKind;
-
-import java.lang.foreign.MemorySegment;
 
 /**
  * Sets fields of a {@link RecordWriter} from text, as a column of a CSV file has it. <em>Confined to one
  * thread</em>; belongs to its writer.
  *
- * <p>Takes exactly what {@link ValueParser} takes: the short ways here are for the kinds that feeds
- * are full of, and hand what they don't like to the parser, which has the last word and the message.
+ * <p>Takes exactly what {@link ValueParser} takes: the short ways here, which make no garbage, are for the
+ * kinds that feeds are full of, and hand what they are not made for to the parser, which has the last word
+ * and the message.
  */
 final class TextFields {
     /** So many digits can't overflow a long. */
-    private static final int SAFE_DIGIT_COUNT = 18;
+    private static final int LONG_DIGIT_COUNT = 18;
+
+    /** Every integer of so many digits is a double. */
+    private static final int DOUBLE_DIGIT_COUNT = 15;
+
+    /** The powers of ten that are doubles, as far as {@link #DOUBLE_DIGIT_COUNT} can need them. */
+    private static final double[] POWERS_OF_TEN = {
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15
+    };
 
     private final RecordWriter writer;
     private final IsoReader iso = new IsoReader();
-    private final Ascii ascii = new Ascii();
 
     TextFields(RecordWriter writer) {
         this.writer = writer;
     }
 
-    void set(int field, TypeKind kind, Slice utf8) {
+    void set(int field, TypeKind kind, CharSequence text) {
         switch (kind) {
-            case STRING -> writer.setString(field, utf8);
+            case STRING -> writer.setString(field, text);
             case INT8, INT16, INT32, INT64 -> {
-                if (isShortInteger(utf8)) {
-                    writer.setLong(field, shortInteger(utf8));
+                if (isNumber(text, LONG_DIGIT_COUNT, false)) {
+                    writer.setLong(field, digits(text));
                 } else {
-                    writer.setLong(field, ValueParser.integer(kind, text(utf8)));
+                    writer.setLong(field, ValueParser.integer(kind, text.toString()));
                 }
             }
-            case DATE, TIME, DATETIME, DURATION ->
-                writer.setLong(
-                        field, iso.read(kind, ascii.isAscii(utf8) ? ascii.set(utf8) : text(utf8)));
-            case FLOAT, DOUBLE -> writer.setDouble(field, ValueParser.real(kind, text(utf8)));
-            default -> writer.setObject(field, ValueParser.parse(kind, text(utf8)));
+            case DOUBLE -> {
+                if (isNumber(text, DOUBLE_DIGIT_COUNT, true)) {
+                    writer.setDouble(field, fraction(text));
+                } else {
+                    writer.setDouble(field, ValueParser.real(kind, text.toString()));
+                }
+            }
+            case FLOAT -> writer.setDouble(field, ValueParser.real(kind, text.toString()));
+            case DATE, TIME, DATETIME, DURATION -> writer.setLong(field, iso.read(kind, text));
+            default -> writer.setObject(field, ValueParser.parse(kind, text.toString()));
         }
     }
 
-    private static String text(Slice utf8) {
-        int invalidAt = Utf8.firstInvalid(utf8.segment(), utf8.offset(), utf8.length());
-        if (invalidAt >= 0) {
-            throw new InvalidRequestException("the text is not UTF-8 at byte " + invalidAt);
-        }
-        return utf8.toUtf8();
-    }
-
-    private static boolean isShortInteger(Slice text) {
-        MemorySegment segment = text.segment();
-        int start = text.length() > 0 && text.byteAt(0) == '-' ? 1 : 0;
-        int digitCount = text.length() - start;
-        if (digitCount < 1 || digitCount > SAFE_DIGIT_COUNT) {
-            return false;
-        }
+    /** Whether the text is 1 to {@code digitCountMax} digits, maybe with a minus and a point between. */
+    private static boolean isNumber(CharSequence text, int digitCountMax, boolean withPoint) {
+        int start = isNegative(text) ? 1 : 0;
+        int pointAt = -1;
         for (int i = start; i < text.length(); i++) {
-            byte b = segment.get(Bytes.U8, text.offset() + i);
-            if (b < '0' || b > '9') {
+            char c = text.charAt(i);
+            if (c == '.' && withPoint && pointAt < 0) {
+                pointAt = i;
+            } else if (c < '0' || c > '9') {
                 return false;
             }
         }
-        return true;
+        int digitCount = text.length() - start - (pointAt < 0 ? 0 : 1);
+        return digitCount >= 1 && digitCount <= digitCountMax;
     }
 
-    private static long shortInteger(Slice text) {
-        MemorySegment segment = text.segment();
-        boolean negative = segment.get(Bytes.U8, text.offset()) == '-';
+    private static boolean isNegative(CharSequence text) {
+        return text.length() > 0 && text.charAt(0) == '-';
+    }
+
+    /** The number that all digits make together. */
+    private static long digits(CharSequence text) {
+        boolean negative = isNegative(text);
         long number = 0;
         for (int i = negative ? 1 : 0; i < text.length(); i++) {
-            number = number * 10 + (segment.get(Bytes.U8, text.offset() + i) - '0');
+            char c = text.charAt(i);
+            if (c != '.') {
+                number = number * 10 + (c - '0');
+            }
         }
         return negative ? -number : number;
     }
 
-    /** Bytes below 128 seen as characters. */
-    private static final class Ascii implements CharSequence {
-        private final Slice bytes = new Slice();
-
-        boolean isAscii(Slice text) {
-            for (int i = 0; i < text.length(); i++) {
-                if (text.byteAt(i) >= 0x80) {
-                    return false;
-                }
+    /**
+     * Digits and power of ten are both exact, so the one division rounds as the parser would (W. D.
+     * Clinger: How to Read Floating Point Numbers Accurately, PLDI 1990).
+     */
+    private static double fraction(CharSequence text) {
+        long digits = digits(text);
+        int decimalCount = 0;
+        for (int i = text.length() - 1; i >= 0; i--) {
+            if (text.charAt(i) == '.') {
+                decimalCount = text.length() - 1 - i;
+                break;
             }
-            return true;
         }
-
-        Ascii set(Slice text) {
-            bytes.set(text);
-            return this;
-        }
-
-        @Override
-        public int length() {
-            return bytes.length();
-        }
-
-        @Override
-        public char charAt(int index) {
-            return (char) bytes.byteAt(index);
-        }
-
-        @Override
-        public CharSequence subSequence(int start, int end) {
-            return toString().substring(start, end);
-        }
-
-        @Override
-        public String toString() {
-            return bytes.toUtf8();
-        }
+        double magnitude = Math.abs(digits) / POWERS_OF_TEN[decimalCount];
+        return isNegative(text) ? -magnitude : magnitude;
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.sim.Seeds;
 
 import org.junit.jupiter.api.Test;
 
@@ -15,7 +16,8 @@ import java.util.SplittableRandom;
 
 /** Our UTF-8 is that of the JDK's strict decoder, byte for byte. */
 class Utf8Test {
-    private static final long SEED = Long.getLong("turbidite.seed", 20_261_121L);
+    private static final long SEED = Seeds.of("Utf8Test");
+    private static final String REPLAY = Seeds.replay("Utf8Test", SEED);
 
     private static boolean decodes(byte[] bytes) {
         try {
@@ -70,7 +72,7 @@ class Utf8Test {
 
     private static void assertJudgedAlike(byte[] bytes) {
         if (Utf8.isValid(Slice.of(bytes)) != decodes(bytes)) {
-            throw new AssertionError("seed " + SEED + ": " + Slice.of(bytes));
+            throw new AssertionError(REPLAY + ": " + Slice.of(bytes));
         }
     }
 

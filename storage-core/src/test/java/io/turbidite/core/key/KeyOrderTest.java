@@ -10,6 +10,7 @@ import io.turbidite.core.record.Missing;
 import io.turbidite.core.record.RandomValues;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
@@ -32,7 +33,8 @@ import java.util.SplittableRandom;
  * order of the values; and bytes come back as the value they were made from.
  */
 class KeyOrderTest {
-    private static final long SEED = Long.getLong("turbidite.seed", 20_261_121L);
+    private static final long SEED = Seeds.of("KeyOrderTest");
+    private static final String REPLAY = Seeds.replay("KeyOrderTest", SEED);
     private static final int VALUE_COUNT = Boolean.getBoolean("long") ? 3_000 : 400;
     private static final int COMPOSITE_COUNT = Boolean.getBoolean("long") ? 20_000 : 1_000;
 
@@ -61,8 +63,9 @@ class KeyOrderTest {
                 int expected = Integer.signum(order.compare(sample.get(i), sample.get(j)));
                 int found = Integer.signum(Arrays.compareUnsigned(keys.get(i), keys.get(j)));
                 if (expected != found || (expected != 0 && startsWith(keys.get(j), keys.get(i)))) {
-                    throw new AssertionError("seed %d: %s %s and %s: values %d, bytes %d"
-                            .formatted(SEED, kind, sample.get(i), sample.get(j), expected, found));
+                    throw new AssertionError("%s: %s %s and %s: values %d, bytes %d"
+                            .formatted(
+                                    REPLAY, kind, sample.get(i), sample.get(j), expected, found));
                 }
             }
         }
@@ -119,7 +122,7 @@ class KeyOrderTest {
             byte[] leftKey = spec.encode(left.toArray());
             byte[] rightKey = spec.encode(right.toArray());
             assertThat(Integer.signum(Arrays.compareUnsigned(leftKey, rightKey)))
-                    .as("seed %d, %s: %s and %s", SEED, type, left, right)
+                    .as("%s, %s: %s and %s", REPLAY, type, left, right)
                     .isEqualTo(Integer.signum(expected));
             assertThat(spec.length(Slice.of(leftKey), 0)).isEqualTo(leftKey.length);
             byte[] prefix =
@@ -151,7 +154,7 @@ class KeyOrderTest {
             spec.append(view, sink.clear());
             byte[] expected = spec.encode(names.stream().map(record::get).toArray());
             assertThat(sink.asSlice(new Slice()).toByteArray())
-                    .as("seed %d, %s", SEED, record)
+                    .as("%s, %s", REPLAY, record)
                     .isEqualTo(expected);
         }
     }
@@ -170,7 +173,7 @@ class KeyOrderTest {
                     Object value = KeyCodec.decode(kind, Slice.of(damaged), 0);
                     int length = KeyCodec.length(kind, Slice.of(damaged), 0);
                     assertThat(encode(kind, value))
-                            .as("seed %d: %s is another form of %s", SEED, kind, value)
+                            .as("%s: %s is another form of %s", REPLAY, kind, value)
                             .isEqualTo(Arrays.copyOf(damaged, length));
                 } catch (CorruptionException expected) {
                     assertThat(expected).hasMessageStartingWith("key at offset");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.type.TypeKind;
 
 import org.junit.jupiter.api.Test;
@@ -19,7 +20,8 @@ import java.util.SplittableRandom;
 
 /** Dates and times as text agree with java.time. */
 class IsoTextTest {
-    private static final long SEED = Long.getLong("turbidite.seed", 20_261_121L);
+    private static final long SEED = Seeds.of("IsoTextTest");
+    private static final String REPLAY = Seeds.replay("IsoTextTest", SEED);
 
     private static String print(TypeKind kind, long number) {
         ByteSink sink = new ByteSink(16, 1 << 10);
@@ -39,7 +41,7 @@ class IsoTextTest {
             assertThat(new IsoReader().read(kind, text)).as(text).isEqualTo(number);
             assertThat(ValueParser.parse(kind, text)).isEqualTo(value);
             if (kind == TypeKind.DATE || kind == TypeKind.DATETIME) {
-                assertThat(text).as("seed %d", SEED).isEqualTo(value.toString());
+                assertThat(text).as("%s", REPLAY).isEqualTo(value.toString());
             }
         }
     }

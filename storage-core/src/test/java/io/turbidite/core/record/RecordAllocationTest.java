@@ -41,8 +41,9 @@ class RecordAllocationTest {
     private final Slice carrier = text("UA");
     private final Slice tail = text("N14228");
     private final Slice name = text("George Bush Intercontinental");
-    private final Slice number = text("-227");
-    private final Slice departure = text("2013-01-01T10:15:00Z");
+    private final CharSequence number = "-227";
+    private final CharSequence departure = "2013-01-01T10:15:00Z";
+    private final CharSequence delay = "-12.25";
     private final Slice note = text("späte Ankunft");
     private long sum;
 
@@ -62,7 +63,7 @@ class RecordAllocationTest {
         writer.setString(5, name);
         writer.setString(4, tail);
         writer.setPoint(6, -95.34144, 29.98443);
-        writer.setDouble(7, (double) id);
+        writer.setText(7, delay);
         writer.setText(8, number);
         writer.setLong(9, id & 1);
         writer.openString("note", note);

@@ -6,6 +6,7 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.type.RecordType;
 
 import org.jspecify.annotations.Nullable;
@@ -21,7 +22,8 @@ import java.util.SplittableRandom;
 
 /** Random records come back as they were; damaged ones are reported or read as others, never worse. */
 class RecordFuzzTest {
-    private static final long SEED = Long.getLong("turbidite.seed", 20_261_121L);
+    private static final long SEED = Seeds.of("RecordFuzzTest");
+    private static final String REPLAY = Seeds.replay("RecordFuzzTest", SEED);
     private static final boolean LONG = Boolean.getBoolean("long");
 
     private final SplittableRandom random = new SplittableRandom(SEED);
@@ -39,8 +41,8 @@ class RecordFuzzTest {
             assertThat(read.keySet()).containsExactlyElementsOf(record.keySet());
             record.forEach((name, value) -> {
                 if (!sameValue(value, read.get(name)) || !sameValue(value, view.get(name))) {
-                    throw new AssertionError("seed %d: field %s of %s was %s, is %s"
-                            .formatted(SEED, name, type, value, read.get(name)));
+                    throw new AssertionError("%s: field %s of %s was %s, is %s"
+                            .formatted(REPLAY, name, type, value, read.get(name)));
                 }
             });
         }
@@ -84,7 +86,7 @@ class RecordFuzzTest {
                 boolean same = (before instanceof BigDecimal x && after instanceof BigDecimal y)
                         ? x.compareTo(y) == 0
                         : sameValue(before, after);
-                assertThat(same).as("seed %d: %s", SEED, json.toUtf8()).isTrue();
+                assertThat(same).as("%s: %s", REPLAY, json.toUtf8()).isTrue();
                 assertThat(again.isMissing(field)).isEqualTo(view.isMissing(field));
             }
         }
@@ -129,7 +131,7 @@ class RecordFuzzTest {
         boolean sound = succeeds(view::check);
         boolean mapped = succeeds(() -> view.toMap());
         boolean printed = succeeds(() -> view.toJson(sink.clear()));
-        assertThat(!sound || (mapped && printed)).as("seed %d", SEED).isTrue();
+        assertThat(!sound || (mapped && printed)).as("%s", REPLAY).isTrue();
         succeeds(() -> view.get("nowhere"));
         for (int field = 0; field < view.type().fields().size(); field++) {
             int index = field;
@@ -192,7 +194,7 @@ class RecordFuzzTest {
             view.wrap(Slice.of(record)).check();
             view.toJson(sink.clear());
             assertThat(writer.writeJson(sink.asSlice(new Slice())).toByteArray())
-                    .as("seed %d: %s", SEED, new String(damaged, StandardCharsets.UTF_8))
+                    .as("%s: %s", REPLAY, new String(damaged, StandardCharsets.UTF_8))
                     .isEqualTo(record);
         }
         assertThat(accepted).isPositive();

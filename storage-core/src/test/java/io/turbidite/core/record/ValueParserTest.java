@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.Point;
 import io.turbidite.core.type.RecordType;
@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import java.math.BigDecimal;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.UUID;
 
 /** Text becomes a value of the kind or a message that says what was expected. */
@@ -141,7 +141,7 @@ class ValueParserTest {
                 Object found;
                 try {
                     writer.begin();
-                    writer.setText(0, Slice.of(text.getBytes(StandardCharsets.UTF_8)));
+                    writer.setText(0, text);
                     found = new RecordView(type).wrap(writer.finish()).get(0);
                 } catch (InvalidRequestException e) {
                     assertThat(e).hasMessageStartingWith("field 'f': ");
@@ -149,6 +149,23 @@ class ValueParserTest {
                 }
                 assertThat(found).as("%s as %s", text, kind).isEqualTo(expected);
             }
+        }
+    }
+
+    @Test
+    void aDoubleSetFromTextIsTheNearestOne() {
+        RecordType type = RecordType.builder().field("f", "double").build();
+        RecordWriter writer = new RecordWriter(type);
+        RecordView view = new RecordView(type);
+        long seed = Seeds.of("ValueParserTest");
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int i = 0; i < 50_000; i++) {
+            long digits = random.nextLong() >> random.nextInt(64);
+            String text = BigDecimal.valueOf(digits, random.nextInt(19)).toPlainString();
+            writer.begin().setText(0, text);
+            assertThat(view.wrap(writer.finish()).getDouble(0))
+                    .as("%s, %s", text, Seeds.replay("ValueParserTest", seed))
+                    .isEqualTo(Double.parseDouble(text));
         }
     }
 
