@@ -133,7 +133,7 @@ public final class IndexFetch implements FrameSource {
         if (!candidates.fill(batch, batchCountMax)) {
             return false;
         }
-        batchCountMax = Math.min(Integer.MAX_VALUE, batchCountMax * BATCH_GROWTH);
+        batchCountMax = Math.min(Integer.MAX_VALUE, batchCountMax) * BATCH_GROWTH;
         batch.sortDistinct();
         meters.distinct().add(batch.size());
         records = view.fetch(partition, batch);

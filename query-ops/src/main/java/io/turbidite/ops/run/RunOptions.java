@@ -22,7 +22,7 @@ public record RunOptions(
         @Nullable Spill spill,
         @Nullable Tasks tasks) {
     /** Less would be all overhead; a query over long records needs more, and says so. */
-    public static final long MEMORY_BYTES_MIN = 1 << 20;
+    public static final long MEMORY_BYTES_MIN = 32 << 10;
 
     /**
      * A directory for temporary files.

@@ -47,6 +47,7 @@ public final class CandidateSearch implements AutoCloseable {
      * @param countMax most keys to put, at least 1, for a reader who may stop early
      */
     public boolean fill(KeyBatch batch, long countMax) {
+        assert countMax > 0 : countMax;
         batch.clear();
         if (!first && !pending) {
             return false;

@@ -1,0 +1,307 @@
+package io.turbidite.ops;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.Source;
+import io.turbidite.core.type.RecordType;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A source on the heap that holds its readers to the contract: what a cursor shows is overwritten when it
+ * moves, closed things throw, keys of a fetch must be sorted and of the partition, and what is left open
+ * is counted.
+ *
+ * <p>Records lie in components of {@link #COMPONENT_RECORDS} operations with minimum and maximum of the
+ * filter fields, and a filter really skips components. An index that is not always valid keeps the entries
+ * of everything that was ever written. Not to be changed while it is read.
+ */
+final class MemorySource implements Source {
+    static final int COMPONENT_RECORDS = 16;
+
+    private final String name;
+    private final RecordType type;
+    private final List<String> primaryKey;
+    private final List<String> filterFields;
+    private final List<IndexDescription> indexes;
+    private final List<Partition> partitions = new ArrayList<>();
+    private final List<KeySpec> filterSpecs;
+    private final KeySpec primarySpec;
+    private final RecordWriter writer;
+    private final RecordView view;
+    private long timestamp;
+    double estimateFactor = 1;
+    int failAfterMoves = Integer.MAX_VALUE;
+    final AtomicInteger openCount = new AtomicInteger();
+    final AtomicInteger moveCount = new AtomicInteger();
+
+    /** A record and where it lies. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared as a whole
+    record Stored(byte[] key, byte[] record, long timestamp, long component) {}
+
+    /** An index entry; the map's key is the secondary key with the primary key behind it. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared as a whole
+    record Entry(byte[] secondaryKey, byte[] primaryKey, long timestamp, long component) {}
+
+    /** Smallest and largest encoded values; null while none was seen. */
+    static final class MinMax {
+        byte @Nullable [] min;
+        byte @Nullable [] max;
+        boolean hasAbsent;
+    }
+
+    /** One partition's records, index entries and component filters. */
+    static final class Partition {
+        final TreeMap<byte[], Stored> records = new TreeMap<>(Arrays::compareUnsigned);
+        final List<TreeMap<byte[], Entry>> entries = new ArrayList<>();
+        final TreeMap<Long, List<MinMax>> filters = new TreeMap<>();
+    }
+
+    MemorySource(
+            RecordType type,
+            List<String> primaryKey,
+            List<String> filterFields,
+            List<IndexDescription> indexes,
+            int partitionCount) {
+        this.name = "Memory";
+        this.type = type;
+        this.primaryKey = List.copyOf(primaryKey);
+        this.filterFields = List.copyOf(filterFields);
+        this.indexes = List.copyOf(indexes);
+        this.primarySpec = KeySpec.of(type, primaryKey, "primary key");
+        this.filterSpecs = filterFields.stream()
+                .map(field -> KeySpec.of(type, List.of(field), "filter"))
+                .toList();
+        this.writer = new RecordWriter(type);
+        this.view = new RecordView(type);
+        for (int i = 0; i < partitionCount; i++) {
+            Partition partition = new Partition();
+            indexes.forEach(index -> partition.entries.add(new TreeMap<>(Arrays::compareUnsigned)));
+            partitions.add(partition);
+        }
+    }
+
+    MemorySource upsert(Map<String, ? extends @Nullable Object> fields) {
+        checkUnread();
+        byte[] record = writer.write(fields).toByteArray();
+        byte[] key = key(primarySpec, record);
+        Partition partition = partitions.get(partitionOf(key));
+        delete(partition, key);
+        timestamp++;
+        Stored stored = new Stored(key, record, timestamp, timestamp / COMPONENT_RECORDS);
+        partition.records.put(key, stored);
+        for (int i = 0; i < indexes.size(); i++) {
+            byte[] secondaryKey = secondaryKey(i, record);
+            partition
+                    .entries
+                    .get(i)
+                    .put(
+                            join(secondaryKey, key),
+                            new Entry(secondaryKey, key, timestamp, stored.component));
+        }
+        widenFilters(partition, stored);
+        return this;
+    }
+
+    MemorySource delete(Object... keyValues) {
+        checkUnread();
+        byte[] key = primarySpec.encode(keyValues);
+        delete(partitions.get(partitionOf(key)), key);
+        timestamp++;
+        return this;
+    }
+
+    private void delete(Partition partition, byte[] key) {
+        Stored old = partition.records.remove(key);
+        for (int i = 0; old != null && i < indexes.size(); i++) {
+            if (indexes.get(i).alwaysValid()) {
+                partition.entries.get(i).remove(join(secondaryKey(i, old.record), key));
+            }
+        }
+    }
+
+    private void widenFilters(Partition partition, Stored stored) {
+        List<MinMax> filters = partition.filters.computeIfAbsent(
+                stored.component,
+                _ -> filterFields.stream().map(_ -> new MinMax()).toList());
+        for (int i = 0; i < filterFields.size(); i++) {
+            view.wrap(Slice.of(stored.record));
+            MinMax filter = filters.get(i);
+            if (view.isAbsent(type.indexOf(filterFields.get(i)))) {
+                filter.hasAbsent = true;
+                continue;
+            }
+            byte[] value = key(filterSpecs.get(i), stored.record);
+            if (filter.min == null || Arrays.compareUnsigned(value, filter.min) < 0) {
+                filter.min = value;
+            }
+            if (filter.max == null || Arrays.compareUnsigned(value, filter.max) > 0) {
+                filter.max = value;
+            }
+        }
+    }
+
+    /** Whether a component may hold records inside every range. */
+    static boolean mayMatch(Partition partition, long component, List<KeyRange> ranges) {
+        List<MinMax> filters = partition.filters.get(component);
+        for (int i = 0; filters != null && i < ranges.size(); i++) {
+            MinMax filter = filters.get(i);
+            KeyRange range = ranges.get(i);
+            boolean overlaps = filter.min != null
+                    && filter.max != null
+                    && range.overlaps(Slice.of(filter.min), Slice.of(filter.max));
+            if (!range.isAll() && !filter.hasAbsent && !overlaps) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private byte[] secondaryKey(int index, byte[] record) {
+        return key(KeySpec.of(type, indexes.get(index).fields(), "index"), record);
+    }
+
+    private byte[] key(KeySpec spec, byte[] record) {
+        ByteSink sink = new ByteSink(64, 1 << 20);
+        spec.append(view.wrap(Slice.of(record)), sink);
+        return sink.asSlice(new Slice()).toByteArray();
+    }
+
+    static byte[] join(byte[] a, byte[] b) {
+        byte[] joined = Arrays.copyOf(a, a.length + b.length);
+        System.arraycopy(b, 0, joined, a.length, b.length);
+        return joined;
+    }
+
+    int partitionOf(byte[] key) {
+        return Math.floorMod(Arrays.hashCode(key) * 0x9E3779B9, partitions.size());
+    }
+
+    Partition partition(int index) {
+        return partitions.get(index);
+    }
+
+    int indexNumber(String indexName) {
+        for (int i = 0; i < indexes.size(); i++) {
+            if (indexes.get(i).name().equals(indexName)) {
+                return i;
+            }
+        }
+        throw new AssertionError("no index " + indexName);
+    }
+
+    /** All live records, decoded. */
+    List<Map<String, @Nullable Object>> all() {
+        List<Map<String, @Nullable Object>> all = new ArrayList<>();
+        for (Partition partition : partitions) {
+            for (Stored stored : partition.records.values()) {
+                all.add(new RecordView(type).wrap(Slice.of(stored.record)).toMap());
+            }
+        }
+        return all;
+    }
+
+    private void checkUnread() {
+        if (openCount.get() > 0) {
+            throw new AssertionError("changed while it is read");
+        }
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public RecordType type() {
+        return type;
+    }
+
+    @Override
+    public List<String> primaryKey() {
+        return primaryKey;
+    }
+
+    @Override
+    public List<String> filterFields() {
+        return filterFields;
+    }
+
+    @Override
+    public List<IndexDescription> indexes() {
+        return indexes;
+    }
+
+    @Override
+    public ReadView openView() {
+        return new MemoryView(this, timestamp, partitions.size());
+    }
+
+    /** Bytes that a cursor shows, overwritten when it moves. */
+    static final class Shown {
+        private byte[] shown = new byte[0];
+        private final Slice slice = new Slice();
+
+        Slice show(byte[] bytes) {
+            spoil();
+            // at another place each time, so that a kept slice is noticed even where bytes are
+            // equal
+            shown = bytes.clone();
+            return slice.set(MemorySegment.ofArray(shown), 0, shown.length);
+        }
+
+        void spoil() {
+            Arrays.fill(shown, (byte) 0xEE);
+        }
+    }
+
+    /** Something that must be closed, by the thread that uses it, and not used after. */
+    static final class Opened {
+        private final MemorySource source;
+        private final String what;
+        private boolean closed;
+
+        Opened(MemorySource source, String what) {
+            this.source = source;
+            this.what = what;
+            source.openCount.incrementAndGet();
+        }
+
+        void checkOpen() {
+            if (closed) {
+                throw new ClosedException(what);
+            }
+        }
+
+        /** Counts a move, and fails where a test wants it to. */
+        void move() {
+            checkOpen();
+            if (source.moveCount.incrementAndGet() > source.failAfterMoves) {
+                throw new io.turbidite.core.CorruptionException(
+                        "memory", 0, what, "sound", "damaged by the test");
+            }
+        }
+
+        void close() {
+            if (!closed) {
+                closed = true;
+                source.openCount.decrementAndGet();
+            }
+        }
+    }
+}

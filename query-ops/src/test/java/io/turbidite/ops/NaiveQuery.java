@@ -1,0 +1,320 @@
+package io.turbidite.ops;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.record.RandomValues;
+import io.turbidite.core.type.Point;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.Rectangle;
+import io.turbidite.core.type.TypeKind;
+import io.turbidite.ops.expr.Predicate;
+import io.turbidite.ops.plan.QueryRequest;
+import io.turbidite.ops.plan.QueryRequest.OrderBy;
+
+import org.jspecify.annotations.Nullable;
+
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * A query and what it means, told over maps of Java values: every record is looked at, everything is
+ * sorted by comparing values. Shares no code with the operators.
+ */
+record NaiveQuery(QueryRequest request) {
+    private static final Pattern WORD = Pattern.compile("[\\p{L}\\p{N}\\p{M}]+");
+
+    /** What came back. */
+    record Answer(List<String> rows, Explanation explanation) {
+        static Answer read(QueryResult result) {
+            List<String> rows = new ArrayList<>();
+            while (result.next()) {
+                rows.add(show(result.map()));
+            }
+            return new Answer(rows, result.explain());
+        }
+    }
+
+    Query query(MemorySource source, String access) {
+        Query query = Query.on(source);
+        request.predicates().forEach(query::where);
+        query.select(request.select()).groupBy(request.groupBy().toArray(String[]::new));
+        if (request.count()) {
+            query.count();
+        }
+        QueryRequest.Cells cells = request.cells();
+        if (cells != null) {
+            query.groupByCell(cells.field(), cells.dx(), cells.dy());
+        }
+        for (OrderBy by : request.order()) {
+            query.orderBy(by.field(), by.descending() ? Order.DESC : Order.ASC);
+        }
+        if (request.limit() != QueryRequest.NO_LIMIT) {
+            query.limit(request.limit());
+        }
+        if (access.equals(QueryRequest.SCAN)) {
+            query.usingScan();
+        } else if (!access.isEmpty()) {
+            query.usingIndex(access);
+        }
+        return query;
+    }
+
+    void check(MemorySource source, String access, Answer answer) {
+        List<String> all = new ArrayList<>();
+        for (Map<String, @Nullable Object> row : answer(source)) {
+            all.add(show(row));
+        }
+        String what = "%s over %s by '%s'%n%s%n"
+                .formatted(request, source.type(), access, answer.explanation());
+        boolean anyOrder = request.order().isEmpty() && !request.grouped() && !request.count();
+        if (!anyOrder) {
+            assertThat(answer.rows()).as(what).isEqualTo(all.subList(0, (int)
+                    Math.min(all.size(), request.limit())));
+        } else if (all.size() <= request.limit()) {
+            assertThat(answer.rows()).as(what).containsExactlyInAnyOrderElementsOf(all);
+        } else {
+            assertThat(answer.rows()).as(what).hasSize((int) request.limit());
+            List<String> rest = new ArrayList<>(all);
+            answer.rows().forEach(row -> assertThat(rest.remove(row)).as(what).isTrue());
+        }
+        Explanation.Operator top = answer.explanation().operators().getFirst();
+        if (request.order().isEmpty()
+                && request.limit() == QueryRequest.NO_LIMIT
+                && !top.name().equals("scan")) {
+            assertThat(top.actualRows()).as(what).hasValue(answer.rows().size());
+        }
+    }
+
+    /** All rows, ordered where the query says how. */
+    private List<Map<String, @Nullable Object>> answer(MemorySource source) {
+        RecordType type = source.type();
+        List<Map<String, @Nullable Object>> matching = new ArrayList<>();
+        for (Map<String, @Nullable Object> row : source.all()) {
+            if (matchesAll(type, row)) {
+                matching.add(row);
+            }
+        }
+        if (request.cells() != null || !request.groupBy().isEmpty()) {
+            return groups(type, matching);
+        }
+        if (request.count()) {
+            Map<String, @Nullable Object> count = new LinkedHashMap<>();
+            count.put("count", (long) matching.size());
+            return List.of(count);
+        }
+        if (!request.order().isEmpty()) {
+            matching.sort(recordOrder(source));
+        }
+        if (request.select().isEmpty()) {
+            return matching;
+        }
+        List<Map<String, @Nullable Object>> rows = new ArrayList<>();
+        for (Map<String, @Nullable Object> row : matching) {
+            rows.add(selected(row));
+        }
+        return rows;
+    }
+
+    private Map<String, @Nullable Object> selected(Map<String, @Nullable Object> row) {
+        Map<String, @Nullable Object> selected = new LinkedHashMap<>();
+        for (String field : request.select()) {
+            if (row.containsKey(field)) {
+                selected.put(field, row.get(field));
+            }
+        }
+        return selected;
+    }
+
+    private Comparator<Map<String, @Nullable Object>> recordOrder(MemorySource source) {
+        Comparator<Map<String, @Nullable Object>> order = (_, _) -> 0;
+        for (OrderBy by : request.order()) {
+            Comparator<@Nullable Object> values = order(source.type(), by.field());
+            Comparator<@Nullable Object> directed = by.descending() ? values.reversed() : values;
+            order = order.thenComparing(
+                    (a, b) -> directed.compare(a.get(by.field()), b.get(by.field())));
+        }
+        for (String key : source.primaryKey()) {
+            Comparator<@Nullable Object> values = order(source.type(), key);
+            order = order.thenComparing((a, b) -> values.compare(a.get(key), b.get(key)));
+        }
+        return order;
+    }
+
+    private static Comparator<@Nullable Object> order(RecordType type, String field) {
+        return RandomValues.order(type.field(type.indexOf(field)).kind());
+    }
+
+    // ---- predicates
+    // -------------------------------------------------------------------------------
+
+    private boolean matchesAll(RecordType type, Map<String, @Nullable Object> row) {
+        for (Predicate predicate : request.predicates()) {
+            if (!matches(type, predicate, row)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean matches(
+            RecordType type, Predicate predicate, Map<String, @Nullable Object> row) {
+        Object value = row.get(predicate.field());
+        TypeKind kind = type.field(type.indexOf(predicate.field())).kind();
+        return switch (predicate) {
+            case Predicate.Eq(var _, Object wanted) -> {
+                if (wanted == null || value == null) {
+                    yield wanted == null && value == null;
+                }
+                yield compare(kind, value, wanted) == 0;
+            }
+            case Predicate.Range(var _, Object low, Object high) ->
+                value != null
+                        && (low == null || compare(kind, value, low) >= 0)
+                        && (high == null || compare(kind, value, high) <= 0);
+            case Predicate.Within(var _, Rectangle window) -> value != null && meets(value, window);
+            case Predicate.Contains(var _, String words) ->
+                value != null && words((String) value).containsAll(words(words));
+        };
+    }
+
+    /** As values are ordered, but that -0.0 and 0.0 are one number. */
+    private static int compare(TypeKind kind, Object a, Object b) {
+        return RandomValues.order(kind).compare(unsigned(a), unsigned(b));
+    }
+
+    private static Object unsigned(Object value) {
+        return switch (value) {
+            case Double d when d == 0 -> 0.0;
+            case Float f when f == 0 -> 0.0f;
+            default -> value;
+        };
+    }
+
+    private static boolean meets(Object value, Rectangle window) {
+        Rectangle box = value instanceof Point point
+                ? new Rectangle(point.x(), point.y(), point.x(), point.y())
+                : (Rectangle) value;
+        return !(box.maxX() < window.minX()
+                || box.minX() > window.maxX()
+                || box.maxY() < window.minY()
+                || box.minY() > window.maxY());
+    }
+
+    private static Set<String> words(String text) {
+        return WORD.matcher(text)
+                .results()
+                .map(match -> match.group().toLowerCase(Locale.ROOT))
+                .collect(Collectors.toSet());
+    }
+
+    // ---- groups
+    // -----------------------------------------------------------------------------------
+
+    private List<Map<String, @Nullable Object>> groups(
+            RecordType type, List<Map<String, @Nullable Object>> matching) {
+        List<String> names = request.cells() != null ? List.of("cell") : request.groupBy();
+        Comparator<List<@Nullable Object>> byKey = (_, _) -> 0;
+        for (int i = 0; i < names.size(); i++) {
+            int part = i;
+            Comparator<@Nullable Object> values = partOrder(type, names.get(i));
+            byKey = byKey.thenComparing((a, b) -> values.compare(a.get(part), b.get(part)));
+        }
+        TreeMap<List<@Nullable Object>, Long> counts = new TreeMap<>(byKey);
+        for (Map<String, @Nullable Object> row : matching) {
+            counts.merge(key(row), 1L, Long::sum);
+        }
+        List<Map<String, @Nullable Object>> groups = new ArrayList<>();
+        for (Map.Entry<List<@Nullable Object>, Long> entry : counts.entrySet()) {
+            Map<String, @Nullable Object> group = new LinkedHashMap<>();
+            for (int i = 0; i < names.size(); i++) {
+                group.put(names.get(i), plain(entry.getKey().get(i)));
+            }
+            group.put("count", entry.getValue());
+            groups.add(group);
+        }
+        groups.sort(groupOrder(type));
+        return groups;
+    }
+
+    private List<@Nullable Object> key(Map<String, @Nullable Object> row) {
+        QueryRequest.Cells cells = request.cells();
+        List<@Nullable Object> key = new ArrayList<>();
+        if (cells != null) {
+            key.add(row.get("place") instanceof Point point ? cell(point, cells) : null);
+        } else {
+            request.groupBy().forEach(field -> key.add(row.get(field)));
+        }
+        return key;
+    }
+
+    private Rectangle cell(Point point, QueryRequest.Cells cells) {
+        double originX = Double.NEGATIVE_INFINITY;
+        double originY = Double.NEGATIVE_INFINITY;
+        for (Predicate predicate : request.predicates()) {
+            if (predicate instanceof Predicate.Within(String field, Rectangle window)
+                    && field.equals("place")) {
+                originX = Math.max(originX, window.minX());
+                originY = Math.max(originY, window.minY());
+            }
+        }
+        originX = Double.isInfinite(originX) ? 0 : originX;
+        originY = Double.isInfinite(originY) ? 0 : originY;
+        double minX = originX + Math.floor((point.x() - originX) / cells.dx()) * cells.dx();
+        double minY = originY + Math.floor((point.y() - originY) / cells.dy()) * cells.dy();
+        return new Rectangle(minX, minY, minX + cells.dx(), minY + cells.dy());
+    }
+
+    private Comparator<Map<String, @Nullable Object>> groupOrder(RecordType type) {
+        Comparator<Map<String, @Nullable Object>> order = (_, _) -> 0;
+        for (OrderBy by : request.order()) {
+            Comparator<@Nullable Object> values = partOrder(type, by.field());
+            Comparator<@Nullable Object> directed = by.descending() ? values.reversed() : values;
+            order = order.thenComparing(
+                    (a, b) -> directed.compare(a.get(by.field()), b.get(by.field())));
+        }
+        return order;
+    }
+
+    private static Comparator<@Nullable Object> partOrder(RecordType type, String name) {
+        return switch (name) {
+            case "cell" -> RandomValues.order(TypeKind.RECTANGLE);
+            case "count" -> RandomValues.order(TypeKind.INT64);
+            default -> order(type, name);
+        };
+    }
+
+    private static @Nullable Object plain(@Nullable Object value) {
+        return value instanceof BigDecimal decimal ? decimal.stripTrailingZeros() : value;
+    }
+
+    // ---- printing -------------------------------------------------------------------------------
+
+    /** Fields by name, so that the order of a map does not count; numbers as they are. */
+    private static String show(Map<String, ? extends @Nullable Object> row) {
+        TreeMap<String, String> shown = new TreeMap<>();
+        row.forEach((name, value) -> shown.put(name, show(name, value)));
+        return shown.toString();
+    }
+
+    private static String show(String name, @Nullable Object value) {
+        return switch (value) {
+            case byte[] bytes -> Arrays.toString(bytes);
+            // a group key has no scale: numbers that are equal are one
+            case BigDecimal decimal
+            when name.startsWith("f") || name.startsWith("k") ->
+                decimal.stripTrailingZeros().toPlainString();
+            case null -> "null";
+            default -> value.toString();
+        };
+    }
+}

@@ -1,0 +1,235 @@
+package io.turbidite.ops;
+
+import io.turbidite.core.record.RandomValues;
+import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.type.Field;
+import io.turbidite.core.type.Point;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.Rectangle;
+import io.turbidite.core.type.TypeKind;
+import io.turbidite.ops.expr.Predicate;
+import io.turbidite.ops.plan.QueryRequest;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/** A random type, records of few different values so that queries hit, random indexes; and queries. */
+final class RandomSource {
+    private static final List<TypeKind> KINDS = List.of(TypeKind.values());
+    private static final List<String> WORDS =
+            List.of("Paris", "paris", "Zürich", "north", "NORTH-WEST", "gate 7", "a\u0301", "x");
+
+    private final SplittableRandom random;
+    private final RandomValues values;
+    private final RecordType type;
+    private final List<String> primaryKey;
+    private final Map<String, List<Object>> pools = new HashMap<>();
+    private final MemorySource source;
+
+    RandomSource(SplittableRandom random) {
+        this.random = random;
+        this.values = new RandomValues(random);
+        RecordType.Builder fields = RecordType.builder();
+        primaryKey = random.nextInt(3) == 0 ? List.of("k0", "k1") : List.of("k0");
+        for (String key : primaryKey) {
+            fields.field(key, kind().label());
+        }
+        for (int i = 0; i < 4; i++) {
+            fields.field("f" + i, kind().label() + (random.nextInt(3) > 0 ? "?" : ""));
+        }
+        fields.field("place", "point?").field("area", "rectangle?").field("text", "string?");
+        type = fields.build();
+        for (Field field : type.fields()) {
+            pools.put(field.name(), pool(field));
+        }
+        source = new MemorySource(type, primaryKey, some(0, 2), indexes(), 1 + random.nextInt(4));
+        fill();
+    }
+
+    private TypeKind kind() {
+        return KINDS.get(random.nextInt(KINDS.size()));
+    }
+
+    private List<Object> pool(Field field) {
+        List<Object> pool = new ArrayList<>();
+        int count = primaryKey.contains(field.name()) ? 60 : 1 + random.nextInt(12);
+        for (int i = 0; i < count; i++) {
+            pool.add(
+                    switch (field.name()) {
+                        case "place" -> new Point(coordinate(), coordinate());
+                        case "area" -> rectangle();
+                        case "text" -> text();
+                        default -> values.value(field.kind());
+                    });
+        }
+        return pool;
+    }
+
+    /** A multiple of a quarter, so that cell arithmetic is exact. */
+    private double coordinate() {
+        return random.nextInt(-40, 41) / 4.0;
+    }
+
+    private Rectangle rectangle() {
+        double x = coordinate();
+        double y = coordinate();
+        return new Rectangle(x, y, x + random.nextInt(20) / 4.0, y + random.nextInt(20) / 4.0);
+    }
+
+    private String text() {
+        StringBuilder text = new StringBuilder();
+        for (int i = random.nextInt(5); i > 0; i--) {
+            text.append(random.nextInt(3) == 0 ? ", " : " ")
+                    .append(WORDS.get(random.nextInt(WORDS.size())));
+        }
+        return text.toString();
+    }
+
+    private List<IndexDescription> indexes() {
+        List<IndexDescription> indexes = new ArrayList<>();
+        for (int i = random.nextInt(4); i > 0; i--) {
+            indexes.add(new IndexDescription(
+                    "by" + i, IndexDescription.Kind.BTREE, some(1, 3), random.nextBoolean()));
+        }
+        if (random.nextInt(4) == 0) {
+            indexes.add(new IndexDescription(
+                    "near", IndexDescription.Kind.RTREE, List.of("place"), true));
+        }
+        return indexes;
+    }
+
+    /** Some different fields. */
+    private List<String> some(int countMin, int countMax) {
+        LinkedHashSet<String> names = new LinkedHashSet<>();
+        int count = random.nextInt(countMin, countMax + 1);
+        while (names.size() < count) {
+            names.add(anyField());
+        }
+        return List.copyOf(names);
+    }
+
+    private String anyField() {
+        return type.fields().get(random.nextInt(type.fields().size())).name();
+    }
+
+    private void fill() {
+        int count = random.nextInt(4) == 0 ? random.nextInt(4) : random.nextInt(250);
+        for (int i = 0; i < count; i++) {
+            Map<String, @Nullable Object> record = new LinkedHashMap<>();
+            for (Field field : type.fields()) {
+                int state = field.optional() ? random.nextInt(6) : 2;
+                if (state > 0) {
+                    record.put(field.name(), state == 1 ? null : pooled(field.name()));
+                }
+            }
+            if (random.nextInt(5) == 0) {
+                record.put("open", values.string());
+            }
+            source.upsert(record);
+            if (random.nextInt(10) == 0) {
+                source.delete(primaryKey.stream().map(record::get).toArray());
+            }
+        }
+    }
+
+    private Object pooled(String field) {
+        List<Object> pool = pools.getOrDefault(field, List.of());
+        return pool.get(random.nextInt(pool.size()));
+    }
+
+    MemorySource source() {
+        return source;
+    }
+
+    /** Ways in to ask for: none, the scan, each index. */
+    List<String> accesses() {
+        List<String> accesses = new ArrayList<>(List.of("", QueryRequest.SCAN));
+        source.indexes().stream()
+                .filter(index -> index.kind() == IndexDescription.Kind.BTREE)
+                .forEach(index -> accesses.add(index.name()));
+        return accesses;
+    }
+
+    NaiveQuery query() {
+        List<Predicate> predicates = new ArrayList<>();
+        for (int i = random.nextInt(4); i > 0; i--) {
+            predicates.add(predicate());
+        }
+        if (random.nextInt(6) == 0) {
+            primaryKey.forEach(key -> predicates.add(new Predicate.Eq(key, pooled(key))));
+        }
+        int shape = random.nextInt(6);
+        List<String> select = shape == 1 ? some(1, 4) : List.of();
+        boolean count = shape == 2;
+        List<String> groupBy = shape == 3 || shape == 4 ? some(1, 2) : List.of();
+        QueryRequest.Cells cells = shape == 5
+                ? new QueryRequest.Cells(
+                        "place", 0.5 * (1 + random.nextInt(9)), 0.5 * (1 + random.nextInt(9)))
+                : null;
+        List<QueryRequest.OrderBy> order = new ArrayList<>();
+        if (!count && random.nextBoolean()) {
+            order.addAll(order(groupBy, cells != null));
+        }
+        long limit = random.nextInt(3) == 0 ? random.nextInt(20) : QueryRequest.NO_LIMIT;
+        return new NaiveQuery(
+                new QueryRequest(predicates, select, count, groupBy, cells, order, limit, null));
+    }
+
+    private List<QueryRequest.OrderBy> order(List<String> groupBy, boolean cells) {
+        List<String> names = new ArrayList<>();
+        if (cells) {
+            names.addAll(List.of("cell", "count"));
+        } else if (!groupBy.isEmpty()) {
+            names.addAll(groupBy);
+            names.add("count");
+        } else if (random.nextInt(3) == 0) {
+            names.addAll(primaryKey);
+        } else {
+            names.addAll(some(1, 2));
+        }
+        List<QueryRequest.OrderBy> order = new ArrayList<>();
+        for (int i = random.nextInt(names.size()); i >= 0; i--) {
+            order.addFirst(new QueryRequest.OrderBy(names.get(i), random.nextBoolean()));
+        }
+        return order;
+    }
+
+    private Predicate predicate() {
+        return switch (random.nextInt(8)) {
+            case 0 -> new Predicate.Within("place", rectangle());
+            case 1 -> new Predicate.Within("area", rectangle());
+            case 2 ->
+                new Predicate.Contains(
+                        "text",
+                        WORDS.get(random.nextInt(WORDS.size()))
+                                + " "
+                                + (random.nextBoolean()
+                                        ? WORDS.get(random.nextInt(WORDS.size()))
+                                        : ""));
+            case 3, 4 -> {
+                String field = anyField();
+                yield new Predicate.Eq(field, random.nextInt(8) == 0 ? null : constant(field));
+            }
+            default -> {
+                String field = anyField();
+                yield new Predicate.Range(
+                        field,
+                        random.nextInt(4) == 0 ? null : constant(field),
+                        random.nextInt(4) == 0 ? null : constant(field));
+            }
+        };
+    }
+
+    private Object constant(String field) {
+        return random.nextInt(6) == 0
+                ? values.value(type.field(type.indexOf(field)).kind())
+                : pooled(field);
+    }
+}
