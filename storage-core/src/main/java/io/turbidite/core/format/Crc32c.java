@@ -24,11 +24,17 @@ public final class Crc32c {
     /** Longest view made of a segment in one piece. */
     private static final long VIEW_BYTES_MAX = Integer.MAX_VALUE;
 
+    private static final int NUMBER_BYTES_MAX = 64;
+
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     private final CRC32C crc = new CRC32C();
-    private final MemorySegment scratch = MemorySegment.ofArray(new byte[8]);
-    private final ByteBuffer scratchView = scratch.asByteBuffer();
+
+    /** Numbers not yet given to {@link #crc}: a call for each costs more than the checksum itself. */
+    private final byte[] numbers = new byte[NUMBER_BYTES_MAX];
+
+    private final MemorySegment numbersSegment = MemorySegment.ofArray(numbers);
+    private int numberBytes;
     private MemorySegment viewed = MemorySegment.NULL;
     private ByteBuffer view = NOTHING;
 
@@ -40,6 +46,7 @@ public final class Crc32c {
     /** Forgets what was seen; then {@link #update} any number of times, then {@link #value()}. */
     public Crc32c begin() {
         crc.reset();
+        numberBytes = 0;
         return this;
     }
 
@@ -50,6 +57,7 @@ public final class Crc32c {
         if (byteCount == 0) {
             return this;
         }
+        takeNumbers();
         if (segment.byteSize() > VIEW_BYTES_MAX) {
             crc.update(segment.asSlice(offset, byteCount).asByteBuffer());
             return this;
@@ -67,20 +75,23 @@ public final class Crc32c {
 
     /** The eight bytes of {@code value}, little-endian. */
     public Crc32c updateLong(long value) {
-        scratch.set(Bytes.I64, 0, value);
-        crc.update(scratchView.clear());
+        reserve(8);
+        numbersSegment.set(Bytes.I64, numberBytes, value);
+        numberBytes += 8;
         return this;
     }
 
     /** The four bytes of {@code value}, little-endian. */
     public Crc32c updateInt(int value) {
-        scratch.set(Bytes.I32, 0, value);
-        crc.update(scratchView.clear().limit(4));
+        reserve(4);
+        numbersSegment.set(Bytes.I32, numberBytes, value);
+        numberBytes += 4;
         return this;
     }
 
     /** The masked checksum of everything since {@link #begin()}. */
     public int value() {
+        takeNumbers();
         return mask((int) crc.getValue());
     }
 
@@ -88,6 +99,19 @@ public final class Crc32c {
     public void forget() {
         viewed = MemorySegment.NULL;
         view = NOTHING;
+    }
+
+    private void reserve(int byteCount) {
+        if (numberBytes + byteCount > NUMBER_BYTES_MAX) {
+            takeNumbers();
+        }
+    }
+
+    private void takeNumbers() {
+        if (numberBytes > 0) {
+            crc.update(numbers, 0, numberBytes);
+            numberBytes = 0;
+        }
     }
 
     static int mask(int crc) {

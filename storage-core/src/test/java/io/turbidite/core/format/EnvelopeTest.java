@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.FormatVersionException;
+import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.sim.Profile;
@@ -20,6 +21,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.zip.CRC32C;
 
@@ -162,6 +164,39 @@ class EnvelopeTest {
                         .updateInt(0x0a0b0c0d)
                         .value())
                 .isEqualTo(Crc32c.mask((int) plain.getValue()));
+    }
+
+    @Test
+    void numbersAndRangesAreTakenInOrder() {
+        SplittableRandom random = new SplittableRandom(1);
+        Crc32c crc = new Crc32c();
+        for (int run = 0; run < 200; run++) {
+            ByteSink all = new ByteSink(64, 1 << 20);
+            crc.begin();
+            for (int i = random.nextInt(30); i > 0; i--) {
+                long value = random.nextLong();
+                switch (random.nextInt(3)) {
+                    case 0 -> {
+                        crc.updateLong(value);
+                        all.putLong(value);
+                    }
+                    case 1 -> {
+                        crc.updateInt((int) value);
+                        all.putInt((int) value);
+                    }
+                    default -> {
+                        byte[] bytes = new byte[random.nextInt(9)];
+                        random.nextBytes(bytes);
+                        crc.update(MemorySegment.ofArray(bytes), 0, bytes.length);
+                        all.putBytes(bytes);
+                    }
+                }
+            }
+            int stepwise = crc.value();
+            assertThat(stepwise)
+                    .isEqualTo(new Crc32c().compute(all.segment(), 0, all.length()))
+                    .isEqualTo(crc.value());
+        }
     }
 
     @Test

@@ -19,6 +19,12 @@ import java.util.TreeMap;
 final class PowerCut implements Survivors {
     private static final double[] RATIOS = {0, 0.1, 0.5, 0.9, 1};
 
+    /** About so many pages of a file are torn in one image; the others come whole and are shared. */
+    private static final int TORN_PAGES_MAX = 64;
+
+    /** Shown by recycled blocks while no file was deleted yet. */
+    private static final byte[] NOISE = noise();
+
     private static final int TAG_CHANGE = 1;
     private static final int TAG_FILE = 2;
     private static final int TAG_IMAGE = 3;
@@ -148,36 +154,47 @@ final class PowerCut implements Survivors {
     /** Any subset, torn at sectors or at pages, with any size between the old and the new one. */
     private void keepSectors(
             FileNode file, SectorMap content, double keep, SplittableRandom random) {
-        int unit = random.nextBoolean() ? 1 : SectorMap.CHUNK_SECTORS;
+        boolean tearsPages = random.nextBoolean();
         boolean stale = random.nextInt(4) == 0;
-        long pageSeed = random.nextLong();
+        long staleSeed = random.nextLong();
         long oldSize = content.size();
         long newSize = Math.max(oldSize, file.seen().size());
         content.resize(newSize);
-        int lastUnit = -1;
-        boolean kept = false;
+        int pageCount = SectorMap.chunkCount(newSize);
         BitSet dirty = file.dirty();
         for (int i = dirty.nextSetBit(0); i >= 0; i = dirty.nextSetBit(i + 1)) {
-            if (i / unit != lastUnit) {
-                lastUnit = i / unit;
-                kept = random.nextDouble() < keep;
-            }
             int page = i / SectorMap.CHUNK_SECTORS;
-            if (kept && unit == SectorMap.CHUNK_SECTORS && isWhole(file, page, keep)) {
+            int end = (page + 1) * SectorMap.CHUNK_SECTORS;
+            boolean torn = tearsPages && random.nextInt(pageCount) < TORN_PAGES_MAX;
+            boolean kept = random.nextDouble() < keep;
+            boolean stalePage = stale && (long) page * SectorMap.CHUNK_BYTES >= oldSize;
+            if (!torn && kept && isWhole(file, page, keep)) {
                 content.adoptChunk(file.seen(), page);
-                i = (page + 1) * SectorMap.CHUNK_SECTORS - 1;
-            } else if (kept) {
-                byte[] older = file.older().get(i);
-                if (older != null && keep < 1 && random.nextBoolean()) {
-                    content.putSector(i, older, 0);
-                } else {
-                    content.copySector(file.seen(), i);
+            } else if (!torn && stalePage && !kept) {
+                content.putChunk(page, staleChunk(staleSeed, page));
+            } else if (torn || kept) {
+                for (; i >= 0 && i < end; i = dirty.nextSetBit(i + 1)) {
+                    if (torn ? random.nextDouble() < keep : kept) {
+                        keepSector(file, content, i, keep, random);
+                    } else if (stale && (long) i * SectorMap.SECTOR_BYTES >= oldSize) {
+                        int inChunk = i % SectorMap.CHUNK_SECTORS * SectorMap.SECTOR_BYTES;
+                        content.putSector(i, staleChunk(staleSeed, page), inChunk);
+                    }
                 }
-            } else if (stale && (long) i * SectorMap.SECTOR_BYTES >= oldSize) {
-                putStale(content, i, pageSeed);
             }
+            i = end - 1;
         }
         content.resize(sizeBetween(oldSize, newSize, keep, random));
+    }
+
+    private static void keepSector(
+            FileNode file, SectorMap content, int sector, double keep, SplittableRandom random) {
+        byte[] older = file.older().get(sector);
+        if (older != null && keep < 1 && random.nextBoolean()) {
+            content.putSector(sector, older, 0);
+        } else {
+            content.copySector(file.seen(), sector);
+        }
     }
 
     /** Whether a page that survives does so with its latest bytes. */
@@ -205,19 +222,16 @@ final class PowerCut implements Survivors {
         };
     }
 
-    /** Disk blocks are recycled whole: the sectors of a page show one old page, each in its place. */
-    private void putStale(SectorMap content, int sector, long pageSeed) {
-        int page = sector / SectorMap.CHUNK_SECTORS;
-        SplittableRandom random = new SplittableRandom(Seeds.mix(pageSeed, page));
-        if (staleChunks.isEmpty()) {
-            byte[] bytes = new byte[SectorMap.SECTOR_BYTES];
-            random.nextBytes(bytes);
-            content.putSector(sector, bytes, 0);
-        } else {
-            byte[] chunk = staleChunks.get(random.nextInt(staleChunks.size()));
-            int inChunk = sector % SectorMap.CHUNK_SECTORS * SectorMap.SECTOR_BYTES;
-            content.putSector(sector, chunk, inChunk);
-        }
+    /** Disk blocks are recycled whole: a page shows one old page, each sector in its place. */
+    private byte[] staleChunk(long staleSeed, int page) {
+        SplittableRandom random = new SplittableRandom(Seeds.mix(staleSeed, page));
+        return staleChunks.isEmpty() ? NOISE : staleChunks.get(random.nextInt(staleChunks.size()));
+    }
+
+    private static byte[] noise() {
+        byte[] bytes = new byte[SectorMap.CHUNK_BYTES];
+        new SplittableRandom(1).nextBytes(bytes);
+        return bytes;
     }
 
     private SplittableRandom random(int tag, long number) {

@@ -108,6 +108,17 @@ final class SectorMap {
         }
     }
 
+    /** Shows {@code chunk}, which nobody writes, at {@code index}; what lies behind the size is cut. */
+    void putChunk(int index, byte[] chunk) {
+        ownTable(chunks.length);
+        chunks[index] = chunk;
+        owned.clear(index);
+        long start = (long) index * CHUNK_BYTES;
+        if (size < start + CHUNK_BYTES) {
+            Arrays.fill(chunkForWrite(index), (int) (size - start), CHUNK_BYTES, (byte) 0);
+        }
+    }
+
     /** Copies one sector of {@code from}; this map must reach over it. */
     void copySector(SectorMap from, int sector) {
         int index = sector / CHUNK_SECTORS;
