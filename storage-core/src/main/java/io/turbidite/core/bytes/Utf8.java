@@ -22,6 +22,10 @@ public final class Utf8 {
     public static int firstInvalid(MemorySegment segment, long offset, int length) {
         int at = 0;
         while (at < length) {
+            if (length - at >= 32 && isAscii32(segment, offset + at)) {
+                at += 32;
+                continue;
+            }
             if (length - at >= 8 && (segment.get(Bytes.I64, offset + at) & HIGH_BITS) == 0) {
                 at += 8;
                 continue;
@@ -38,6 +42,14 @@ public final class Utf8 {
             at += byteCount;
         }
         return -1;
+    }
+
+    private static boolean isAscii32(MemorySegment segment, long offset) {
+        long bits = segment.get(Bytes.I64, offset)
+                | segment.get(Bytes.I64, offset + 8)
+                | segment.get(Bytes.I64, offset + 16)
+                | segment.get(Bytes.I64, offset + 24);
+        return (bits & HIGH_BITS) == 0;
     }
 
     /**

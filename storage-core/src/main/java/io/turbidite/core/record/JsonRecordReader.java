@@ -51,6 +51,7 @@ final class JsonRecordReader {
     private final OpenWriter open;
     private final RecordType type;
     private final IsoReader iso = new IsoReader();
+    private final Characters characters = new Characters();
     private final double[] coordinates = new double[4];
     private byte[] bytes = new byte[1024];
 
@@ -148,9 +149,9 @@ final class JsonRecordReader {
                 }
                 writer.setObject(field, parser.getDecimalValue());
             }
-            case STRING -> writer.setString(field, text(parser, token, kind));
+            case STRING -> writer.setString(field, characters(parser, token, kind));
             case DATE, TIME, DATETIME, DURATION ->
-                writer.setLong(field, iso.read(kind, text(parser, token, kind)));
+                writer.setLong(field, iso.read(kind, characters(parser, token, kind)));
             case BINARY, UUID ->
                 writer.setObject(field, ValueParser.parse(kind, text(parser, token, kind)));
             case POINT -> {
@@ -182,7 +183,7 @@ final class JsonRecordReader {
         if (token.isNumeric()) {
             double number =
                     kind == TypeKind.FLOAT ? parser.getFloatValue() : parser.getDoubleValue();
-            return ValueParser.checkFinite(kind, number, parser.getText());
+            return checkFinite(parser, kind, number);
         }
         if (token == JsonToken.VALUE_STRING) {
             switch (parser.getText()) {
@@ -201,12 +202,29 @@ final class JsonRecordReader {
         throw wrongType(parser, kind);
     }
 
+    private static double checkFinite(JsonParser parser, TypeKind kind, double number)
+            throws IOException {
+        if (Double.isInfinite(number)) {
+            throw ValueParser.outOfRange(kind, parser.getText());
+        }
+        return number;
+    }
+
     private static String text(JsonParser parser, JsonToken token, TypeKind kind)
             throws IOException {
         if (token != JsonToken.VALUE_STRING) {
             throw wrongType(parser, kind);
         }
         return parser.getText();
+    }
+
+    /** As {@link #text}, without an object; valid until the parser moves on. */
+    private CharSequence characters(JsonParser parser, JsonToken token, TypeKind kind)
+            throws IOException {
+        if (token != JsonToken.VALUE_STRING) {
+            throw wrongType(parser, kind);
+        }
+        return characters.set(parser);
     }
 
     private void coordinates(JsonParser parser, JsonToken token, TypeKind kind, int count)
@@ -218,8 +236,7 @@ final class JsonRecordReader {
             if (!parser.nextToken().isNumeric()) {
                 throw wrongType(parser, kind);
             }
-            coordinates[i] =
-                    ValueParser.checkFinite(kind, parser.getDoubleValue(), parser.getText());
+            coordinates[i] = checkFinite(parser, kind, parser.getDoubleValue());
         }
         if (parser.nextToken() != JsonToken.END_ARRAY) {
             throw wrongType(parser, kind);
@@ -264,7 +281,7 @@ final class JsonRecordReader {
             case VALUE_NULL -> open.nil();
             case VALUE_TRUE -> open.bool(true);
             case VALUE_FALSE -> open.bool(false);
-            case VALUE_STRING -> open.string(parser.getText());
+            case VALUE_STRING -> open.string(characters.set(parser));
             case VALUE_NUMBER_INT -> {
                 if (parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER) {
                     open.decimal(new BigDecimal(parser.getBigIntegerValue()));
@@ -273,8 +290,7 @@ final class JsonRecordReader {
                 }
             }
             case VALUE_NUMBER_FLOAT ->
-                open.real(ValueParser.checkFinite(
-                        TypeKind.DOUBLE, parser.getDoubleValue(), parser.getText()));
+                open.real(checkFinite(parser, TypeKind.DOUBLE, parser.getDoubleValue()));
             case START_ARRAY -> {
                 OpenWriter.checkDepth(depth + 1);
                 int begun = open.begin(RecordFormat.TAG_ARRAY);
@@ -297,6 +313,40 @@ final class JsonRecordReader {
                 open.end(begun);
             }
             default -> throw new InvalidRequestException("unexpected " + token.asString());
+        }
+    }
+
+    /** The text of a token where the parser has it. */
+    private static final class Characters implements CharSequence {
+        private char[] source = {};
+        private int start;
+        private int length;
+
+        Characters set(JsonParser parser) throws IOException {
+            source = parser.getTextCharacters();
+            start = parser.getTextOffset();
+            length = parser.getTextLength();
+            return this;
+        }
+
+        @Override
+        public int length() {
+            return length;
+        }
+
+        @Override
+        public char charAt(int index) {
+            return source[start + index];
+        }
+
+        @Override
+        public CharSequence subSequence(int from, int to) {
+            return toString().substring(from, to);
+        }
+
+        @Override
+        public String toString() {
+            return new String(source, start, length);
         }
     }
 }

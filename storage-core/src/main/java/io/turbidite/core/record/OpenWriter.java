@@ -4,7 +4,6 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.bytes.Utf8;
 import io.turbidite.core.type.Point;
 import io.turbidite.core.type.Rectangle;
@@ -88,13 +87,6 @@ final class OpenWriter {
     void string(CharSequence value) {
         sink.putByte(RecordFormat.TAG_STRING);
         text(value);
-    }
-
-    /** Well-formed UTF-8; the caller has checked. */
-    void utf8(Slice value) {
-        sink.putByte(RecordFormat.TAG_STRING);
-        sink.putVarint(value.length());
-        sink.putBytes(value);
     }
 
     /** Begins an array or object; give what this returns to {@link #end}. */

@@ -301,21 +301,26 @@ public final class RecordWriter {
             try {
                 open.value(value, 1);
             } catch (InvalidRequestException e) {
-                open.sink().truncate(begun);
-                openNames.removeLast();
-                throw new FieldException(name, e);
+                throw dropOpen(begun, name, e);
             }
         }
     }
 
-    /** Adds an undeclared string field from UTF-8 bytes, which are checked and copied. */
-    public void openString(String name, Slice utf8) {
-        int invalidAt = Utf8.firstInvalid(utf8.segment(), utf8.offset(), utf8.length());
-        if (invalidAt >= 0) {
-            throw new FieldException(name, "the text is not UTF-8 at byte " + invalidAt);
-        }
+    /** Adds an undeclared string field. */
+    public void openString(String name, CharSequence text) {
+        int begun = open.length();
         openName(name);
-        open.utf8(utf8);
+        try {
+            open.string(text);
+        } catch (InvalidRequestException e) {
+            throw dropOpen(begun, name, e);
+        }
+    }
+
+    private FieldException dropOpen(int begun, String name, InvalidRequestException cause) {
+        open.sink().truncate(begun);
+        openNames.removeLast();
+        return new FieldException(name, cause);
     }
 
     /** Adds the name; the caller goes on with the value in {@link #open}. */

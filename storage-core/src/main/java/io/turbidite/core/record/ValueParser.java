@@ -127,19 +127,19 @@ public final class ValueParser {
         try {
             double number =
                     kind == TypeKind.FLOAT ? Float.parseFloat(text) : Double.parseDouble(text);
-            return checkFinite(kind, number, text);
+            if (Double.isInfinite(number)) {
+                throw outOfRange(kind, text);
+            }
+            return number;
         } catch (NumberFormatException e) {
             throw unreadable(kind, text, e);
         }
     }
 
-    /** Refuses a number that was too large for the kind and became an infinity. */
-    static double checkFinite(TypeKind kind, double number, CharSequence text) {
-        if (Double.isInfinite(number)) {
-            throw new InvalidRequestException(
-                    "%s is out of range for type %s".formatted(Text.quoted(text), kind.label()));
-        }
-        return number;
+    /** What to throw for a number too large for its kind, which would become an infinity. */
+    static InvalidRequestException outOfRange(TypeKind kind, CharSequence text) {
+        return new InvalidRequestException(
+                "%s is out of range for type %s".formatted(Text.quoted(text), kind.label()));
     }
 
     /** Keeps out what only Java takes: hexadecimal, type suffixes, white space. */

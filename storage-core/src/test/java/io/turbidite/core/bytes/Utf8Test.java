@@ -60,7 +60,7 @@ class Utf8Test {
         };
         SplittableRandom random = new SplittableRandom(SEED);
         for (int i = 0; i < 200_000; i++) {
-            byte[] bytes = new byte[random.nextInt(3, 14)];
+            byte[] bytes = new byte[random.nextInt(3, 80)];
             Arrays.fill(bytes, (byte) 'a');
             int at = random.nextInt(bytes.length);
             for (int end = Math.min(bytes.length, at + 4); at < end; at++) {

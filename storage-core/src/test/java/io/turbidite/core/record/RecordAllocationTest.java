@@ -44,7 +44,7 @@ class RecordAllocationTest {
     private final CharSequence number = "-227";
     private final CharSequence departure = "2013-01-01T10:15:00Z";
     private final CharSequence delay = "-12.25";
-    private final Slice note = text("späte Ankunft");
+    private final CharSequence note = "späte Ankunft";
     private long sum;
 
     private static Slice text(String text) {
