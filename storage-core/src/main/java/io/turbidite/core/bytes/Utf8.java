@@ -77,7 +77,8 @@ public final class Utf8 {
     }
 
     /**
-     * Appends the UTF-8 bytes of {@code text} and returns how many they are.
+     * Appends the UTF-8 bytes of {@code text} and returns how many they are; if it throws, the sink is as
+     * it was, unless it is full.
      *
      * @throws InvalidRequestException if a surrogate stands alone: it has no UTF-8 form
      */
@@ -88,8 +89,11 @@ public final class Utf8 {
         for (int i = 0; i < charCount; i++) {
             char c = text.charAt(i);
             if (c >= 0x80) {
-                sink.truncate(start + i);
-                appendRest(sink, text, i);
+                // a lone surrogate throws here, with the sink as it was
+                sink.truncate(start);
+                int restBytes = byteCount(text, i);
+                sink.reserve(i);
+                appendRest(sink, text, i, restBytes);
                 break;
             }
             target.set(Bytes.U8, start + i, (byte) c);
@@ -97,8 +101,8 @@ public final class Utf8 {
         return sink.length() - start;
     }
 
-    private static void appendRest(ByteSink sink, CharSequence text, int from) {
-        long at = sink.reserve(byteCount(text, from));
+    private static void appendRest(ByteSink sink, CharSequence text, int from, int byteCount) {
+        long at = sink.reserve(byteCount);
         MemorySegment target = sink.segment();
         for (int i = from; i < text.length(); i++) {
             int c = text.charAt(i);

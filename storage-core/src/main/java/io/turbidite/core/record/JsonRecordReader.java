@@ -274,6 +274,7 @@ final class JsonRecordReader {
         } catch (InvalidRequestException e) {
             throw new RecordWriter.FieldException(name, e);
         }
+        writer.endOpen();
     }
 
     private void openValue(JsonParser parser, JsonToken token, int depth) throws IOException {

@@ -19,12 +19,13 @@ final class OpenNames {
     private int[] lengths = new int[16];
     private int count;
 
-    void clear() {
-        count = 0;
+    /** Forgets all names but the first {@code keptCount}. */
+    void truncate(int keptCount) {
+        count = Math.min(count, keptCount);
     }
 
     /**
-     * Adds the name in these bytes, which stay where they are until {@link #clear}.
+     * Adds the name in these bytes, which stay where they are until they are truncated.
      *
      * @return false if it was there already
      */
@@ -51,11 +52,6 @@ final class OpenNames {
         lengths[count] = length;
         count++;
         return true;
-    }
-
-    /** Takes back the last name added. */
-    void removeLast() {
-        count--;
     }
 
     private static int hash(MemorySegment segment, int offset, int length) {

@@ -49,10 +49,8 @@ final class OpenWriter {
 
     /** Appends a name and returns where its bytes begin. */
     int name(CharSequence name) {
-        int begun = sink.length();
         int start = text(name);
         if (sink.length() - start > RecordFormat.OPEN_NAME_BYTES_MAX) {
-            sink.truncate(begun);
             throw new InvalidRequestException("field name %s is longer than %d bytes"
                     .formatted(Text.quoted(name), RecordFormat.OPEN_NAME_BYTES_MAX));
         }

@@ -55,6 +55,8 @@ public final class RecordWriter {
 
     private final OpenWriter open = new OpenWriter(Limits.RECORD_BYTES_MAX);
     private final OpenNames openNames = new OpenNames();
+    private int openEnd;
+    private int openCount;
     private final JsonRecordReader json;
     private final TextFields texts;
 
@@ -127,7 +129,9 @@ public final class RecordWriter {
         lastVariable = -1;
         ordered = true;
         open.clear();
-        openNames.clear();
+        openNames.truncate(0);
+        openEnd = 0;
+        openCount = 0;
         return this;
     }
 
@@ -296,44 +300,47 @@ public final class RecordWriter {
      */
     public void openField(String name, @Nullable Object value) {
         if (value != Missing.MISSING) {
-            int begun = open.length();
             openName(name);
             try {
                 open.value(value, 1);
             } catch (InvalidRequestException e) {
-                throw dropOpen(begun, name, e);
+                throw new FieldException(name, e);
             }
+            endOpen();
         }
     }
 
     /** Adds an undeclared string field. */
     public void openString(String name, CharSequence text) {
-        int begun = open.length();
         openName(name);
         try {
             open.string(text);
         } catch (InvalidRequestException e) {
-            throw dropOpen(begun, name, e);
+            throw new FieldException(name, e);
         }
+        endOpen();
     }
 
-    private FieldException dropOpen(int begun, String name, InvalidRequestException cause) {
-        open.sink().truncate(begun);
-        openNames.removeLast();
-        return new FieldException(name, cause);
-    }
-
-    /** Adds the name; the caller goes on with the value in {@link #open}. */
+    /**
+     * Adds the name, which counts only from {@link #endOpen} on; in between the caller writes the value to
+     * {@link #open}. What was left by one that failed is dropped here.
+     */
     void openName(String name) {
         if (type.indexOf(name) >= 0) {
             throw new FieldException(name, "is declared: it is set by its index");
         }
-        int begun = open.length();
+        open.sink().truncate(openEnd);
+        openNames.truncate(openCount);
         int start = open.name(name);
         if (!openNames.add(open.sink().segment(), start, open.length() - start)) {
-            open.sink().truncate(begun);
             throw new FieldException(name, "is there twice");
         }
+    }
+
+    /** The open field is complete. */
+    void endOpen() {
+        openEnd = open.length();
+        openCount++;
     }
 
     /** Where the values of undeclared fields go. */
@@ -363,7 +370,7 @@ public final class RecordWriter {
             }
         }
         long openOffset = record.length() + (long) end;
-        checkSize(openOffset + open.length());
+        checkSize(openOffset + openEnd);
         if (ordered) {
             record.putBytes(variable.segment(), 0, end);
         } else {
@@ -371,11 +378,11 @@ public final class RecordWriter {
                 record.putBytes(variable.segment(), starts[i], ends[i] - starts[i]);
             }
         }
-        record.putBytes(open.sink().segment(), 0, open.length());
+        record.putBytes(open.sink().segment(), 0, openEnd);
         MemorySegment segment = record.segment();
         segment.set(Bytes.U8, RecordFormat.VERSION_OFFSET, (byte) RecordFormat.VERSION);
         segment.set(Bytes.U8, RecordFormat.FLAGS_OFFSET, (byte)
-                (open.length() > 0 ? RecordFormat.FLAG_OPEN_AREA : 0));
+                (openEnd > 0 ? RecordFormat.FLAG_OPEN_AREA : 0));
         segment.set(Bytes.I16, RecordFormat.FIELD_COUNT_OFFSET, (short) fieldCount);
         segment.set(Bytes.I32, RecordFormat.OPEN_OFFSET_OFFSET, (int) openOffset);
         return record.asSlice(result);

@@ -10,6 +10,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.type.Point;
 import io.turbidite.core.type.RecordType;
 
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -139,5 +140,45 @@ class RecordTest {
         Map<String, @Nullable Object> again = new HashMap<>(flight());
         view.wrap(writer.write(again));
         assertThat(view.toMap()).isEqualTo(again);
+    }
+
+    @Test
+    void aRefusedFieldLeavesNoTrace() {
+        byte[] expected = writer.write(withNote(flight())).toByteArray();
+        writer.begin();
+        writer.setLong(0, 1);
+        refuse(() -> writer.setLong(0, 2), "'id': is there twice");
+        refuse(() -> writer.setLong(3, 1L << 31), "'flight': 2147483648 is out of range");
+        refuse(() -> writer.setLong(2, 1), "'carrier'");
+        refuse(() -> writer.setString(2, "ab\uD800"), "'carrier'");
+        refuse(() -> writer.setString(2, Slice.of(new byte[] {'a', (byte) 0xFF})), "byte 1");
+        refuse(() -> writer.setText(1, "yesterday"), "'departure': 'yesterday'");
+        refuse(() -> writer.setObject(3, "1545"), "'flight': type int32 takes Integer, not");
+        refuse(() -> writer.setObject(5, new BigDecimal("1e1000000")), "'price'");
+        refuse(() -> writer.setObject(6, "[1,2]"), "'place'");
+        refuse(() -> writer.setPoint(6, Double.NaN, 0), "'place'");
+        refuse(() -> writer.setNull(2), "'carrier'");
+        refuse(() -> writer.openField("ä\uDC00", 1), "surrogate");
+        refuse(() -> writer.openField("note", List.of(1, new Object())), "'note'");
+        refuse(() -> writer.openField("note", Map.of(1, 2)), "'note'");
+        refuse(() -> writer.openField("id", 1), "'id': is declared");
+        refuse(() -> writer.openString("note", "a\uD800"), "'note'");
+        writer.setText(1, "2013-01-01T10:15:00Z");
+        writer.setString(2, "UA");
+        writer.setLong(3, 1545);
+        writer.openField("note", "x");
+        refuse(() -> writer.openField("note", 2), "'note': is there twice");
+        assertThat(writer.finish().toByteArray()).isEqualTo(expected);
+    }
+
+    private static Map<String, @Nullable Object> withNote(Map<String, @Nullable Object> fields) {
+        fields.put("note", "x");
+        return fields;
+    }
+
+    private static void refuse(ThrowingCallable set, String reason) {
+        assertThatThrownBy(set)
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining(reason);
     }
 }
