@@ -85,6 +85,13 @@ final class Oracle {
         return -1;
     }
 
+    /** Forgets the last commit begun: it was refused and changed nothing. */
+    void undo() {
+        int kept = durable;
+        rewind(history.size() - 1);
+        durable = kept;
+    }
+
     /** Goes back to a prefix, after a crash. */
     void rewind(int length) {
         List<List<Change>> kept = new ArrayList<>(history.subList(0, length));

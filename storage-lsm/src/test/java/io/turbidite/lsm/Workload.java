@@ -1,7 +1,6 @@
 package io.turbidite.lsm;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.bytes.Slice;
@@ -99,8 +98,12 @@ final class Workload {
 
     private void insert(Dataset dataset, Row row) {
         if (oracle.rows(dataset.name()).containsKey(row.id())) {
-            assertThatThrownBy(() -> dataset.insert(row.toMap()))
-                    .isInstanceOf(DuplicateKeyException.class);
+            try {
+                dataset.insert(row.toMap());
+                throw new AssertionError("a second record with key " + row.id());
+            } catch (DuplicateKeyException expected) {
+                assertThat(expected.getMessage()).contains(String.valueOf(row.id()));
+            }
         } else {
             oracle.begin(List.of(new Change(dataset.name(), row.id(), row)));
             dataset.insert(row.toMap());

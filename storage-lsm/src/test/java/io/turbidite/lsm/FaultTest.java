@@ -1,0 +1,129 @@
+package io.turbidite.lsm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.log.Durability;
+import io.turbidite.core.sim.Fault;
+import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimDisk;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/**
+ * R8: each of the first operations on the disk fails, once or for ever, in each way there is. Whoever
+ * asked gets a typed error; the store goes on, or takes no writes any more; nothing is acknowledged that a
+ * power cut then takes away; and when the fault is gone it opens with all that was acknowledged.
+ */
+class FaultTest {
+    private static final int CALLS = Boolean.getBoolean("long") ? 1_000 : 200;
+    private static final int COMMITS = 40;
+
+    @Test
+    void each_call_fails_once_and_for_ever() {
+        long seed = Seeds.of("FaultTest");
+        int failedStores = 0;
+        int survivors = 0;
+        for (int call = 1; call <= CALLS; call++) {
+            for (Fault fault : Fault.values()) {
+                boolean forever = (call + fault.ordinal()) % 2 == 0;
+                FaultScript script = FaultScript.with(fault).call(call);
+                if (forever) {
+                    script.forever();
+                }
+                try {
+                    if (run(Seeds.mix(seed, call % 7), script)) {
+                        survivors++;
+                    } else {
+                        failedStores++;
+                    }
+                } catch (Throwable failure) {
+                    throw new AssertionError(
+                            script + "; " + Seeds.replay("FaultTest", seed), failure);
+                }
+            }
+        }
+        System.out.printf(
+                "FaultTest: %d runs ended read-only, %d went on%n", failedStores, survivors);
+        assertThat(failedStores).isPositive();
+        assertThat(survivors).isPositive();
+    }
+
+    /** Whether the store still took writes at the end. */
+    private static boolean run(long seed, FaultScript script) {
+        Oracle oracle = new Oracle();
+        Workload workload = new Workload(seed, oracle, 30);
+        StoreOptions options = SimStore.options(Durability.SYNC);
+        SimDisk disk = new SimDisk(seed, Profile.STRICT);
+        try (SimStore sim = SimStore.open(disk, seed, options)) {
+            workload.create(sim.store);
+        }
+        disk.fault(script);
+        boolean healthy = false;
+        SimStore sim = open(disk, seed, options);
+        if (sim != null) {
+            healthy = write(sim, workload, oracle);
+            try {
+                sim.close();
+            } catch (StorageException expected) {
+                assertThat(expected.getMessage()).isNotBlank();
+            }
+        }
+        SimDisk image = disk.crashImage(seed, Profile.STRICT);
+        try (SimStore recovered = SimStore.open(image, seed, options)) {
+            assertThat(oracle.prefixWith(recovered.contentHash()))
+                    .as("%d commits, %d acknowledged", oracle.commitCount(), oracle.durableCount())
+                    .isGreaterThanOrEqualTo(0);
+            recovered.verify();
+        }
+        return healthy;
+    }
+
+    private static @Nullable SimStore open(SimDisk disk, long seed, StoreOptions options) {
+        try {
+            return SimStore.open(disk, seed, options);
+        } catch (StorageException expected) {
+            assertThat(expected.getMessage()).isNotBlank();
+            return null;
+        }
+    }
+
+    private static boolean write(SimStore sim, Workload workload, Oracle oracle) {
+        for (int i = 0; i < COMMITS; i++) {
+            int before = oracle.commitCount();
+            try {
+                workload.write(sim.store);
+                oracle.acknowledge();
+            } catch (StorageException refused) {
+                if (sim.store.substrate().health().firstFailure() != null) {
+                    // the last commit may be there or not; nothing may come after it
+                    assertNoWritesAreTaken(sim, workload);
+                    return false;
+                }
+                if (oracle.commitCount() > before) {
+                    oracle.undo();
+                }
+            }
+            try {
+                workload.disturb(sim.store);
+            } catch (StorageException failedFlush) {
+                assertThat(failedFlush.getMessage()).isNotBlank();
+            }
+        }
+        return true;
+    }
+
+    private static void assertNoWritesAreTaken(SimStore sim, Workload workload) {
+        for (int i = 0; i < 5; i++) {
+            Row row = workload.row(1_000 + i);
+            assertThatThrownBy(() -> sim.store.dataset(Workload.EAGER).upsert(row.toMap()))
+                    .isInstanceOf(StoreFailedException.class)
+                    .hasRootCauseInstanceOf(StorageIoException.class);
+        }
+    }
+}
