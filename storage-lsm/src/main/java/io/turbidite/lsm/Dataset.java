@@ -27,6 +27,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A named collection of records of one open type, identified by a primary key.
@@ -42,6 +43,7 @@ public final class Dataset implements Source {
     private final DatasetSchema schema;
     private final List<Partition> partitions;
     private final boolean blind;
+    private final AtomicBoolean loading = new AtomicBoolean();
     private final Pool<EagerMaintainer> maintainers;
     private final Pool<Scratch> scratches;
 
@@ -209,6 +211,49 @@ public final class Dataset implements Source {
     @Override
     public ReadView openView() {
         return store.openView(this);
+    }
+
+    /**
+     * Starts a bulk load; the dataset must be empty, and takes no other writes until the loader is
+     * closed.
+     *
+     * @param expectedRecords sizes the Bloom filters; about right is good enough, at least 0
+     * @throws InvalidRequestException if it holds records, or is being loaded
+     */
+    public BulkLoader bulkLoad(long expectedRecords) {
+        if (!loading.compareAndSet(false, true)) {
+            throw beingLoaded();
+        }
+        boolean started = false;
+        try {
+            // whoever did not see the flag is through
+            store.awaitWritesInFlight();
+            if (!partitions.stream().allMatch(Partition::isEmpty)) {
+                throw new InvalidRequestException(
+                        "bulk load of %s: the dataset is not empty".formatted(name()));
+            }
+            BulkLoader loader =
+                    new BulkLoader(this, store.substrate(), store.options().writeMemoryBytes() / 2, expectedRecords);
+            started = true;
+            return loader;
+        } finally {
+            loading.set(started);
+        }
+    }
+
+    void endBulkLoad() {
+        loading.set(false);
+    }
+
+    /** Checks that the dataset takes writes. */
+    void checkNotLoading() {
+        if (loading.get()) {
+            throw beingLoaded();
+        }
+    }
+
+    private InvalidRequestException beingLoaded() {
+        return new InvalidRequestException("dataset %s is being bulk loaded".formatted(name()));
     }
 
     /** Writes all memory components to disk; returns when they are there. */

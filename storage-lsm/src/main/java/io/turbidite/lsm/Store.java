@@ -264,6 +264,12 @@ public final class Store implements AutoCloseable {
         return parts.meters();
     }
 
+    /** Returns when every write that is in flight now is through. */
+    void awaitWritesInFlight() {
+        substrate.health().checkWritable();
+        writes.awaitInFlight();
+    }
+
     StoreOptions options() {
         return options;
     }

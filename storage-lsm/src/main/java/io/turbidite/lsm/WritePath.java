@@ -70,8 +70,11 @@ final class WritePath {
 
     /** Does all of {@code batch} or nothing; returns when it is visible and durable as promised. */
     void write(WriteBatch batch) {
-        if (!inFlight.tryEnter()) {
-            throw new ClosedException("the store");
+        while (!inFlight.tryEnter()) {
+            if (substrate.health().isClosing()) {
+                throw new ClosedException("the store");
+            }
+            substrate.tasks().await(() -> inFlight.isOpen() || substrate.health().isClosing());
         }
         try {
             substrate.health().checkWritable();
@@ -83,12 +86,21 @@ final class WritePath {
         }
     }
 
+    /** Returns when every write that is in flight now is through. */
+    void awaitInFlight() {
+        inFlight.close();
+        inFlight.open();
+    }
+
     /** Returns when no write is in flight; no further one gets in. */
     void close() {
         inFlight.close();
     }
 
     private void writeInFlight(WriteBatch batch) {
+        for (int i = 0; i < batch.size(); i++) {
+            batch.dataset(i).checkNotLoading();
+        }
         batch.resolveRepeats();
         background.awaitRoom();
         substrate.timestamps().awaitRoom();

@@ -221,6 +221,41 @@ public final class Partition {
         substrate.partitions().addUnflushed(-freed);
     }
 
+    /** Whether no operation was ever done, as far as one can tell: no component, nothing in memory. */
+    public boolean isEmpty() {
+        Version seen = version;
+        return seen.current().isEmpty() && seen.frozen() == null && seen.tree(0).isEmpty();
+    }
+
+    /**
+     * Installs loaded components under a fresh memory layer; called under the manifest's lock, while
+     * nobody writes to the partition.
+     *
+     * @param chunksNewestFirst for each chunk one component for each tree
+     */
+    void installLoaded(List<List<ComponentHandle>> chunksNewestFirst) {
+        long loaded = chunksNewestFirst.get(0).get(0).state().maxTimestamp();
+        MemoryLayer fresh = new MemoryLayer(
+                substrate.chunks(),
+                schema,
+                loaded + 1,
+                substrate.log().position(),
+                substrate.clock().wallMicros());
+        List<List<ComponentHandle>> trees = new ArrayList<>();
+        for (int tree = 0; tree < schema.treeCount(); tree++) {
+            List<ComponentHandle> components = new ArrayList<>();
+            for (List<ComponentHandle> chunk : chunksNewestFirst) {
+                components.add(chunk.get(tree));
+            }
+            trees.add(components);
+        }
+        synchronized (this) {
+            flushedTimestamp = loaded;
+        }
+        swap(before -> new Version(fresh, null, trees));
+        fresh.release();
+    }
+
     /** Installs a version made from the current one. */
     void swap(UnaryOperator<Version> change) {
         Version before;

@@ -48,6 +48,10 @@ public final class Gate {
         return false;
     }
 
+    public boolean isOpen() {
+        return state.get() < CLOSED;
+    }
+
     public void leave() {
         if (state.decrementAndGet() == CLOSED) {
             tasks.signal();

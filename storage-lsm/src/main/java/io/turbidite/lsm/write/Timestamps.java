@@ -121,6 +121,11 @@ public final class Timestamps {
         }
     }
 
+    /** Whether a snapshot at or above {@code timestamp} is registered. */
+    public synchronized boolean hasSnapshotFrom(long timestamp) {
+        return snapshots.ceilingKey(timestamp) != null;
+    }
+
     /** How many snapshots are registered. */
     public synchronized int snapshotCount() {
         return snapshots.values().stream().mapToInt(Integer::intValue).sum();
