@@ -11,6 +11,7 @@ import io.turbidite.lsm.partition.BulkLoad;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.version.ManifestState;
+
 import java.util.ArrayList;
 import java.util.List;
 
@@ -42,13 +43,13 @@ public final class BulkLoader implements AutoCloseable {
     /**
      * @param memoryBytes for secondary entries, of all partitions together
      */
-    BulkLoader(
-            Dataset dataset, Substrate substrate, long memoryBytes, long expectedRecords) {
+    BulkLoader(Dataset dataset, Substrate substrate, long memoryBytes, long expectedRecords) {
         int partitions = dataset.partitions().size();
         this.dataset = dataset;
         this.substrate = substrate;
         for (Partition partition : dataset.partitions()) {
-            loads.add(new BulkLoad(partition, memoryBytes / partitions, expectedRecords / partitions + 1));
+            loads.add(new BulkLoad(
+                    partition, memoryBytes / partitions, expectedRecords / partitions + 1));
         }
     }
 
@@ -111,9 +112,7 @@ public final class BulkLoader implements AutoCloseable {
         ManifestState after = before;
         int id = dataset.schema().id();
         for (int i = 0; i < loads.size(); i++) {
-            after =
-                    after.withPartition(
-                            id, i, loads.get(i).stateAfter(before.partition(id, i)));
+            after = after.withPartition(id, i, loads.get(i).stateAfter(before.partition(id, i)));
         }
         return after.withProgress(substrate.timestamps().lastDrawn(), before.logPosition());
     }

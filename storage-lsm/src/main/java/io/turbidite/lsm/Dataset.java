@@ -232,8 +232,11 @@ public final class Dataset implements Source {
                 throw new InvalidRequestException(
                         "bulk load of %s: the dataset is not empty".formatted(name()));
             }
-            BulkLoader loader =
-                    new BulkLoader(this, store.substrate(), store.options().writeMemoryBytes() / 2, expectedRecords);
+            BulkLoader loader = new BulkLoader(
+                    this,
+                    store.substrate(),
+                    store.options().writeMemoryBytes() / 2,
+                    expectedRecords);
             started = true;
             return loader;
         } finally {

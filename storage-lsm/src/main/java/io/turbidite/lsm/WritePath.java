@@ -74,7 +74,9 @@ final class WritePath {
             if (substrate.health().isClosing()) {
                 throw new ClosedException("the store");
             }
-            substrate.tasks().await(() -> inFlight.isOpen() || substrate.health().isClosing());
+            substrate
+                    .tasks()
+                    .await(() -> inFlight.isOpen() || substrate.health().isClosing());
         }
         try {
             substrate.health().checkWritable();

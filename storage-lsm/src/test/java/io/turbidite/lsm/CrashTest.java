@@ -9,6 +9,8 @@ import io.turbidite.core.sim.SimDisk;
 
 import org.junit.jupiter.api.Test;
 
+import java.util.List;
+
 /**
  * R1 to R4: a power cut before each durable step of a random history, in all three profiles of what
  * survives; and cuts during the recovery from a cut, three deep. What comes back is the state after some
@@ -43,7 +45,7 @@ class CrashTest {
     private void run(long seed) {
         Oracle oracle = new Oracle();
         Workload workload = new Workload(seed, oracle, 40);
-        Durability durability = Durability.values()[(int) (seed >>> 8 & 3) % 3];
+        Durability durability = List.of(Durability.values()).get((int) (seed >>> 8 & 3) % 3);
         StoreOptions options = SimStore.options(durability);
         SimDisk disk = new SimDisk(seed, Profile.STRICT);
         SimStore sim = SimStore.open(disk, seed, options);
@@ -69,7 +71,7 @@ class CrashTest {
 
     private void cut(SimDisk disk, long seed, Oracle oracle, StoreOptions options) {
         cutCount++;
-        Profile profile = Profile.values()[(int) (seed >>> 4 & 3) % 3];
+        Profile profile = List.of(Profile.values()).get((int) (seed >>> 4 & 3) % 3);
         SimDisk image = disk.crashImage(seed, profile);
         boolean nest = seed % 4 == 0;
         if (nest) {

@@ -37,9 +37,10 @@ class ModelTest {
     private static void run(long seed) {
         Oracle oracle = new Oracle();
         Workload workload = new Workload(seed, oracle, 20 + (int) (seed & 255));
-        Durability durability = Durability.values()[(int) (seed >>> 8 & 3) % 3];
+        Durability durability = List.of(Durability.values()).get((int) (seed >>> 8 & 3) % 3);
         StoreOptions options = SimStore.options(durability);
-        SimDisk disk = new SimDisk(seed, Profile.values()[(int) (seed >>> 16 & 3) % 3]);
+        SimDisk disk =
+                new SimDisk(seed, List.of(Profile.values()).get((int) (seed >>> 16 & 3) % 3));
         SimStore sim = SimStore.open(disk, seed, options);
         workload.create(sim.store);
         List<Workload.Held> held = new ArrayList<>();

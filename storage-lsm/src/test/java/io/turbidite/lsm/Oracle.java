@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
@@ -21,7 +22,7 @@ final class Oracle {
 
     private final List<List<Change>> history = new ArrayList<>();
     private final List<Long> hashes = new ArrayList<>();
-    private final Map<String, TreeMap<Long, Row>> state = new HashMap<>();
+    private final Map<String, NavigableMap<Long, Row>> state = new HashMap<>();
     private long hash;
     private int durable;
 
@@ -29,7 +30,7 @@ final class Oracle {
         hashes.add(0L);
     }
 
-    TreeMap<Long, Row> rows(String dataset) {
+    NavigableMap<Long, Row> rows(String dataset) {
         return state.computeIfAbsent(dataset, name -> new TreeMap<>());
     }
 
@@ -42,7 +43,7 @@ final class Oracle {
 
     private void apply(List<Change> changes) {
         for (Change change : changes) {
-            TreeMap<Long, Row> rows = rows(change.dataset());
+            NavigableMap<Long, Row> rows = rows(change.dataset());
             Row row = change.row();
             Row before = row == null ? rows.remove(change.id()) : rows.put(change.id(), row);
             if (before != null) {

@@ -55,7 +55,8 @@ record Row(
         return map;
     }
 
-    static Row of(Map<String, @Nullable Object> map) {
+    static Row of(@Nullable Map<String, @Nullable Object> fields) {
+        Map<String, @Nullable Object> map = Objects.requireNonNull(fields);
         return new Row(
                 (Long) Objects.requireNonNull(map.get("id")),
                 (String) map.get("user"),

@@ -15,6 +15,7 @@ import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
 import io.turbidite.lsm.check.VerifyReport;
 
+import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /** A store on a simulated disk, with simulated tasks and clock. */
@@ -43,13 +44,13 @@ final class SimStore implements AutoCloseable {
     }
 
     /** All rows of a dataset, by a scan of every partition at one view. */
-    static TreeMap<Long, Row> rows(Dataset dataset) {
+    static NavigableMap<Long, Row> rows(Dataset dataset) {
         try (ReadView view = dataset.openView()) {
             return rows(dataset, view);
         }
     }
 
-    static TreeMap<Long, Row> rows(Dataset dataset, ReadView view) {
+    static NavigableMap<Long, Row> rows(Dataset dataset, ReadView view) {
         TreeMap<Long, Row> rows = new TreeMap<>();
         RecordView record = new RecordView(dataset.type());
         for (int p = 0; p < view.partitionCount(); p++) {

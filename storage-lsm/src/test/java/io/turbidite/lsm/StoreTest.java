@@ -22,13 +22,16 @@ import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.merge.MergePolicySpec;
+
+import org.junit.jupiter.api.Test;
+
 import java.lang.foreign.MemorySegment;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.Test;
+import java.util.Objects;
 
 /** The store as its users meet it: what it does, and what it says to wrong requests. */
 class StoreTest {
@@ -39,7 +42,8 @@ class StoreTest {
     private SimStore sim = SimStore.open(disk, SEED, OPTIONS);
 
     private Dataset create() {
-        return sim.store.createDataset(Row.spec("T").mergePolicy(MergePolicySpec.parse("no-merge")));
+        return sim.store.createDataset(
+                Row.spec("T").mergePolicy(MergePolicySpec.parse("no-merge")));
     }
 
     private static Row row(long id, String user, int day) {
@@ -47,15 +51,13 @@ class StoreTest {
     }
 
     private static List<Long> idsByUser(ReadView view, Dataset dataset, String user) {
-        byte[] prefix =
-                io.turbidite.core.key.KeySpec.of(dataset.type(), List.of("user"), "test")
-                        .encode(user);
+        byte[] prefix = io.turbidite.core.key.KeySpec.of(dataset.type(), List.of("user"), "test")
+                .encode(user);
         List<Long> ids = new ArrayList<>();
         for (int p = 0; p < view.partitionCount(); p++) {
             KeyBatch keys = new KeyBatch(1 << 20);
-            try (IndexCursor cursor =
-                    view.search(
-                            p, "by_user", KeyRange.startingWith(prefix), FilterPredicate.none())) {
+            try (IndexCursor cursor = view.search(
+                    p, "by_user", KeyRange.startingWith(prefix), FilterPredicate.none())) {
                 while (cursor.next()) {
                     assertThat(keys.add(cursor.primaryKey())).isTrue();
                 }
@@ -63,7 +65,8 @@ class StoreTest {
             keys.sortDistinct();
             try (RecordCursor cursor = view.fetch(p, keys)) {
                 while (cursor.next()) {
-                    ids.add((Long) dataset.primaryKeySpec().decode(cursor.key(), 0).get(0));
+                    ids.add((Long)
+                            dataset.primaryKeySpec().decode(cursor.key(), 0).get(0));
                 }
             }
         }
@@ -123,11 +126,19 @@ class StoreTest {
         dataset.upsert(row(5, "ann", 4).toMap());
         dataset.flush();
         dataset.mergeAll();
-        long entries =
-                sim.store.describe().datasets().get(0).partitions().get(0).indexes().get(0)
-                        .components().stream()
-                        .mapToLong(StoreDescription.ComponentDescription::entries)
-                        .sum();
+        long entries = sim
+                .store
+                .describe()
+                .datasets()
+                .get(0)
+                .partitions()
+                .get(0)
+                .indexes()
+                .get(0)
+                .components()
+                .stream()
+                .mapToLong(StoreDescription.ComponentDescription::entries)
+                .sum();
         assertThat(entries).isEqualTo(3);
     }
 
@@ -222,7 +233,8 @@ class StoreTest {
         try (BulkLoader loader = dataset.bulkLoad(3_000)) {
             var writer = dataset.newRecordWriter();
             for (long id = 0; id < 3_000; id++) {
-                loader.add(writer.write(row(id, "user" + id % 7, (int) (id % 30)).toMap()));
+                loader.add(
+                        writer.write(row(id, "user" + id % 7, (int) (id % 30)).toMap()));
             }
             assertThatThrownBy(() -> dataset.upsert(row(1, "x", 1).toMap()))
                     .hasMessageContaining("bulk loaded");
@@ -252,7 +264,8 @@ class StoreTest {
         assertThat(SimStore.rows(dataset)).isEmpty();
         dataset.upsert(row(2, "ann", 1).toMap());
         sim.verify();
-        assertThat(disk.files().stream().filter(name -> name.endsWith(".component"))).isEmpty();
+        assertThat(disk.files().stream().filter(name -> name.endsWith(".component")))
+                .isEmpty();
     }
 
     @Test
@@ -350,8 +363,10 @@ class StoreTest {
     @Test
     void a_full_disk_refuses_writes_keeps_the_store_and_resumes() {
         Dataset dataset = create();
-        disk.capacity(disk.usedBytes() + (64 << 10));
-        int written = 0;
+        dataset.upsert(row(8_888, "ann", 1).toMap());
+        disk.capacity(disk.usedBytes() + 1_000);
+        assertThatThrownBy(dataset::flush).isInstanceOf(StorageIoException.class);
+        int written = 1;
         StorageIoException refused = null;
         for (long id = 0; id < 5_000 && refused == null; id++) {
             try {
@@ -362,16 +377,22 @@ class StoreTest {
             }
         }
         assertThat(refused).isNotNull();
-        assertThat(refused.kind()).isEqualTo(StorageIoException.Kind.NO_SPACE);
+        assertThat(Objects.requireNonNull(refused).kind())
+                .isEqualTo(StorageIoException.Kind.NO_SPACE);
         assertThat(SimStore.rows(dataset)).hasSize(written);
-        disk.capacity(disk.usedBytes() + 1_000);
-        assertThatThrownBy(dataset::flush).isInstanceOf(StorageIoException.class);
         disk.capacity(Long.MAX_VALUE);
+        // background work looks again after a pause
+        sim.tasks.runForMicros(5_000_000);
         dataset.upsert(row(9_999, "ann", 1).toMap());
         dataset.flush();
         sim.verify();
         assertThat(SimStore.rows(dataset)).hasSize(written + 1);
-        assertThat(disk.files().stream().filter(name -> name.endsWith(".component"))).hasSize(3);
+        // what was dropped is deleted: every file is a component that the store names
+        long named = sim.store.describe().datasets().get(0).partitions().get(0).indexes().stream()
+                .mapToLong(index -> index.components().size())
+                .sum();
+        assertThat(disk.files().stream().filter(name -> name.endsWith(".component")))
+                .hasSize((int) named);
     }
 
     @Test

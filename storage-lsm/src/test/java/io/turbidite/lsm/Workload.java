@@ -11,10 +11,13 @@ import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.Compression;
 import io.turbidite.lsm.merge.MergePolicySpec;
 
+import org.jspecify.annotations.Nullable;
+
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 
@@ -151,13 +154,13 @@ final class Workload {
         long id = id();
         for (Dataset dataset : store.datasets()) {
             Row expected = oracle.rows(dataset.name()).get(id);
-            Map<String, ?> found = dataset.get(id);
-            assertThat(found == null ? null : Row.of(dataset.get(id))).isEqualTo(expected);
+            Map<String, @Nullable Object> found = dataset.get(id);
+            assertThat(found == null ? null : Row.of(found)).isEqualTo(expected);
         }
     }
 
     /** A view and what it must show for ever. */
-    record Held(ReadView view, Dataset dataset, TreeMap<Long, Row> rows) {
+    record Held(ReadView view, Dataset dataset, NavigableMap<Long, Row> rows) {
         void check() {
             assertThat(SimStore.rows(dataset, view)).isEqualTo(rows);
         }

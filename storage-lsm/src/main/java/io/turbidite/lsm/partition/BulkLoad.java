@@ -16,9 +16,11 @@ import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.StoreFiles;
+
+import org.jspecify.annotations.Nullable;
+
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Builds the components of one empty partition from records in primary key order: the primary's pages
@@ -61,14 +63,13 @@ public final class BulkLoad implements AutoCloseable {
             for (int i = 0; i < secondaries.length; i++) {
                 secondaries[i] = MemoryComponent.create(load.substrate.chunks());
             }
-            primary =
-                    ComponentFiles.create(
-                            load.substrate,
-                            load.schema,
-                            load.partition.number(),
-                            0,
-                            primaryFileId,
-                            load.expectedRecords);
+            primary = ComponentFiles.create(
+                    load.substrate,
+                    load.schema,
+                    load.partition.number(),
+                    0,
+                    primaryFileId,
+                    load.expectedRecords);
         }
 
         long secondaryBytes() {
@@ -153,20 +154,18 @@ public final class BulkLoad implements AutoCloseable {
         ComponentId id = new ComponentId(firstTimestamp(done), done.timestamp);
         ComponentFilter filter = done.filter.build();
         done.primary.finish(id, filter, done.wallMicros, after);
-        handles.add(
-                ComponentFiles.openNew(
-                        substrate, schema, partition.number(), 0, done.primaryFileId));
+        handles.add(ComponentFiles.openNew(
+                substrate, schema, partition.number(), 0, done.primaryFileId));
         for (int i = 0; i < done.secondaries.length; i++) {
             long fileId = substrate.manifest().newFileId();
             MemoryComponent memory = done.secondaries[i];
-            try (ComponentWriter writer =
-                            ComponentFiles.create(
-                                    substrate,
-                                    schema,
-                                    partition.number(),
-                                    1 + i,
-                                    fileId,
-                                    memory.entryCount());
+            try (ComponentWriter writer = ComponentFiles.create(
+                            substrate,
+                            schema,
+                            partition.number(),
+                            1 + i,
+                            fileId,
+                            memory.entryCount());
                     EntryCursor entries = memory.cursor()) {
                 while (entries.next()) {
                     writer.add(entries.key(), entries.timestamp(), false, entries.value());
@@ -174,8 +173,7 @@ public final class BulkLoad implements AutoCloseable {
                 writer.finish(id, filter, done.wallMicros, after);
             }
             handles.add(
-                    ComponentFiles.openNew(
-                            substrate, schema, partition.number(), 1 + i, fileId));
+                    ComponentFiles.openNew(substrate, schema, partition.number(), 1 + i, fileId));
         }
         done.close();
         chunk = null;
@@ -184,10 +182,9 @@ public final class BulkLoad implements AutoCloseable {
     /** A chunk covers all from behind what lies under it. */
     private long firstTimestamp(Chunk done) {
         int earlier = chunks.size() - 2;
-        long under =
-                earlier >= 0
-                        ? chunks.get(earlier).get(0).state().maxTimestamp()
-                        : partition.flushedTimestamp();
+        long under = earlier >= 0
+                ? chunks.get(earlier).get(0).state().maxTimestamp()
+                : partition.flushedTimestamp();
         assert under < done.timestamp;
         return under + 1;
     }
