@@ -103,6 +103,8 @@ final class FencesLayout {
 
     private static @Nullable String columnProblem(
             MemorySegment bytes, int count, long entryCount, int suffixBytes) {
+        int prefixBytes = bytes.get(Bytes.I16, KEY_PREFIX_BYTES_OFFSET) & 0xFFFF;
+        long suffixes = prefix(count) + prefixBytes;
         long ordinal = -1;
         int end = 0;
         for (int i = 0; i < count; i++) {
@@ -112,8 +114,12 @@ final class FencesLayout {
             }
             ordinal = first;
             int suffixEnd = bytes.get(Bytes.I32, suffixEnds(count) + 4L * i);
-            if (suffixEnd < end || suffixEnd > suffixBytes) {
+            if (suffixEnd < end || suffixEnd > suffixBytes || (i == 0 && suffixEnd != 0)) {
                 return "fence %d ends at %d of %d".formatted(i, suffixEnd, suffixBytes);
+            }
+            long head = bytes.get(Bytes.I64, HEADS_OFFSET + 8L * i);
+            if (head != Bytes.prefix(bytes, suffixes + end, suffixEnd - end)) {
+                return "fence %d has head %x".formatted(i, head);
             }
             end = suffixEnd;
             int pageBytes = bytes.get(Bytes.I32, pageBytes(count) + 4L * i);

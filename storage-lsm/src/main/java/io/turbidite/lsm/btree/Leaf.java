@@ -169,6 +169,9 @@ final class Leaf {
     String entriesProblem() {
         for (int i = 0; i < count; i++) {
             long bytes = heapEnd(i) - heapStart(i);
+            if (heapEnd(i) > page.byteSize()) {
+                return "entry %d ends at %d of %d".formatted(i, heapEnd(i), page.byteSize());
+            }
             boolean differ = suffixBytes == LeafLayout.SUFFIX_BYTES_DIFFER;
             if (bytes < (differ ? 2 : 0) || bytes < valueSkip(heapStart(i))) {
                 return "entry %d has %d bytes".formatted(i, bytes);

@@ -16,8 +16,8 @@ import java.lang.foreign.MemorySegment;
  * <p><em>Confined to one thread at a time.</em> Owns the pages.
  */
 public final class TreeWalker implements AutoCloseable {
-    /** Room for the longest key a damaged page can claim, and for a head's eight bytes. */
-    private static final long KEY_ROOM_BYTES = 2 * 0xFFFFL + Heads.BYTES;
+    /** Room for the longest key, and for the eight bytes that a head is copied in. */
+    private static final long KEY_ROOM_BYTES = Limits.KEY_BYTES_MAX + (long) Heads.BYTES;
 
     private final Fences fences;
     private final LeafPages pages;
@@ -141,11 +141,11 @@ public final class TreeWalker implements AutoCloseable {
     }
 
     private @Nullable String readEntry() {
+        if (leaf.keyBytes(index) > Limits.KEY_BYTES_MAX) {
+            return "key of %d bytes".formatted(leaf.keyBytes(index));
+        }
         key.set(keyBytes, 0, leaf.copyKey(index, keyBytes, true));
         timestamp = leaf.timestamp(index);
-        if (key.length() > Limits.KEY_BYTES_MAX) {
-            return "key of %d bytes".formatted(key.length());
-        }
         if (timestamp < 0 || timestamp > Limits.TIMESTAMP_MAX) {
             return "timestamp %d".formatted(timestamp);
         }

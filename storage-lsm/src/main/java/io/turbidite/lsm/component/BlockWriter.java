@@ -12,33 +12,33 @@ import java.lang.foreign.MemorySegment;
  * Appends blocks to a file: collects them in a buffer and writes it whole, so that the disk sees long
  * sequential writes.
  *
- * <p><em>Confined to one thread at a time.</em> Owns the buffer, not the file.
+ * <p><em>Confined to one thread at a time.</em> File and arena are the component
+ * writer's.
  *
  * <p>A leaf page is laid out in the buffer itself: {@link #reserve}, fill in what is behind the header,
  * {@link #seal}.
  */
-final class BlockWriter implements AutoCloseable {
+final class BlockWriter {
     /** A megabyte: 32 default pages a write. */
     static final int BUFFER_BYTES = 1 << 20;
 
     private final DiskFile file;
     private final long fileId;
     private final Crc32c crc = new Crc32c();
-
-    /** Shared, because a paused merge may be closed by another thread than the one that ran it. */
-    private final Arena arena = Arena.ofShared();
-
-    private MemorySegment buffer = NativeMemory.allocate(arena, BUFFER_BYTES, 64);
+    private final Arena arena;
+    private MemorySegment buffer;
     private long bufferFileOffset;
     private int buffered;
 
     /**
      * @param fileOffset where the first block goes
      */
-    BlockWriter(DiskFile file, long fileId, long fileOffset) {
+    BlockWriter(DiskFile file, long fileId, long fileOffset, Arena arena) {
         this.file = file;
         this.fileId = fileId;
         this.bufferFileOffset = fileOffset;
+        this.arena = arena;
+        this.buffer = NativeMemory.allocate(arena, BUFFER_BYTES, 64);
     }
 
     /** Where the next block starts in the file. */
@@ -115,12 +115,6 @@ final class BlockWriter implements AutoCloseable {
             bufferFileOffset += buffered;
             buffered = 0;
         }
-    }
-
-    @Override
-    public void close() {
-        crc.forget();
-        arena.close();
     }
 
     /** Where a block lies in the file, header included; 0 bytes if there is none. */

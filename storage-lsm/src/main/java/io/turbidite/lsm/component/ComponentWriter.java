@@ -43,17 +43,16 @@ public final class ComponentWriter implements AutoCloseable {
     private static final Slice NO_VALUE =
             new Slice().set(Arena.global().allocate(Long.BYTES, 8), 0, 0);
 
-    private final Disk disk;
+    private final Target target;
     private final DiskFile file;
     private final ComponentHeader header;
     private final ComponentOptions options;
-    private final Arena arena = Arena.ofShared();
     private final BlockWriter blocks;
     private final TreeWriter records;
     private final @Nullable TreeWriter keys;
     private final BloomFilter.@Nullable Builder bloom;
 
-    private final MemorySegment lastKey = arena.allocate(Limits.KEY_BYTES_MAX, 8);
+    private final MemorySegment lastKey;
     private int lastKeyBytes;
     private long lastTimestamp;
     private Slice firstKey = NO_VALUE;
@@ -65,16 +64,14 @@ public final class ComponentWriter implements AutoCloseable {
     private boolean closed;
 
     private ComponentWriter(
-            Disk disk,
-            DiskFile file,
-            ComponentHeader header,
-            ComponentOptions options,
-            long expectedEntries) {
-        this.disk = disk;
-        this.file = file;
+            Target target, ComponentHeader header, ComponentOptions options, long expectedEntries) {
+        Arena arena = target.arena;
+        this.target = target;
+        this.file = target.file;
+        this.lastKey = arena.allocate(Limits.KEY_BYTES_MAX, 8);
         this.header = header;
         this.options = options;
-        this.blocks = new BlockWriter(file, header.fileId(), FileHeader.BYTES);
+        this.blocks = new BlockWriter(file, header.fileId(), FileHeader.BYTES, arena);
         this.records = new TreeWriter(blocks, Block.Kind.RECORD_LEAF, options, arena);
         this.keys = options.keyTree()
                 ? new TreeWriter(blocks, Block.Kind.KEY_LEAF, options, arena)
@@ -95,17 +92,17 @@ public final class ComponentWriter implements AutoCloseable {
             ComponentHeader header,
             ComponentOptions options,
             long expectedEntries) {
-        DiskFile file = disk.create(name);
-        ComponentWriter writer = null;
+        Target target = new Target(disk, disk.create(name), Arena.ofShared());
+        boolean created = false;
         try {
-            writer = new ComponentWriter(disk, file, header, options, expectedEntries);
-            new FileHeader(FORMAT, VERSION, 0, header.storeId(), header.fileId()).writeTo(file);
-            ComponentWriter created = writer;
-            writer = null;
-            return created;
+            new FileHeader(FORMAT, VERSION, 0, header.storeId(), header.fileId())
+                    .writeTo(target.file);
+            ComponentWriter writer = new ComponentWriter(target, header, options, expectedEntries);
+            created = true;
+            return writer;
         } finally {
-            if (writer != null) {
-                writer.close();
+            if (!created) {
+                target.close(false);
             }
         }
     }
@@ -233,15 +230,7 @@ public final class ComponentWriter implements AutoCloseable {
             return;
         }
         closed = true;
-        try {
-            blocks.close();
-            arena.close();
-            file.close();
-        } finally {
-            if (!finished) {
-                disk.delete(file.name());
-            }
-        }
+        target.close(finished);
     }
 
     private void checkOrder(Slice key, int shared, boolean sameKey, long timestamp) {
@@ -284,6 +273,23 @@ public final class ComponentWriter implements AutoCloseable {
     private void checkOpen() {
         if (closed) {
             throw new ClosedException("the writer of " + file.name());
+        }
+    }
+
+    /**
+     * What is written to and what is freed with it. The arena is shared because a paused merge may be
+     * closed by another thread than the one that ran it.
+     */
+    private record Target(Disk disk, DiskFile file, Arena arena) {
+        void close(boolean keep) {
+            try {
+                arena.close();
+                file.close();
+            } finally {
+                if (!keep) {
+                    disk.delete(file.name());
+                }
+            }
         }
     }
 }

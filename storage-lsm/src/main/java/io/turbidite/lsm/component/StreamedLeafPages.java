@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
  * Leaf pages read ahead in long reads, past the buffer cache: for merges and verification, which see each
  * page once and would only push out what queries need.
  *
- * <p><em>Confined to one thread at a time.</em> Owns a buffer of {@code readAheadBytes}. Pages of the other
- * tree that lie in between are read over.
+ * <p><em>Confined to one thread at a time.</em> Owns a buffer of {@code readAheadBytes}, or less where a
+ * tree is smaller. Pages of the other tree that lie in between are read over.
  */
 final class StreamedLeafPages implements LeafPages {
     private final BlockReader blocks;
@@ -22,7 +22,7 @@ final class StreamedLeafPages implements LeafPages {
     private final int readAheadBytes;
     private final Crc32c crc = new Crc32c();
     private final Arena arena = Arena.ofShared();
-    private MemorySegment buffer;
+    private MemorySegment buffer = MemorySegment.NULL;
     private long bufferFileOffset;
     private int buffered;
 
@@ -36,7 +36,6 @@ final class StreamedLeafPages implements LeafPages {
         this.kind = kind;
         this.fences = fences;
         this.readAheadBytes = readAheadBytes;
-        this.buffer = NativeMemory.allocate(arena, readAheadBytes, 64);
     }
 
     @Override
@@ -83,7 +82,9 @@ final class StreamedLeafPages implements LeafPages {
         int bytes = Math.toIntExact(end(last) - fileOffset);
         buffered = 0; // until they are there
         if (bytes > buffer.byteSize()) {
-            buffer = NativeMemory.allocate(arena, bytes, 64);
+            long treeBytes = end(fences.pageCount() - 1) - fences.fileOffset(0);
+            long wanted = Math.max(bytes, Math.min(readAheadBytes, treeBytes));
+            buffer = NativeMemory.allocate(arena, wanted, 64);
         }
         blocks.readRaw(fileOffset, buffer, bytes);
         bufferFileOffset = fileOffset;

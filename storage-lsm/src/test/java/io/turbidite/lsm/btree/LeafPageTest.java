@@ -1,0 +1,148 @@
+package io.turbidite.lsm.btree;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sim.Seeds;
+
+import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.TreeSet;
+
+/** A page is exactly as long as it says, holds what was put in, and is full when it says so. */
+class LeafPageTest {
+    private static final int PAGE_BYTES = 4_096;
+
+    private final SplittableRandom random = new SplittableRandom(Seeds.of("LeafPageTest"));
+    private final LeafBuilder builder = new LeafBuilder(PAGE_BYTES);
+
+    @Test
+    void aKeyOnlyEntryTakesItsHeadAndItsVersion() {
+        for (int i = 0; i < 100; i++) {
+            add(number(i), i == 0 ? 0 : 8, LeafBuilder.version(1_000 + i, false), "");
+        }
+        // versions differ by less than 256
+        assertThat(builder.pageBytes()).isEqualTo(64 + 100 * (8 + 1) + 8);
+    }
+
+    @Test
+    void entriesOfOneLengthNeedNoEnds() {
+        for (int i = 0; i < 10; i++) {
+            add(number(i), i == 0 ? 0 : 8, LeafBuilder.version(7, false), "abc");
+        }
+        assertThat(builder.pageBytes()).isEqualTo(64 + 10 * (8 + 3) + 8);
+    }
+
+    @Test
+    void theFirstEntryFindsRoomHoweverLong() {
+        assertThat(builder.add(number(1), 0, 2, Slice.of(new byte[100_000]))).isTrue();
+        assertThat(builder.pageBytes()).isEqualTo(64 + 8 + 9 + 100_000);
+        assertThat(builder.add(number(2), 8, 2, Slice.of(new byte[0]))).isFalse();
+        Leaf leaf = build(5);
+        assertThat(leaf.count()).isEqualTo(1);
+        assertThat(leaf.firstOrdinal()).isEqualTo(5);
+        assertThat(leaf.value(0, new Slice()).length()).isEqualTo(100_000);
+    }
+
+    @Test
+    void pagesHoldWhatWasPutIn() {
+        for (int round = 0; round < 500; round++) {
+            int shape = round % 5;
+            byte[][] keys = keys(shape);
+            long[] versions = new long[keys.length];
+            byte[][] values = new byte[keys.length][];
+            int count = 0;
+            for (int i = 0; i < keys.length; i++) {
+                versions[i] = versions(shape);
+                values[i] = new byte[shape == 1 ? 0 : shape == 2 ? 20 : random.nextInt(60)];
+                random.nextBytes(values[i]);
+                int shared = i == 0 ? 0 : shared(keys[i - 1], keys[i]);
+                if (!builder.add(Slice.of(keys[i]), shared, versions[i], Slice.of(values[i]))) {
+                    break;
+                }
+                count++;
+            }
+            assertThat(builder.pageBytes()).isLessThanOrEqualTo(PAGE_BYTES);
+            check(build(round), count, keys, versions, values);
+        }
+    }
+
+    private static void check(
+            Leaf leaf, int count, byte[][] keys, long[] versions, byte[][] values) {
+        assertThat(leaf.count()).isEqualTo(count);
+        assertThat(leaf.entriesProblem()).isNull();
+        MemorySegment scratch = Arena.ofAuto().allocate(2_000, 8);
+        for (int i = 0; i < count; i++) {
+            int length = leaf.copyKey(i, scratch, true);
+            byte[] key = new Slice().set(scratch, 0, length).toByteArray();
+            assertThat(key).isEqualTo(keys[i]);
+            assertThat(leaf.version(i)).isEqualTo(versions[i]);
+            assertThat(leaf.value(i, new Slice()).toByteArray()).isEqualTo(values[i]);
+            long timestamp = versions[i] >>> 1;
+            assertThat(leaf.find(Slice.of(key), timestamp, i / 2)).isEqualTo(i);
+            assertThat(leaf.find(Slice.of(key), timestamp - 1, -1)).isEqualTo(-2 - i);
+        }
+    }
+
+    private byte[][] keys(int shape) {
+        byte[][] keys = new byte[1 + random.nextInt(300)][];
+        for (int i = 0; i < keys.length; i++) {
+            keys[i] = new byte
+                    [switch (shape) {
+                        case 0, 1 -> 9;
+                        case 2 -> 30;
+                        default -> random.nextInt(40);
+                    }];
+            for (int j = 0; j < keys[i].length; j++) {
+                keys[i][j] = (byte) (j < 20 && shape == 2 ? 'p' : random.nextInt(j < 3 ? 2 : 256));
+            }
+        }
+        TreeSet<byte[]> sorted = new TreeSet<>(Arrays::compareUnsigned);
+        sorted.addAll(Arrays.asList(keys));
+        return sorted.toArray(byte[][]::new);
+    }
+
+    private long versions(int shape) {
+        return switch (shape) {
+            case 0 -> 42;
+            case 1 -> 1_000_000 + random.nextInt(1 << 20);
+            default -> 1 + random.nextLong(1L << (48 - random.nextInt(40)));
+        };
+    }
+
+    private static int shared(byte[] a, byte[] b) {
+        int mismatch = Arrays.mismatch(a, b);
+        return mismatch < 0 ? a.length : mismatch;
+    }
+
+    private static Slice number(int number) {
+        byte[] key = new byte[9];
+        key[8] = (byte) number;
+        return Slice.of(key);
+    }
+
+    private void add(Slice key, int shared, long version, String value) {
+        assertThat(builder.add(
+                        key, shared, version, Slice.of(value.getBytes(StandardCharsets.UTF_8))))
+                .isTrue();
+    }
+
+    private Leaf build(long firstOrdinal) {
+        int bytes = builder.pageBytes();
+        MemorySegment target = Arena.ofAuto().allocate(bytes + 64L, 64);
+        target.fill((byte) 0xAA);
+        builder.build(target, 32, firstOrdinal);
+        // nothing before, nothing behind
+        assertThat(target.get(Bytes.U8, 63)).isEqualTo((byte) 0xAA);
+        assertThat(target.get(Bytes.U8, 32L + bytes)).isEqualTo((byte) 0xAA);
+        MemorySegment page = target.asSlice(32, bytes);
+        assertThat(LeafLayout.problem(page)).isNull();
+        return new Leaf().wrap(page);
+    }
+}

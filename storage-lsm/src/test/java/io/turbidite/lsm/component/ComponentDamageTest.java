@@ -1,0 +1,301 @@
+package io.turbidite.lsm.component;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.FormatVersionException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.cache.BufferCache;
+import io.turbidite.core.format.Crc32c;
+import io.turbidite.core.format.FileFooter;
+import io.turbidite.core.format.FileHeader;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.lsm.btree.Fences;
+import io.turbidite.lsm.btree.TreeCursor;
+import io.turbidite.lsm.component.Entries.Entry;
+import io.turbidite.lsm.component.Entries.KeyShape;
+import io.turbidite.lsm.component.Entries.ValueShape;
+import io.turbidite.lsm.entry.Found;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** Whatever happens to the bytes of a component: the right answer or an error, and verify finds it. */
+class ComponentDamageTest {
+    private static final String TEST = "ComponentDamageTest";
+
+    private final SplittableRandom random = new SplittableRandom(Seeds.of(TEST));
+    private final Entries entries =
+            Entries.generate(random, 60, KeyShape.SHORT_TEXT, ValueShape.ANY_LENGTH);
+
+    @ParameterizedTest
+    @EnumSource(Compression.class)
+    void everyFlippedByteIsFound(Compression compression) {
+        byte[] sound = file(ComponentOptions.primary(), compression);
+        int step = Boolean.getBoolean("long") ? 1 : 16;
+        try (BufferCache cache = Components.cache(8 << 20)) {
+            for (int at = random.nextInt(step); at < sound.length; at += step) {
+                byte[] damaged = sound.clone();
+                damaged[at] ^= (byte) (1 << random.nextInt(8));
+                checkFoundOut(damaged, cache, "byte " + at);
+            }
+        }
+    }
+
+    @Test
+    void everyFlippedBitOfHeaderContentsAndFooterIsFound() {
+        byte[] sound = file(ComponentOptions.primary(), Compression.NONE);
+        int contents = contentsOffset(sound);
+        try (BufferCache cache = Components.cache(8 << 20)) {
+            for (int at = 0; at < sound.length; at++) {
+                if (at >= FileHeader.BYTES && at < contents) {
+                    continue;
+                }
+                for (int bit = 0; bit < 8; bit++) {
+                    byte[] damaged = sound.clone();
+                    damaged[at] ^= (byte) (1 << bit);
+                    SimDisk disk = disk(damaged);
+                    assertThatThrownBy(() -> Components.open(disk, cache))
+                            .as("bit %d of byte %d", bit, at)
+                            .isInstanceOf(CorruptionException.class);
+                    assertThat(disk.openHandles()).isEmpty();
+                }
+            }
+        }
+    }
+
+    @Test
+    void aFileOfAnotherLengthIsDamaged() {
+        byte[] sound = file(ComponentOptions.primary(), Compression.NONE);
+        int step = Boolean.getBoolean("long") ? 1 : 23;
+        try (BufferCache cache = Components.cache(8 << 20)) {
+            for (int length = 0; length < sound.length + 100; length += step) {
+                if (length == sound.length) {
+                    continue;
+                }
+                SimDisk disk = disk(Arrays.copyOf(sound, length));
+                assertThatThrownBy(() -> Components.open(disk, cache))
+                        .as("%d of %d bytes", length, sound.length)
+                        .isInstanceOf(CorruptionException.class);
+            }
+        }
+    }
+
+    @Test
+    void swappedPagesAreFound() {
+        Entries even = Entries.generate(random, 200, KeyShape.LONGS, ValueShape.SAME_LENGTH);
+        List<Entry> noDeletes =
+                even.sorted.stream().filter(e -> !e.antimatter()).toList();
+        Entries same = Entries.of(noDeletes);
+        SimDisk disk = new SimDisk(1, Profile.STRICT);
+        Components.write(disk, ComponentOptions.secondary().withPageBytes(4096), same);
+        byte[] bytes = disk.content(Components.NAME);
+        try (BufferCache cache = Components.cache(8 << 20);
+                DiskComponent component = Components.open(disk, cache)) {
+            Fences fences = component.recordFences();
+            int length = fences.blockBytes(1);
+            assertThat(fences.pageCount()).isGreaterThan(4);
+            assertThat(fences.blockBytes(2)).isEqualTo(length);
+            byte[] swapped = bytes.clone();
+            int first = (int) fences.fileOffset(1);
+            int second = (int) fences.fileOffset(2);
+            System.arraycopy(bytes, first, swapped, second, length);
+            System.arraycopy(bytes, second, swapped, first, length);
+            SimDisk other = disk(swapped);
+            try (DiskComponent damaged = Components.open(other, cache)) {
+                assertThat(Components.verify(damaged)).hasSize(2);
+                assertThatThrownBy(() -> readAll(damaged, same))
+                        .isInstanceOf(CorruptionException.class)
+                        .hasMessageContaining("record leaf page 1");
+            }
+        }
+    }
+
+    @Test
+    void aPageOfAnotherFileIsFound() {
+        byte[] sound = file(ComponentOptions.secondary(), Compression.NONE);
+        byte[] foreign = sound.clone();
+        // the same page as the file with the number 18 would have it
+        int at = FileHeader.BYTES;
+        MemorySegment block = MemorySegment.ofArray(foreign);
+        int blockBytes = Block.HEADER_BYTES + block.get(Bytes.I32, at + Block.PAYLOAD_BYTES_OFFSET);
+        block.set(Bytes.I64, at + Block.FILE_ID_OFFSET, 18);
+        seal(block, at, blockBytes);
+        try (BufferCache cache = Components.cache(8 << 20);
+                DiskComponent component = Components.open(disk(foreign), cache)) {
+            assertThatThrownBy(() -> readAll(component, entries))
+                    .isInstanceOf(CorruptionException.class)
+                    .hasMessageContaining("file id");
+        }
+    }
+
+    @Test
+    void anotherOwnersFileIsDamaged() {
+        SimDisk disk = disk(file(ComponentOptions.primary(), Compression.NONE));
+        ComponentHeader own = Components.HEADER;
+        List<ComponentHeader> others = List.of(
+                new ComponentHeader(1, 17, 2, 1, 3),
+                new ComponentHeader(own.storeId(), 16, 2, 1, 3),
+                new ComponentHeader(own.storeId(), 17, 5, 1, 3),
+                new ComponentHeader(own.storeId(), 17, 2, 0, 3),
+                new ComponentHeader(own.storeId(), 17, 2, 1, 4));
+        try (BufferCache cache = Components.cache(8 << 20)) {
+            for (ComponentHeader other : others) {
+                assertThatThrownBy(() -> DiskComponent.open(disk, Components.NAME, other, cache))
+                        .isInstanceOf(CorruptionException.class);
+            }
+        }
+    }
+
+    @Test
+    void aNewerVersionIsNamed() {
+        byte[] bytes = file(ComponentOptions.primary(), Compression.NONE);
+        new FileHeader("component", 2, 0, Components.HEADER.storeId(), 17)
+                .write(MemorySegment.ofArray(bytes), 0);
+        try (BufferCache cache = Components.cache(8 << 20)) {
+            assertThatThrownBy(() -> Components.open(disk(bytes), cache))
+                    .isInstanceOf(FormatVersionException.class)
+                    .hasMessageContaining("component version 2");
+        }
+    }
+
+    @Test
+    void bytesThatAreNoComponentAreDamage() {
+        try (BufferCache cache = Components.cache(8 << 20)) {
+            for (int i = 0; i < 300; i++) {
+                byte[] bytes = new byte[random.nextInt(2_000)];
+                random.nextBytes(bytes);
+                assertThatThrownBy(() -> Components.open(disk(bytes), cache))
+                        .isInstanceOf(CorruptionException.class);
+            }
+        }
+    }
+
+    /** Damage that checksums do not see, as a writer with a fault would make it. */
+    @Test
+    void verifySurvivesWhatNoWriterWrites() {
+        byte[] sound = file(ComponentOptions.primary(), Compression.NONE);
+        int contents = contentsOffset(sound);
+        int rounds = Boolean.getBoolean("long") ? 100_000 : 400;
+        try (BufferCache cache = Components.cache(8 << 20)) {
+            for (int round = 0; round < rounds; round++) {
+                byte[] forged = sound.clone();
+                MemorySegment file = MemorySegment.ofArray(forged);
+                int at = FileHeader.BYTES;
+                int target = FileHeader.BYTES + random.nextInt(contents - FileHeader.BYTES);
+                while (true) {
+                    int blockBytes = Block.HEADER_BYTES
+                            + file.get(Bytes.I32, at + Block.PAYLOAD_BYTES_OFFSET);
+                    if (target < at + blockBytes) {
+                        // most of the structure is at the beginning of a block
+                        int reach = random.nextBoolean() ? Math.min(100, blockBytes) : blockBytes;
+                        forged[at + 4 + random.nextInt(reach - 4)] = (byte) random.nextInt();
+                        seal(file, at, blockBytes);
+                        break;
+                    }
+                    at += blockBytes;
+                }
+                try (DiskComponent component = Components.open(disk(forged), cache)) {
+                    Components.verify(component);
+                } catch (CorruptionException e) {
+                    assertThat(e.file()).isEqualTo(Components.NAME);
+                }
+            }
+        }
+    }
+
+    /** The table of contents, with checksums that are right. */
+    @Test
+    void openSurvivesAForgedTableOfContents() {
+        byte[] sound = file(ComponentOptions.primary(), Compression.NONE);
+        int contents = contentsOffset(sound);
+        int end = sound.length - FileFooter.BYTES;
+        try (BufferCache cache = Components.cache(8 << 20)) {
+            for (int round = 0; round < 400; round++) {
+                byte[] forged = sound.clone();
+                forged[contents + random.nextInt(end - contents)] = (byte) random.nextInt();
+                MemorySegment file = MemorySegment.ofArray(forged);
+                int checksum = new Crc32c().compute(file, contents, end - contents);
+                ComponentHeader own = Components.HEADER;
+                new FileFooter(contents, end - contents, checksum, own.storeId(), own.fileId())
+                        .write(file, end);
+                try (DiskComponent component = Components.open(disk(forged), cache)) {
+                    Components.verify(component);
+                } catch (StorageException e) {
+                    assertThat(e).isInstanceOf(CorruptionException.class);
+                }
+            }
+        }
+    }
+
+    private byte[] file(ComponentOptions options, Compression compression) {
+        SimDisk disk = new SimDisk(1, Profile.STRICT);
+        Components.write(disk, options.withPageBytes(4096).withCompression(compression), entries);
+        return disk.content(Components.NAME);
+    }
+
+    private static SimDisk disk(byte[] content) {
+        SimDisk disk = new SimDisk(1, Profile.STRICT);
+        disk.put(Components.NAME, content);
+        return disk;
+    }
+
+    private static int contentsOffset(byte[] file) {
+        MemorySegment bytes = MemorySegment.ofArray(file);
+        return (int) FileFooter.read("f", file.length, bytes, file.length - FileFooter.BYTES)
+                .payloadOffset();
+    }
+
+    private static void seal(MemorySegment file, int at, int blockBytes) {
+        int checksum =
+                new Crc32c().compute(file, at + Block.KIND_OFFSET, blockBytes - Block.KIND_OFFSET);
+        file.set(Bytes.I32, at + Block.CHECKSUM_OFFSET, checksum);
+    }
+
+    /** Opens and reads; whoever gets that far without an error got everything right. */
+    private void checkFoundOut(byte[] damaged, BufferCache cache, String what) {
+        SimDisk disk = disk(damaged);
+        try (DiskComponent component = Components.open(disk, cache)) {
+            try {
+                readAll(component, entries);
+            } catch (CorruptionException e) {
+                assertThat(e.file()).isEqualTo(Components.NAME);
+            }
+            assertThat(Components.verify(component)).as(what).isNotEmpty();
+        } catch (CorruptionException e) {
+            assertThat(e.file()).isEqualTo(Components.NAME);
+        }
+        assertThat(disk.openHandles()).isEmpty();
+        assertThat(cache.statistics().pinnedFrameCount()).isZero();
+    }
+
+    private static void readAll(DiskComponent component, Entries entries) {
+        try (TreeCursor cursor = component.cursor()) {
+            for (Entry entry : entries.sorted) {
+                assertThat(cursor.next()).isTrue();
+                assertThat(cursor.key().toByteArray()).isEqualTo(entry.key());
+                assertThat(cursor.timestamp()).isEqualTo(entry.timestamp());
+                assertThat(cursor.value().toByteArray()).isEqualTo(entry.value());
+            }
+            assertThat(cursor.next()).isFalse();
+        }
+        Found found = new Found(1 << 20);
+        for (Entry entry : entries.sorted) {
+            Slice key = entry.keySlice();
+            int expected = entry.antimatter() ? Found.ANTIMATTER : Found.MATTER;
+            assertThat(component.find(key, entry.timestamp(), found, false)).isEqualTo(expected);
+            assertThat(component.findKey(key, entry.timestamp(), found)).isEqualTo(expected);
+        }
+    }
+}

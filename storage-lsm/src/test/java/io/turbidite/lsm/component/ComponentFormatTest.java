@@ -1,0 +1,105 @@
+package io.turbidite.lsm.component;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.cache.BufferCache;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.lsm.btree.TreeCursor;
+import io.turbidite.lsm.component.Entries.Entry;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+
+/**
+ * The archived files of format version 1 are read as they were written, and are still what is written.
+ *
+ * <p>They hold 200 keys in 4 KiB pages, with versions, anti-matter, key tree and Bloom filter. {@code
+ * -Dgolden.print=true} prints what a new archive has to hold.
+ */
+class ComponentFormatTest {
+    @ParameterizedTest
+    @EnumSource(Compression.class)
+    void theArchivedFileIsReadAsItWasWritten(Compression compression) throws IOException {
+        SimDisk disk = new SimDisk(1, Profile.STRICT);
+        disk.put(Components.NAME, HexFormat.of().parseHex(golden(compression)));
+        Entries entries = entries();
+        try (BufferCache cache = Components.cache(8 << 20);
+                DiskComponent component = Components.open(disk, cache);
+                TreeCursor cursor = component.cursor()) {
+            assertThat(component.options()).isEqualTo(options(compression));
+            assertThat(component.filter()).isEqualTo(Components.filter());
+            assertThat(component.id()).isEqualTo(entries.id());
+            assertThat(Components.verify(component)).isEmpty();
+            for (Entry entry : entries.sorted) {
+                assertThat(cursor.next()).isTrue();
+                assertThat(cursor.key().toByteArray()).isEqualTo(entry.key());
+                assertThat(cursor.timestamp()).isEqualTo(entry.timestamp());
+                assertThat(cursor.isAntimatter()).isEqualTo(entry.antimatter());
+                assertThat(cursor.value().toByteArray()).isEqualTo(entry.value());
+            }
+            assertThat(cursor.next()).isFalse();
+        }
+    }
+
+    /** Not for LZ4: another release of the library may compress better. */
+    @Test
+    void whatIsWrittenIsTheArchivedFile() throws IOException {
+        for (Compression compression : Compression.values()) {
+            SimDisk disk = new SimDisk(1, Profile.STRICT);
+            Components.write(disk, options(compression), entries());
+            String written = HexFormat.of().formatHex(disk.content(Components.NAME));
+            if (Boolean.getBoolean("golden.print")) {
+                System.out.println(fileName(compression) + "\n" + written);
+            } else if (compression == Compression.NONE) {
+                assertThat(written).isEqualTo(golden(compression));
+            }
+        }
+    }
+
+    private static ComponentOptions options(Compression compression) {
+        return ComponentOptions.primary().withPageBytes(4_096).withCompression(compression);
+    }
+
+    private static Entries entries() {
+        List<Entry> entries = new ArrayList<>();
+        for (int i = 0; i < 200; i++) {
+            byte[] key = bytes("key" + i * 7919 % 1000);
+            entries.add(new Entry(key, 1_000 + i, i % 13 == 0, value(i % 13 == 0 ? 0 : i % 60)));
+            if (i % 10 == 0) {
+                entries.add(new Entry(key, 500 + i, false, value(3)));
+            }
+        }
+        return Entries.of(entries);
+    }
+
+    private static byte[] value(int length) {
+        return bytes("value ".repeat(10).substring(0, length));
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static String fileName(Compression compression) {
+        return "component-v1-%s.hex".formatted(compression.name().toLowerCase(Locale.ROOT));
+    }
+
+    private static String golden(Compression compression) throws IOException {
+        String name = "/golden/" + fileName(compression);
+        try (InputStream stream = ComponentFormatTest.class.getResourceAsStream(name)) {
+            byte[] bytes = Objects.requireNonNull(stream, name).readAllBytes();
+            return new String(bytes, StandardCharsets.US_ASCII).replaceAll("\\s", "");
+        }
+    }
+}
