@@ -9,6 +9,7 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.plan.Plan;
+import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.Job;
 import io.turbidite.ops.run.RowSink;
 
@@ -89,16 +90,12 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     }
 
     private boolean step() {
-        boolean good = false;
         try {
-            boolean more = job.step();
-            good = true;
-            return more;
-        } finally {
-            if (!good) {
-                ended = true;
-                release();
-            }
+            return job.step();
+        } catch (RuntimeException | Error e) {
+            ended = true;
+            new Cleanup().add(this::release).runAfter(e);
+            throw e;
         }
     }
 
@@ -231,13 +228,11 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
 
     /** Once more does no harm. */
     private void release() {
-        try {
-            job.close();
-        } finally {
-            if (ownedView != null) {
-                ownedView.close();
-            }
+        Cleanup cleanup = new Cleanup().add(job::close);
+        if (ownedView != null) {
+            cleanup.add(ownedView::close);
         }
+        cleanup.run();
     }
 
     private void checkOpen() {

@@ -7,6 +7,7 @@ import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
 import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.sort.SortedInput;
 import io.turbidite.ops.sort.SortedMerge;
 
@@ -84,10 +85,11 @@ public final class GroupSource implements FrameSource {
 
     @Override
     public void close() {
+        Cleanup cleanup = new Cleanup();
         if (input != null) {
-            input.close();
+            cleanup.add(input::close);
             input = null;
         }
-        collectors.forEach(GroupCollector::release);
+        cleanup.addAll(collectors, GroupCollector::release).run();
     }
 }

@@ -26,8 +26,8 @@ final class GroupTable implements AutoCloseable {
     private int[] slots = new int[SLOTS_FIRST];
 
     /**
-     * Bounded by {@code memoryBytes}, an eighth of it for the slots: they take at most 16 bytes for each
-     * entry (a doubling holds old and new), an entry with its heap part at least 50.
+     * Bounded by {@code memoryBytes}, a quarter of it for the slots: 8 to 24 bytes for each entry (a
+     * doubling holds old and new), where an entry with its heap part has 50 and more.
      */
     GroupTable(long memoryBytes) {
         entries = new SortBuffer(OperatorMemory.of(memoryBytes - memoryBytes / 4));

@@ -12,8 +12,8 @@ sealed interface Access {
     /** The way in, in a few words. */
     String describe();
 
-    /** No record can match, so nothing is read. */
-    record Nothing() implements Access {
+    /** No row can come out, so nothing is read. */
+    record Nothing(String reason) implements Access {
         @Override
         public long estimatedRows() {
             return 0;
@@ -21,7 +21,7 @@ sealed interface Access {
 
         @Override
         public String describe() {
-            return "nothing: the predicates leave no value";
+            return "nothing: " + reason;
         }
     }
 

@@ -25,7 +25,7 @@ import java.util.Set;
  * The ways in to the answer of a query, and the rule that picks one: the cheapest, by these steps.
  *
  * <ol>
- *   <li>Predicates that leave no value of some field: nothing is read.
+ *   <li>Predicates that leave no value of some field, or a limit of 0: nothing is read.
  *   <li>Equalities on all of the primary key: a get.
  *   <li>Else each B+-tree index of which the first field (or first few) has an equality or range, with
  *       fetch; without fetch, and then whatever it has predicates on, where entries hold all fields that
@@ -54,7 +54,10 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
 
     static AccessChoice of(CheckedQuery query, ReadView view, @Nullable String wanted) {
         if (query.conditions().contradictory()) {
-            return only(new Access.Nothing(), 0);
+            return only(new Access.Nothing("the predicates leave no value"), 0);
+        }
+        if (query.limit() == 0) {
+            return only(new Access.Nothing("no row is wanted"), 0);
         }
         Narrowed key = narrow(query, query.source().primaryKey());
         if (key.whole() && !QueryRequest.SCAN.equals(wanted)) {
@@ -70,8 +73,7 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
         }
         Slice low = key.range().low();
         if (low == null || low.length() > Limits.KEY_BYTES_MAX) {
-            // no record has such a key
-            return only(new Access.Nothing(), 0);
+            return only(new Access.Nothing("no primary key is so long"), 0);
         }
         return only(new Access.Get(low), 1);
     }

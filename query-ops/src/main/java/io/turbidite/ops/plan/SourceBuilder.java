@@ -143,8 +143,8 @@ final class SourceBuilder {
             steps.add(new PlanStep(select, predicates, rows, selected));
         }
         switch (choice.chosen()) {
-            case Access.Nothing _ ->
-                steps.add(new PlanStep("nothing", "no value can match", 0, read));
+            case Access.Nothing(String reason) ->
+                steps.add(new PlanStep("nothing", reason, 0, read));
             case Access.Get _ ->
                 steps.add(new PlanStep(
                         "get", String.join(", ", query.source().primaryKey()), 1, read));

@@ -18,7 +18,6 @@ final class BranchRun {
         if (ended) {
             return false;
         }
-        boolean good = false;
         try {
             if (!opened) {
                 opened = true;
@@ -26,29 +25,25 @@ final class BranchRun {
                 branch.source().open();
             }
             boolean more = branch.source().step();
-            good = true;
             if (!more) {
                 end();
             }
             return more;
-        } finally {
-            if (!good) {
-                abandon();
-            }
+        } catch (RuntimeException | Error e) {
+            new Cleanup().add(this::abandon).runAfter(e);
+            throw e;
         }
     }
 
     /** Ends it before its source does. */
     void abandon() {
         if (opened && !ended) {
-            branch.first().fail();
-            end();
+            new Cleanup().add(branch.first()::fail).add(this::end).run();
         }
     }
 
     private void end() {
         ended = true;
-        branch.source().close();
-        branch.first().close();
+        new Cleanup().add(branch.source()::close).add(branch.first()::close).run();
     }
 }

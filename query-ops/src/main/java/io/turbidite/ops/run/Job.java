@@ -51,14 +51,14 @@ public final class Job implements AutoCloseable {
     @Override
     public void close() {
         ended = true;
+        Cleanup cleanup = new Cleanup();
         if (last != null) {
-            last.abandon();
+            cleanup.add(last::abandon);
         }
         for (Stage stage : stages) {
-            for (Stage.Branch branch : stage.branches()) {
-                branch.source().close();
-            }
+            cleanup.addAll(stage.branches(), branch -> branch.source().close());
         }
+        cleanup.run();
     }
 
     private void runWhole(Stage stage) {

@@ -3,6 +3,7 @@ package io.turbidite.ops.sort;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.RunOptions.Spill;
 
 import java.util.ArrayList;
@@ -54,7 +55,7 @@ public final class RunStore implements AutoCloseable {
             try {
                 add(SortedMerge.of(inputsOf(merged)));
             } finally {
-                merged.forEach(this::delete);
+                new Cleanup().addAll(merged, this::delete).run();
             }
         }
         return inputsOf(runs);
@@ -63,8 +64,9 @@ public final class RunStore implements AutoCloseable {
     /** Deletes all runs. */
     @Override
     public void close() {
-        runs.forEach(this::delete);
+        List<Run> all = List.copyOf(runs);
         runs.clear();
+        new Cleanup().addAll(all, this::delete).run();
     }
 
     private static List<SortedInput> inputsOf(List<Run> some) {
@@ -90,8 +92,10 @@ public final class RunStore implements AutoCloseable {
     }
 
     private void delete(Run run) {
-        run.file.close();
-        spill.disk().delete(run.name);
+        new Cleanup()
+                .add(run.file::close)
+                .add(() -> spill.disk().delete(run.name))
+                .run();
     }
 
     /** A run and its file's name. */

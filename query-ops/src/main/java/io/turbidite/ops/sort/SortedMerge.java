@@ -2,7 +2,9 @@ package io.turbidite.ops.sort;
 
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.ops.run.Cleanup;
 
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -54,9 +56,7 @@ public final class SortedMerge implements SortedInput {
     @Override
     public void close() {
         heapCount = 0;
-        for (SortedInput input : inputs) {
-            input.close();
-        }
+        new Cleanup().addAll(Arrays.asList(inputs), SortedInput::close).run();
     }
 
     private void start() {

@@ -5,6 +5,7 @@ import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
 import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.run.Cleanup;
 
 import org.jspecify.annotations.Nullable;
 
@@ -66,10 +67,11 @@ public final class SortedSource implements FrameSource {
 
     @Override
     public void close() {
+        Cleanup cleanup = new Cleanup();
         if (input != null) {
-            input.close();
+            cleanup.add(input::close);
             input = null;
         }
-        collectors.forEach(SortCollector::release);
+        cleanup.addAll(collectors, SortCollector::release).run();
     }
 }
