@@ -58,6 +58,11 @@ final class FrameFormat {
     /** Last frame of a clean close: takes a sequence. */
     static final int KIND_SEAL = 5;
 
+    /** Last frame of a full segment: the payload is the number of the next one. Takes no sequence. */
+    static final int KIND_CONTINUED = 6;
+
+    static final int CONTINUED_PAYLOAD_BYTES = 8;
+
     private static final long PLACE_SEGMENT_FACTOR = 0x9E37_79B9_7F4A_7C15L;
     private static final long MIX_FACTOR = 0xD6E8_FEB8_6659_FD93L;
 
@@ -104,7 +109,7 @@ final class FrameFormat {
     static boolean readHead(MemorySegment source, long at, FrameHead head, long place) {
         int kindWord = source.get(Bytes.I32, at + KIND_OFFSET);
         int kind = kindWord & 0xFF;
-        if (kind < KIND_RECORD || kind > KIND_SEAL) {
+        if (kind < KIND_RECORD || kind > KIND_CONTINUED) {
             return false;
         }
         head.kind = kind;
@@ -146,7 +151,7 @@ final class FrameFormat {
 
         /** Whether the frame takes a sequence of its own. */
         boolean takesSequence() {
-            return kind != KIND_SEGMENT;
+            return kind != KIND_SEGMENT && kind != KIND_CONTINUED;
         }
     }
 }

@@ -6,7 +6,8 @@ import io.turbidite.core.InvalidRequestException;
  * How a log behaves. <em>Immutable.</em>
  *
  * @param intervalMicros time between syncs under {@link Durability#INTERVAL}
- * @param segmentBytes size of a segment file; preallocated whole, so it is also what a fresh store costs
+ * @param segmentBytes size of a segment file, a power of two; preallocated whole, so it is also what a
+ *     fresh store costs
  * @param ringSlots records that may wait for the writer, a power of two
  * @param slotBytes largest payload that fits a slot's own buffer, a multiple of 8
  * @param overflowBytesMax memory for all waiting payloads above {@code slotBytes}; bounds a payload too
@@ -30,6 +31,10 @@ public record LogOptions(
             throw new InvalidRequestException(
                     "ringSlots %d must be a power of two and slotBytes %d a multiple of 8"
                             .formatted(ringSlots, slotBytes));
+        }
+        if (Long.bitCount(segmentBytes) != 1) {
+            throw new InvalidRequestException(
+                    "log option segmentBytes %d must be a power of two".formatted(segmentBytes));
         }
         // Everything that may be in flight must fit one segment, or a claim could never be
         // admitted.

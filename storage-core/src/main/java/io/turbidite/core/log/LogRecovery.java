@@ -1,6 +1,7 @@
 package io.turbidite.core.log;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
@@ -53,6 +54,9 @@ final class LogRecovery {
     private int session;
     private int sessionMax;
     private boolean sealed;
+
+    /** The segment that the last frame of the walk says comes next; 0 if it says nothing. */
+    private long continuedIn;
 
     /** Below this, everything is known to have been synced. */
     private long durable;
@@ -108,7 +112,7 @@ final class LogRecovery {
             DiskFile file = disk.open(Segment.name(site.directory(), number));
             Found segment = new Found(number, file);
             found.add(segment);
-            segment.damage = checkHeader(file, number);
+            checkHeader(segment);
             try (SegmentReader reader = reader(segment)) {
                 if (reader.read(Segment.FIRST_FRAME_OFFSET)
                         && reader.head.kind == FrameFormat.KIND_SEGMENT) {
@@ -119,24 +123,32 @@ final class LogRecovery {
         }
     }
 
-    /**
-     * What is wrong with the header, if anything: wrong where the segment is needed, and the mark of an
-     * unfinished preparation where it is not.
-     */
-    private @Nullable CorruptionException checkHeader(DiskFile file, long number) {
+    /** Sets what is wrong with the header, if anything. */
+    private void checkHeader(Found segment) {
+        String name = segment.file.name();
         FileHeader header;
         try {
-            header = FileHeader.readFrom(file);
+            header = FileHeader.readFrom(segment.file);
         } catch (CorruptionException e) {
-            return e;
+            segment.damage = e;
+            return;
         }
-        header.check(file.name(), Segment.FORMAT, Segment.FORMAT_VERSION);
-        header.checkOwner(file.name(), site.storeId(), header.fileId());
+        header.check(name, Segment.FORMAT, Segment.FORMAT_VERSION);
+        header.checkOwner(name, site.storeId(), header.fileId());
         try {
-            header.checkOwner(file.name(), site.storeId(), number);
-            return null;
+            header.checkOwner(name, site.storeId(), segment.number);
+            long expected = Segment.capacityBytes(header);
+            if (segment.file.size() != expected) {
+                throw new CorruptionException(
+                        name,
+                        segment.file.size(),
+                        "segment",
+                        expected + " bytes long",
+                        segment.file.size() + " bytes long");
+            }
         } catch (CorruptionException e) {
-            return e;
+            segment.damage = e;
+            segment.hasHeader = true;
         }
     }
 
@@ -147,6 +159,9 @@ final class LogRecovery {
             if (segment.firstSequence >= 0 && segment.firstSequence <= startPosition) {
                 last = i;
             }
+        }
+        for (int i = Math.max(0, last); i < found.size(); i++) {
+            found.get(i).requireWhole();
         }
         if (last >= 0) {
             begin = last;
@@ -177,10 +192,15 @@ final class LogRecovery {
         boolean more = !found.isEmpty();
         while (more) {
             walkSegment(found.get(at));
+            boolean full = continuedIn != 0;
+            if (full) {
+                requireNext(found.get(at));
+            }
             more = at + 1 < found.size() && continues(found.get(at + 1));
-            if (more) {
+            if (more || full) {
                 at++;
                 found.get(at).requireHeader();
+                found.get(at).firstSequence = next;
             }
         }
     }
@@ -188,10 +208,15 @@ final class LogRecovery {
     private void walkSegment(Found segment) {
         try (SegmentReader reader = reader(segment)) {
             long offset = Segment.FIRST_FRAME_OFFSET;
-            while (reader.read(offset) && follows(reader.head, offset)) {
+            continuedIn = 0;
+            while (continuedIn == 0 && reader.read(offset) && follows(reader.head, offset)) {
                 FrameHead head = reader.head;
                 session = head.session;
                 sealed = head.kind == FrameFormat.KIND_SEAL;
+                if (head.kind == FrameFormat.KIND_CONTINUED) {
+                    reader.payload(offset, payload);
+                    continuedIn = payload.segment().get(Bytes.I64, payload.offset());
+                }
                 durable = Math.max(durable, head.durable);
                 if (head.kind == FrameFormat.KIND_RECORD && head.sequence >= startPosition) {
                     visitor.record(head.sequence, reader.payload(offset, payload));
@@ -213,11 +238,26 @@ final class LogRecovery {
                 head.kind == FrameFormat.KIND_SEGMENT || head.kind == FrameFormat.KIND_SESSION;
         return head.sequence == next
                 && first == (head.kind == FrameFormat.KIND_SEGMENT)
+                && (head.kind != FrameFormat.KIND_CONTINUED
+                        || head.length == FrameFormat.CONTINUED_PAYLOAD_BYTES)
                 && (head.session == session || (mark && head.session > session));
     }
 
     private boolean continues(Found segment) {
         return segment.firstSequence == next && segment.firstSession >= session;
+    }
+
+    /** A full segment says so when the next one has been prepared, and only then goes the log on there. */
+    private void requireNext(Found full) {
+        boolean last = at + 1 == found.size();
+        if (last || found.get(at + 1).number != continuedIn) {
+            throw new CorruptionException(
+                    full.file.name(),
+                    full.usedBytes,
+                    "the log",
+                    "going on in segment " + continuedIn,
+                    last ? "without it" : "going on in segment " + found.get(at + 1).number);
+        }
     }
 
     private void survey() {
@@ -288,7 +328,8 @@ final class LogRecovery {
         boolean deleted = false;
         for (int i = 0; i < found.size(); i++) {
             Found segment = found.get(i);
-            boolean inUse = i >= begin && i <= at && segment.usedBytes > Segment.FIRST_FRAME_OFFSET;
+            // The segment behind a full one is in use, even if its first frame has been torn away.
+            boolean inUse = i >= begin && i <= at && segment.firstSequence >= 0;
             if (inUse) {
                 segments.add(segment.inUse());
             } else if (spare == null && i >= begin && segment.isSpare(options.segmentBytes())) {
@@ -321,9 +362,12 @@ final class LogRecovery {
         final long number;
         final DiskFile file;
 
-        /** What its header should be, if it is not. */
+        /** What is wrong with header or length, if anything. */
         @Nullable
         CorruptionException damage;
+
+        /** Whether what is wrong is not the header itself. */
+        boolean hasHeader;
 
         /** From its first frame; −1 if there is none. */
         long firstSequence = -1;
@@ -335,6 +379,16 @@ final class LogRecovery {
         Found(long number, DiskFile file) {
             this.number = number;
             this.file = file;
+        }
+
+        /**
+         * An unreadable header may be that of an unfinished preparation; a sound one of another segment,
+         * or of a longer file, can't be: it is written last.
+         */
+        void requireWhole() {
+            if (hasHeader) {
+                requireHeader();
+            }
         }
 
         void requireHeader() {

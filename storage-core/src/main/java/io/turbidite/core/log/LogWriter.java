@@ -2,6 +2,7 @@ package io.turbidite.core.log;
 
 import com.lmax.disruptor.EventPoller;
 
+import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.log.FrameFormat.FrameHead;
 import io.turbidite.core.log.OverflowBuffers.Buffer;
@@ -34,7 +35,7 @@ import java.util.concurrent.atomic.LongAdder;
  */
 final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
     /** A write of this size costs the same per byte as a larger one, and bounds a step. */
-    private static final int BATCH_BYTES_TARGET = 1 << 20;
+    private static final long BATCH_BYTES_MAX = 1 << 20;
 
     private final Durability durability;
     private final long inFlightBytesMax;
@@ -45,6 +46,7 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
     private final int session;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment batch;
+    private final int batchBytesTarget;
     private final Crc32c crc = new Crc32c();
     private final FrameHead head = new FrameHead();
 
@@ -85,7 +87,8 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
         }
         // Room behind the target for the frame that reaches it and for the marks before it.
         long frame = FrameFormat.frameBytes(options.slotBytes());
-        this.batch = arena.allocate(BATCH_BYTES_TARGET + frame + 4 * Segment.MARK_BYTES, 64);
+        this.batchBytesTarget = (int) Math.min(BATCH_BYTES_MAX, options.ringSlots() * frame);
+        this.batch = arena.allocate(batchBytesTarget + frame + 5 * Segment.MARK_BYTES, 64);
     }
 
     /** Writes what the ring holds, up to a batch; returns whether there was anything. */
@@ -142,7 +145,7 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
         if (roomBytes() < inFlightBytesMax) {
             keeper.shutGateWithoutSpare();
         }
-        return batchBytes < BATCH_BYTES_TARGET;
+        return batchBytes < batchBytesTarget;
     }
 
     private void markSession() {
@@ -194,26 +197,49 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
     /** The segment that the next frame goes to, with the batch so far written if it is a new one. */
     private Segment segmentFor(long frameBytes) {
         Segment segment = current;
-        return segment != null && roomBytes() >= frameBytes ? segment : nextSegment();
+        if (segment != null) {
+            startIfFresh(segment);
+            if (roomBytes() >= frameBytes) {
+                return segment;
+            }
+        }
+        return nextSegment();
     }
 
     private Segment nextSegment() {
-        writeBatch();
-        if (current != null && durability == Durability.SYNC) {
-            syncCurrent();
+        Segment segment = keeper.spare(next);
+        Segment full = current;
+        if (full != null) {
+            putContinued(full, segment.number);
+            writeBatch();
+            if (durability == Durability.SYNC) {
+                syncCurrent();
+            }
         }
-        Segment segment = keeper.takeSpare(next);
+        keeper.takeSpare(segment, next);
         current = segment;
         batchOffset = segment.usedBytes;
-        putMark(segment, FrameFormat.KIND_SEGMENT);
+        startIfFresh(segment);
         return segment;
+    }
+
+    /** Into the reserve, which has room for it. */
+    private void putContinued(Segment segment, long nextNumber) {
+        batch.set(Bytes.I64, (long) batchBytes + FrameFormat.HEADER_BYTES, nextNumber);
+        putFrame(segment, FrameFormat.KIND_CONTINUED, FrameFormat.CONTINUED_PAYLOAD_BYTES);
+    }
+
+    private void startIfFresh(Segment segment) {
+        if (batchOffset + batchBytes == Segment.FIRST_FRAME_OFFSET) {
+            putMark(segment, FrameFormat.KIND_SEGMENT);
+        }
     }
 
     private long roomBytes() {
         Segment segment = current;
         return segment == null
                 ? 0
-                : segment.capacityBytes - Segment.MARK_BYTES - batchOffset - batchBytes;
+                : segment.capacityBytes - Segment.RESERVED_BYTES - batchOffset - batchBytes;
     }
 
     private void writeBatch() {
@@ -226,6 +252,10 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
     }
 
     private void write(Segment segment, MemorySegment source, int byteCount) {
+        if (batchOffset + byteCount > segment.capacityBytes) {
+            throw new IllegalStateException(
+                    "%d bytes at %d do not fit %s".formatted(byteCount, batchOffset, segment));
+        }
         segment.file.write(batchOffset, source, 0, byteCount);
         batchOffset += byteCount;
         segment.usedBytes = batchOffset;

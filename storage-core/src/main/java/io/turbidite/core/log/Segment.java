@@ -9,6 +9,10 @@ import java.util.regex.Pattern;
 /**
  * One file of the log: the file header, then frames without gaps, then unused preallocated bytes.
  *
+ * <p>A file with a sound header has its whole length and its name on disk: the header is written last.
+ * The first frame names the segment's first sequence; the last one of a full segment says that the next
+ * segment exists.
+ *
  * <p>Named by its number, {@code 0000000012.log}; numbers grow and gaps mean nothing. Written by the
  * writer, synced by one party at a time, read by recovery only.
  *
@@ -24,8 +28,15 @@ final class Segment {
     /** A frame without payload. */
     static final long MARK_BYTES = FrameFormat.frameBytes(0);
 
-    /** What a segment holds besides records: header, its own mark, a session's mark, the seal. */
-    static final long OVERHEAD_BYTES = FIRST_FRAME_OFFSET + 3 * MARK_BYTES;
+    /**
+     * Kept free of records: a clean close puts a mark, and the session that then finds no room for its
+     * own puts the one that the next segment goes on.
+     */
+    static final long RESERVED_BYTES =
+            MARK_BYTES + FrameFormat.frameBytes(FrameFormat.CONTINUED_PAYLOAD_BYTES);
+
+    /** What a segment holds besides records: header, its own mark, a session's mark, the reserve. */
+    static final long OVERHEAD_BYTES = FIRST_FRAME_OFFSET + 2 * MARK_BYTES + RESERVED_BYTES;
 
     private static final Pattern NAME = Pattern.compile("([0-9]{10,18})\\.log");
 
@@ -58,13 +69,20 @@ final class Segment {
         return matcher.matches() ? Long.parseLong(matcher.group(1)) : -1;
     }
 
-    static FileHeader header(long storeId, long number) {
-        return new FileHeader(FORMAT, FORMAT_VERSION, 0, storeId, number);
+    /** Its flags are the binary logarithm of the segment's length. */
+    static FileHeader header(long storeId, long number, long capacityBytes) {
+        int flags = Long.numberOfTrailingZeros(capacityBytes);
+        return new FileHeader(FORMAT, FORMAT_VERSION, flags, storeId, number);
     }
 
-    /** Bytes that frames of records can still take; the mark of a clean close always has room. */
+    /** The length that a sound file with this header has. */
+    static long capacityBytes(FileHeader header) {
+        return 1L << Math.min(header.flags(), Long.SIZE - 2);
+    }
+
+    /** Bytes that frames of records can still take; negative when the reserve is in use. */
     long remainingBytes() {
-        return capacityBytes - MARK_BYTES - usedBytes;
+        return capacityBytes - RESERVED_BYTES - usedBytes;
     }
 
     /** Makes what was written before the call durable; the callers take turns. */

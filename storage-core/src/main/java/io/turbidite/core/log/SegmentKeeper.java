@@ -3,6 +3,7 @@ package io.turbidite.core.log;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.format.FileHeader;
 import io.turbidite.core.time.Clock;
 
 import org.jspecify.annotations.Nullable;
@@ -109,17 +110,21 @@ final class SegmentKeeper implements AutoCloseable {
         }
     }
 
-    /** The writer moves on; admission has seen to it that there is a spare. */
-    synchronized Segment takeSpare(long firstSequence) {
+    /** The segment that the writer is about to move to; admission has seen to it that there is one. */
+    Segment spare(long firstSequence) {
         Segment segment = spare;
         if (segment == null) {
             throw new IllegalStateException("no log segment is ready for record " + firstSequence);
         }
+        return segment;
+    }
+
+    /** The writer moves on to the spare. */
+    synchronized void takeSpare(Segment segment, long firstSequence) {
         segment.firstSequence = firstSequence;
         kept.addLast(segment);
         current = segment;
         spare = null;
-        return segment;
     }
 
     private void prepareSpare() {
@@ -148,10 +153,9 @@ final class SegmentKeeper implements AutoCloseable {
             old = recyclable;
             recyclable = null;
         }
-        long number = nextNumber;
-        Segment made = old == null ? create(number) : recycle(old, number);
-        nextNumber = number + 1;
-        return made;
+        // A new number each time: a name whose directory sync has failed is not used again.
+        long number = nextNumber++;
+        return old == null ? create(number) : recycle(old, number);
     }
 
     private Segment create(long number) {
@@ -166,8 +170,7 @@ final class SegmentKeeper implements AutoCloseable {
                     "%d bytes are wanted, %d are left".formatted(bytes, disk.usableBytes()),
                     null);
         }
-        // An earlier attempt may have left it behind.
-        DiskFile file = disk.exists(name) ? disk.open(name) : disk.create(name);
+        DiskFile file = disk.create(name);
         try (Arena arena = Arena.ofConfined()) {
             // By writing, never by sparse growth: only so a later write can't meet a full disk.
             int chunk = (int) Math.min(bytes, ZERO_BYTES);
@@ -175,9 +178,9 @@ final class SegmentKeeper implements AutoCloseable {
             for (long at = 0; at < bytes; at += chunk) {
                 file.write(at, zeros, 0, (int) Math.min(chunk, bytes - at));
             }
-            Segment.header(site.storeId(), number).writeTo(file);
             file.sync();
             disk.syncDirectory(site.directory());
+            writeHeader(file, number, bytes);
         } catch (StorageIoException e) {
             discard(file, List.of(name), e);
             throw e;
@@ -188,25 +191,37 @@ final class SegmentKeeper implements AutoCloseable {
 
     /**
      * Makes a truncated segment the spare: writing over allocated space costs a third of writing zeros
-     * first. The header goes first, so that a file never has a name that its header contradicts except
-     * a truncated one.
+     * first.
      */
     private Segment recycle(Segment old, long number) {
         String oldName = Segment.name(site.directory(), old.number);
         String newName = Segment.name(site.directory(), number);
+        DiskFile opened = old.file;
         try {
-            Segment.header(site.storeId(), number).writeTo(old.file);
+            old.file.write(
+                    0, MemorySegment.ofArray(new byte[FileHeader.BYTES]), 0, FileHeader.BYTES);
             old.file.sync();
             old.file.close();
             disk.rename(oldName, newName);
             disk.syncDirectory(site.directory());
             DiskFile file = disk.open(newName);
+            opened = file;
+            writeHeader(file, number, old.capacityBytes);
             recycledCount.increment();
             return new Segment(number, file, old.capacityBytes);
         } catch (StorageIoException e) {
-            discard(old.file, List.of(oldName, newName), e);
+            discard(opened, List.of(oldName, newName), e);
             throw e;
         }
+    }
+
+    /**
+     * The last step of a preparation: a file with a sound header has its whole length and its name on
+     * disk, and holds no frame that is valid under this number.
+     */
+    private void writeHeader(DiskFile file, long number, long bytes) {
+        Segment.header(site.storeId(), number, bytes).writeTo(file);
+        file.sync();
     }
 
     private void discard(DiskFile file, List<String> names, StorageIoException cause) {

@@ -45,7 +45,8 @@ final class SegmentReader implements AutoCloseable {
         this.fileBytes = file.size();
         this.storeId = storeId;
         this.number = number;
-        this.buffer = arena.allocate(CHUNK_BYTES, 8);
+        long chunk = Math.min(CHUNK_BYTES, Math.max(fileBytes, FrameFormat.HEADER_BYTES));
+        this.buffer = arena.allocate(chunk, 8);
         this.zeros = arena.allocate(BLOCK_BYTES, 8);
     }
 

@@ -1,0 +1,152 @@
+package io.turbidite.core.log;
+
+import io.turbidite.core.log.BuggyDisk.Bug;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimDisk;
+
+import java.util.NavigableMap;
+import java.util.SplittableRandom;
+
+/**
+ * One crash run: a log is driven at random on a simulated disk; at each durable step the power is cut, in
+ * an image, the image is recovered and compared with the oracle; then the run goes on from one of the
+ * images. <em>Confined to one thread.</em>
+ */
+final class LogCrash {
+    private static final Profile[] PROFILES = Profile.values();
+
+    private final long seed;
+    private final LogOptions options;
+    private final Bug bug;
+    private final SplittableRandom random;
+    private long imageCount;
+    private long nestedCount;
+
+    LogCrash(long seed, Durability durability, Bug bug) {
+        this.seed = seed;
+        this.options = LogDriver.TINY.withDurability(durability);
+        this.bug = bug;
+        this.random = new SplittableRandom(Seeds.mix(seed, 1));
+    }
+
+    long imageCount() {
+        return imageCount;
+    }
+
+    long nestedCount() {
+        return nestedCount;
+    }
+
+    void run(int lives, int operationsPerLife) {
+        SimDisk disk = new SimDisk(seed, Profile.ADVERSARIAL);
+        disk.createDirectories("log");
+        disk.syncDirectory("");
+        LogOracle oracle = new LogOracle();
+        for (int life = 0; life < lives; life++) {
+            disk = live(disk, oracle, life, operationsPerLife);
+        }
+    }
+
+    private SimDisk live(SimDisk disk, LogOracle oracle, int life, int operationCount) {
+        LogDriver driver = driver(disk, oracle, life);
+        oracle.check(driver.open());
+        // What open() has shown must not be lost by a crash right after.
+        disk.onOperation(operation -> {
+            driver.noteDurable();
+            cutPower(disk, oracle);
+        });
+        for (int i = 0; i < operationCount; i++) {
+            driver.operate();
+        }
+        if (random.nextBoolean()) {
+            driver.close();
+        } else {
+            driver.noteDurable();
+            driver.kill();
+        }
+        disk.onOperation(operation -> {});
+        SimDisk next = disk.crashImage(random.nextLong(), anyProfile());
+        NavigableMap<Long, byte[]> replayed = recover(next, oracle);
+        oracle.check(replayed);
+        oracle.adopt(replayed);
+        return next;
+    }
+
+    private void cutPower(SimDisk disk, LogOracle oracle) {
+        for (Profile profile : PROFILES) {
+            imageCount++;
+            SimDisk image = disk.crashImage(random.nextLong(), profile);
+            SimDisk twin = random.nextInt(8) == 0 ? image.copy() : null;
+            NavigableMap<Long, byte[]> replayed = recover(image, oracle);
+            oracle.check(replayed);
+            if (twin != null) {
+                cutPowerDuringRecovery(twin, oracle, replayed);
+            }
+            if (random.nextInt(4) == 0) {
+                goOn(image, oracle, replayed);
+            }
+        }
+    }
+
+    /** A crash inside recovery leads to the same records; one after it to exactly those. */
+    private void cutPowerDuringRecovery(
+            SimDisk disk, LogOracle oracle, NavigableMap<Long, byte[]> expected) {
+        disk.onOperation(operation -> {
+            nestedCount++;
+            SimDisk nested = disk.crashImage(random.nextLong(), anyProfile());
+            oracle.check(recover(nested, oracle));
+        });
+        LogOracle.compare(expected, recover(disk, oracle));
+        disk.onOperation(operation -> {});
+        SimDisk after = disk.crashImage(random.nextLong(), anyProfile());
+        LogOracle.compare(expected, recover(after, oracle));
+    }
+
+    /** A recovered log takes records again, and they survive the next power cut. */
+    private void goOn(SimDisk image, LogOracle before, NavigableMap<Long, byte[]> replayed) {
+        LogOracle oracle = new LogOracle();
+        oracle.moveStart(before.start());
+        oracle.adopt(replayed);
+        LogDriver driver = driver(image, oracle, 0);
+        LogOracle.compare(replayed, driver.open());
+        int count = 1 + random.nextInt(6);
+        for (int i = 0; i < count; i++) {
+            driver.append(random.nextInt(65));
+            driver.appendLarge();
+        }
+        driver.flush();
+        oracle.check(recover(image.crashImage(random.nextLong(), anyProfile()), oracle));
+        driver.close();
+        requireNoHandles(image);
+        oracle.check(recover(image, oracle));
+    }
+
+    private NavigableMap<Long, byte[]> recover(SimDisk disk, LogOracle oracle) {
+        LogOracle reader = new LogOracle();
+        reader.moveStart(oracle.start());
+        LogDriver driver = driver(disk, reader, 0);
+        NavigableMap<Long, byte[]> replayed = driver.open();
+        driver.close();
+        requireNoHandles(disk);
+        return replayed;
+    }
+
+    private LogDriver driver(SimDisk disk, LogOracle oracle, long number) {
+        return new LogDriver(
+                Seeds.mix(seed, number),
+                bug == Bug.NONE ? disk : new BuggyDisk(disk, bug),
+                options,
+                oracle);
+    }
+
+    private Profile anyProfile() {
+        return PROFILES[random.nextInt(PROFILES.length)];
+    }
+
+    private static void requireNoHandles(SimDisk disk) {
+        if (disk.openHandleCount() != 0) {
+            throw new AssertionError("files left open: " + disk.openHandles());
+        }
+    }
+}

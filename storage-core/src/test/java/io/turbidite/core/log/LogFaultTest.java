@@ -1,0 +1,134 @@
+package io.turbidite.core.log;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.log.BuggyDisk.Bug;
+import io.turbidite.core.sim.Fault;
+import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.OperationKind;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimDisk;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.util.List;
+
+/** Every call of the disk fails (R8): a typed error, no acknowledgement after it, reopening recovers. */
+class LogFaultTest {
+    private static final boolean LONG = Boolean.getBoolean("long");
+    private static final List<Fault> FAULTS =
+            List.of(Fault.EIO, Fault.ENOSPC, Fault.SHORT_WRITE, Fault.EMFILE);
+    private static final int OPERATION_COUNT = LONG ? 1_000 : 200;
+
+    @ParameterizedTest
+    @EnumSource(Durability.class)
+    @Timeout(900)
+    void everyCallThatFailsLeavesATypedErrorAndALogThatRecovers(Durability durability) {
+        String test = "LogFaultTest";
+        long seed = Seeds.of(test + durability);
+        LogFaults clean = new LogFaults(seed, durability, Bug.NONE);
+        clean.run(LogFaults.script(Fault.EIO, Long.MAX_VALUE, false), OPERATION_COUNT, false);
+        long calls = clean.callCount();
+        long runs = 0;
+        long failed = 0;
+        for (long call = 1; call <= calls; call++) {
+            for (int variant = 0; variant < 16; variant++) {
+                // By default three of the sixteen for each call, in turn.
+                if (!LONG && variant % 5 != call % 5) {
+                    continue;
+                }
+                Fault fault = FAULTS.get(variant % 4);
+                boolean forever = (variant & 4) != 0;
+                boolean restart = (variant & 8) != 0;
+                LogFaults faults = new LogFaults(seed, durability, Bug.NONE);
+                try {
+                    faults.run(LogFaults.script(fault, call, forever), OPERATION_COUNT, restart);
+                } catch (RuntimeException | AssertionError e) {
+                    throw new AssertionError(
+                            "%s, %s at call %d%s%s: %s%n%s"
+                                    .formatted(
+                                            durability,
+                                            fault,
+                                            call,
+                                            forever ? " and after" : "",
+                                            restart ? ", restart" : "",
+                                            e.getMessage(),
+                                            Seeds.replay(test, seed)),
+                            e);
+                }
+                runs++;
+                failed += faults.logFailed() ? 1 : 0;
+            }
+        }
+        System.out.printf(
+                "LogFaultTest %s: %d calls, %d runs, %d ended in a failed log%n",
+                durability, calls, runs, failed);
+        assertTrue(failed > 0);
+    }
+
+    @Test
+    void aFailedSyncFailsTheLogWithItsCauseAndIsNotRetried() {
+        SimDisk disk = new SimDisk(1, Profile.STRICT);
+        LogDriver driver = new LogDriver(1, disk, LogDriver.TINY, new LogOracle());
+        var _ = driver.open();
+        driver.append(10);
+        driver.flush();
+        FaultScript script =
+                disk.fault(FaultScript.with(Fault.EIO).on(OperationKind.SYNC).call(1));
+        driver.append(10);
+        var first = assertThrows(RuntimeException.class, driver::flush);
+        var second = assertThrows(RuntimeException.class, () -> driver.append(1));
+        assertTrue(driver.log().failed());
+        assertEquals(first.getCause(), second.getCause());
+        driver.tasks().runForMicros(1_000_000);
+        driver.close();
+        assertEquals(1, script.matchCount());
+        assertEquals(0, disk.openHandleCount());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Durability.class)
+    void aFullDiskRefusesClaimsAndTheLogGoesOnWhenThereIsSpace(Durability durability) {
+        SimDisk disk = new SimDisk(2, Profile.ADVERSARIAL);
+        LogOracle oracle = new LogOracle();
+        disk.capacity(40 << 10);
+        LogOptions options = LogDriver.TINY.withDurability(durability);
+        LogDriver driver = new LogDriver(2, disk, options, oracle);
+        var _ = driver.open();
+        StorageIoException refused = null;
+        for (int i = 0; i < 10_000 && refused == null; i++) {
+            try {
+                driver.append(50);
+            } catch (StorageIoException e) {
+                refused = e;
+            }
+        }
+        assertEquals(StorageIoException.Kind.NO_SPACE, refused == null ? null : refused.kind());
+        assertThrows(StorageIoException.class, () -> driver.append(50));
+        assertFalse(driver.log().failed());
+        driver.flush();
+        // Truncation gives space back without the disk having any: the segment is used again.
+        driver.truncate();
+        driver.tasks().runForMicros(200_000);
+        for (int i = 0; i < 50; i++) {
+            driver.append(50);
+        }
+        disk.capacity(Long.MAX_VALUE);
+        driver.tasks().runForMicros(200_000);
+        for (int i = 0; i < 500; i++) {
+            driver.append(50);
+        }
+        assertTrue(driver.log().statistics().recycledCount() > 0);
+        driver.close();
+        oracle.check(driver.open());
+        driver.close();
+    }
+}
