@@ -30,6 +30,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import java.util.function.LongUnaryOperator;
 
 /** Whatever happens to the bytes of a component: the right answer or an error, and verify finds it. */
 class ComponentDamageTest {
@@ -182,6 +184,72 @@ class ComponentDamageTest {
         }
     }
 
+    @Test
+    void verifyFindsWhatAFaultyWriterWrites() {
+        // a version in the key tree that the record tree does not have
+        expectFinding(
+                "in the key tree", file -> forge(file, Block.Kind.KEY_LEAF, 48, at -> at + 2));
+        // a page whose versions are all of the future
+        expectFinding(
+                "outside", file -> forge(file, Block.Kind.RECORD_LEAF, 48, at -> at + (1L << 40)));
+        // a head, so that its key is behind the next one
+        expectFinding("comes behind", file -> forge(file, Block.Kind.RECORD_LEAF, 72, at -> -1L));
+        // a page that lost the first word of its first eight Bloom blocks' bits
+        expectFinding("not in the Bloom filter", file -> {
+            for (int word = 0; word < 8; word++) {
+                forge(file, Block.Kind.BLOOM, 32 + 64 + word * 8, at -> 0L);
+            }
+        });
+        // a fence that promises the page before more than it has
+        expectFinding(
+                "fence", file -> forge(file, Block.Kind.RECORD_INTERIOR, 64 + 8 + 7, at -> at ^ 1));
+        // counts
+        expectFinding("anti-matter entries", file -> forgeContents(file, 52));
+        expectFinding("distinct keys", file -> forgeContents(file, 60));
+    }
+
+    private void expectFinding(String finding, Consumer<byte[]> forger) {
+        byte[] forged = file(ComponentOptions.primary(), Compression.NONE);
+        forger.accept(forged);
+        try (BufferCache cache = Components.cache(8 << 20)) {
+            String findings;
+            try (DiskComponent component = Components.open(disk(forged), cache)) {
+                findings = Components.verify(component).toString();
+            } catch (CorruptionException e) {
+                findings = String.valueOf(e.getMessage());
+            }
+            assertThat(findings).contains(finding);
+        }
+    }
+
+    /** Changes eight bytes of the first block of a kind and seals it again. */
+    private static void forge(byte[] content, Block.Kind kind, int offset, LongUnaryOperator to) {
+        MemorySegment file = MemorySegment.ofArray(content);
+        int at = FileHeader.BYTES;
+        while (file.get(Bytes.U8, at + Block.KIND_OFFSET) != kind.code) {
+            at += Block.HEADER_BYTES + file.get(Bytes.I32, at + Block.PAYLOAD_BYTES_OFFSET);
+        }
+        long before = file.get(Bytes.I64, at + offset);
+        file.set(Bytes.I64, at + offset, to.applyAsLong(before));
+        seal(file, at, Block.HEADER_BYTES + file.get(Bytes.I32, at + Block.PAYLOAD_BYTES_OFFSET));
+    }
+
+    /** Takes one from a number of the table of contents and seals that. */
+    private static void forgeContents(byte[] content, int offset) {
+        int contents = contentsOffset(content);
+        content[contents + offset]--;
+        sealContents(content, contents);
+    }
+
+    private static void sealContents(byte[] content, int contents) {
+        MemorySegment file = MemorySegment.ofArray(content);
+        int end = content.length - FileFooter.BYTES;
+        int checksum = new Crc32c().compute(file, contents, end - contents);
+        ComponentHeader own = Components.HEADER;
+        new FileFooter(contents, end - contents, checksum, own.storeId(), own.fileId())
+                .write(file, end);
+    }
+
     /** Damage that checksums do not see, as a writer with a fault would make it. */
     @Test
     void verifySurvivesWhatNoWriterWrites() {
@@ -225,11 +293,7 @@ class ComponentDamageTest {
             for (int round = 0; round < 400; round++) {
                 byte[] forged = sound.clone();
                 forged[contents + random.nextInt(end - contents)] = (byte) random.nextInt();
-                MemorySegment file = MemorySegment.ofArray(forged);
-                int checksum = new Crc32c().compute(file, contents, end - contents);
-                ComponentHeader own = Components.HEADER;
-                new FileFooter(contents, end - contents, checksum, own.storeId(), own.fileId())
-                        .write(file, end);
+                sealContents(forged, contents);
                 try (DiskComponent component = Components.open(disk(forged), cache)) {
                     Components.verify(component);
                 } catch (StorageException e) {
