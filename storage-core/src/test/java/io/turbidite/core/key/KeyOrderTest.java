@@ -202,4 +202,13 @@ class KeyOrderTest {
         assertThat(encode(TypeKind.DATETIME, java.time.Instant.parse("2013-07-04T00:00:00Z")))
                 .hasSize(8);
     }
+
+    @Test
+    void everyNaNIsOneKey() {
+        float oddFloat = Float.intBitsToFloat(0xFF80_1234);
+        double oddDouble = Double.longBitsToDouble(0xFFF0_0000_0000_1234L);
+        assertThat(encode(TypeKind.FLOAT, oddFloat)).isEqualTo(encode(TypeKind.FLOAT, Float.NaN));
+        assertThat(encode(TypeKind.DOUBLE, oddDouble))
+                .isEqualTo(encode(TypeKind.DOUBLE, Double.NaN));
+    }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
@@ -68,5 +69,20 @@ class KeySpecTest {
         assertThatThrownBy(() -> BY_TAIL.encode(1)).hasMessageContaining("'tail'");
         assertThatThrownBy(() -> KeySpec.of(TYPE, List.of("tial"), "index t"))
                 .hasMessageContaining("tial");
+    }
+
+    @Test
+    void aKeyOfExactlyTheLongestLengthIsTaken() {
+        // the terminator of the string and one byte for the number 0
+        String longest = "x".repeat(Limits.KEY_BYTES_MAX - 2);
+        view.wrap(writer.write(Map.of("id", 1, "flight", 0, "tail", longest)));
+        ByteSink sink = new ByteSink(16, Limits.KEY_BYTES_MAX);
+        BY_TAIL.append(view, sink);
+        assertThat(sink.length()).isEqualTo(Limits.KEY_BYTES_MAX);
+        assertThat(BY_TAIL.encode(longest, 0)).hasSize(Limits.KEY_BYTES_MAX);
+        assertThatThrownBy(() -> BY_TAIL.encode(longest + "x", 0)).hasMessageContaining("1024");
+        view.wrap(writer.write(Map.of("id", 1, "flight", 1, "tail", longest)));
+        assertThatThrownBy(() -> BY_TAIL.append(view, new ByteSink(16, 1 << 12)))
+                .hasMessageContaining("1024");
     }
 }

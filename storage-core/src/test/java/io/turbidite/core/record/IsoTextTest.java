@@ -80,6 +80,7 @@ class IsoTextTest {
             delimiter = '|',
             value = {
                 "DATE|2013-02-29",
+                "DATE|1900-02-29",
                 "DATE|2013-13-01",
                 "DATE|2013-00-01",
                 "DATE|2013-1-1",

@@ -1,6 +1,7 @@
 package io.turbidite.core.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
@@ -25,6 +26,9 @@ class RecordFuzzTest {
     private static final long SEED = Seeds.of("RecordFuzzTest");
     private static final String REPLAY = Seeds.replay("RecordFuzzTest", SEED);
     private static final boolean LONG = Boolean.getBoolean("long");
+
+    /** Version, flags and open offset: any change of them is noticed when the record is wrapped. */
+    private static final List<Integer> IN_HEADER = List.of(0, 1, 4, 5, 6, 7);
 
     private final SplittableRandom random = new SplittableRandom(SEED);
     private final RandomValues values = new RandomValues(random);
@@ -101,7 +105,9 @@ class RecordFuzzTest {
             for (int bit = 0; bit < 8 * sound.length; bit++) {
                 byte[] damaged = sound.clone();
                 damaged[bit / 8] ^= (byte) (1 << (bit % 8));
-                readAll(view, damaged);
+                if (readAll(view, damaged) && IN_HEADER.contains(bit / 8)) {
+                    throw new AssertionError(REPLAY + ": bit " + bit + " went unnoticed");
+                }
             }
             for (int length = 0; length < sound.length; length++) {
                 readAll(view, Arrays.copyOf(sound, length));
@@ -121,12 +127,10 @@ class RecordFuzzTest {
         }
     }
 
-    /** Only what is declared may come out: CorruptionException, or a typed getter on an absent field. */
-    private void readAll(RecordView view, byte[] bytes) {
-        try {
-            view.wrap(Slice.of(bytes));
-        } catch (CorruptionException expected) {
-            return;
+    /** Only declared errors may come out; returns whether the header passed. */
+    private boolean readAll(RecordView view, byte[] bytes) {
+        if (!succeeds(() -> view.wrap(Slice.of(bytes)))) {
+            return false;
         }
         boolean sound = succeeds(view::check);
         boolean mapped = succeeds(() -> view.toMap());
@@ -141,6 +145,7 @@ class RecordFuzzTest {
             getter(() -> view.getCoordinate(index, 1));
             getter(() -> view.getBytes(index));
         }
+        return true;
     }
 
     private static boolean succeeds(Runnable access) {
@@ -158,6 +163,27 @@ class RecordFuzzTest {
         } catch (CorruptionException | InvalidRequestException expected) {
             assertThat(expected).hasMessageNotContaining("null pointer");
         }
+    }
+
+    @Test
+    void nestingWithoutEndIsReported() {
+        int levels = 100_000;
+        ByteSink bytes = new ByteSink(1024, 1 << 20);
+        bytes.putByte(RecordFormat.VERSION).putByte(RecordFormat.FLAG_OPEN_AREA);
+        bytes.putByte(0).putByte(0).putInt(RecordFormat.HEADER_BYTES);
+        bytes.putByte(1).putByte('x');
+        for (int level = levels - 1; level >= 0; level--) {
+            bytes.putByte(RecordFormat.TAG_ARRAY).putInt(5 * level);
+        }
+        RecordView view = new RecordView(RecordType.of(List.of()));
+        view.wrap(bytes.asSlice(new Slice()));
+        for (Runnable access : List.<Runnable>of(
+                () -> view.get("x"), view::toMap, view::check, () -> view.toJson(sink.clear()))) {
+            assertThatThrownBy(access::run)
+                    .isInstanceOf(CorruptionException.class)
+                    .hasMessageContaining("nesting");
+        }
+        assertThat(view.get("y")).isNull();
     }
 
     @Test

@@ -144,7 +144,10 @@ class RecordTest {
 
     @Test
     void aRefusedFieldLeavesNoTrace() {
-        byte[] expected = writer.write(withNote(flight())).toByteArray();
+        Map<String, @Nullable Object> fields = flight();
+        fields.put("tailnum", "N1");
+        fields.put("note", "x");
+        byte[] expected = writer.write(fields).toByteArray();
         writer.begin();
         writer.setLong(0, 1);
         refuse(() -> writer.setLong(0, 2), "'id': is there twice");
@@ -165,20 +168,29 @@ class RecordTest {
         refuse(() -> writer.openString("note", "a\uD800"), "'note'");
         writer.setText(1, "2013-01-01T10:15:00Z");
         writer.setString(2, "UA");
+        refuse(() -> writer.setString(2, "XX"), "'carrier': is there twice");
+        writer.setString(4, "N1");
         writer.setLong(3, 1545);
         writer.openField("note", "x");
         refuse(() -> writer.openField("note", 2), "'note': is there twice");
         assertThat(writer.finish().toByteArray()).isEqualTo(expected);
     }
 
-    private static Map<String, @Nullable Object> withNote(Map<String, @Nullable Object> fields) {
-        fields.put("note", "x");
-        return fields;
-    }
-
     private static void refuse(ThrowingCallable set, String reason) {
         assertThatThrownBy(set)
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessageContaining(reason);
+    }
+
+    @Test
+    void everyNaNIsStoredAsOne() {
+        RecordType type =
+                RecordType.builder().field("d", "double").field("f", "float").build();
+        RecordWriter numbers = new RecordWriter(type);
+        byte[] plain = numbers.write(Map.of("d", Double.NaN, "f", Float.NaN)).toByteArray();
+        double oddDouble = Double.longBitsToDouble(0xFFF0_0000_0000_1234L);
+        float oddFloat = Float.intBitsToFloat(0xFF80_1234);
+        assertThat(numbers.write(Map.of("d", oddDouble, "f", oddFloat)).toByteArray())
+                .isEqualTo(plain);
     }
 }
