@@ -1,0 +1,152 @@
+package io.turbidite.it.rules;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchRule;
+
+import org.junit.jupiter.api.Test;
+
+import java.io.File;
+import java.io.ObjectInputStream;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.time.Instant;
+import java.util.Random;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** The directions of design §1 and the seams of D4. */
+class ArchitectureTest {
+    private static final JavaClasses MAIN = new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages("io.turbidite");
+
+    private static void check(ArchRule rule) {
+        rule.check(MAIN);
+    }
+
+    @Test
+    void the_core_sees_no_other_module() {
+        check(noClasses()
+                .that()
+                .resideInAPackage("io.turbidite.core..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(
+                        "io.turbidite.lsm..",
+                        "io.turbidite.hashlog..",
+                        "io.turbidite.pm..",
+                        "io.turbidite.ops..",
+                        "io.turbidite.feeds..",
+                        "io.turbidite.it.."));
+    }
+
+    @Test
+    void stores_and_operators_never_see_one_another() {
+        String[] modules = {"lsm", "hashlog", "pm", "ops"};
+        for (String module : modules) {
+            for (String other : modules) {
+                if (!module.equals(other)) {
+                    check(noClasses()
+                            .that()
+                            .resideInAPackage("io.turbidite." + module + "..")
+                            .should()
+                            .dependOnClassesThat()
+                            .resideInAnyPackage(
+                                    "io.turbidite." + other + "..",
+                                    "io.turbidite.feeds..",
+                                    "io.turbidite.it..")
+                            .allowEmptyShould(true));
+                }
+            }
+        }
+    }
+
+    @Test
+    void rooms_form_no_cycle() {
+        for (String module : new String[] {"core", "lsm", "ops", "feeds"}) {
+            check(slices().matching("io.turbidite." + module + ".(*)..")
+                    .should()
+                    .beFreeOfCycles());
+        }
+    }
+
+    @Test
+    void rooms_of_the_engine_do_not_see_its_api() {
+        check(noClasses()
+                .that()
+                .resideInAPackage("io.turbidite.lsm.*..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.turbidite.lsm"));
+    }
+
+    @Test
+    void files_are_touched_in_the_file_room_only() {
+        check(noClasses()
+                .that()
+                .resideInAnyPackage(
+                        "io.turbidite.core..", "io.turbidite.lsm..", "io.turbidite.ops..")
+                .and()
+                .resideOutsideOfPackage("io.turbidite.core.file")
+                .should()
+                .dependOnClassesThat()
+                .belongToAnyOf(Files.class, File.class, FileChannel.class)
+                .orShould()
+                .dependOnClassesThat()
+                .haveNameMatching("java\\.io\\.(File.*|RandomAccessFile)"));
+    }
+
+    @Test
+    void clocks_are_asked_in_the_time_room_only() {
+        check(noClasses()
+                .that()
+                .resideInAPackage("io.turbidite..")
+                .and()
+                .resideOutsideOfPackages("io.turbidite.core.time", "io.turbidite.it.samples")
+                .should()
+                .callMethod(System.class, "nanoTime")
+                .orShould()
+                .callMethod(System.class, "currentTimeMillis")
+                .orShould()
+                .callMethod(Instant.class, "now"));
+    }
+
+    @Test
+    void randomness_is_an_argument() {
+        check(noClasses()
+                .that()
+                .resideInAPackage("io.turbidite..")
+                .should()
+                .dependOnClassesThat()
+                .belongToAnyOf(Random.class, ThreadLocalRandom.class)
+                .orShould()
+                .callMethod(Math.class, "random"));
+    }
+
+    @Test
+    void threads_are_started_and_parked_in_the_task_room_only() {
+        check(noClasses()
+                .that()
+                .resideInAnyPackage(
+                        "io.turbidite.core..", "io.turbidite.lsm..", "io.turbidite.ops..")
+                .and()
+                .resideOutsideOfPackage("io.turbidite.core.task")
+                .should()
+                .callMethod(Thread.class, "sleep", long.class)
+                .orShould()
+                .callMethod(Thread.class, "start")
+                .orShould()
+                .dependOnClassesThat()
+                .belongToAnyOf(Executors.class, java.util.concurrent.locks.LockSupport.class));
+    }
+
+    @Test
+    void nothing_is_deserialized_by_java() {
+        check(noClasses().should().dependOnClassesThat().belongToAnyOf(ObjectInputStream.class));
+    }
+}
