@@ -2,20 +2,21 @@ package io.turbidite.feeds;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
+import io.turbidite.core.log.Durability;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.DefinitionException.Problem;
 import io.turbidite.feeds.FeedDefinition.DatasetPart;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.FeedDefinition.IndexPart;
-import io.turbidite.feeds.FeedDefinition.MergePolicyPart;
 import io.turbidite.feeds.FeedDefinition.Mode;
 import io.turbidite.feeds.FeedDefinition.Origin;
 import io.turbidite.feeds.FeedDefinition.SourcePart;
-import io.turbidite.feeds.FeedDefinition.StorePart;
 import io.turbidite.feeds.Section.Findings;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.Transform;
+import io.turbidite.lsm.StoreOptions;
+import io.turbidite.lsm.merge.MergePolicySpec;
 
 import org.jspecify.annotations.Nullable;
 
@@ -25,11 +26,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiFunction;
 
 /**
  * Turns a definition's tree into a {@link FeedDefinition}, section by section, and collects all problems
@@ -42,18 +43,6 @@ final class DefinitionReader {
     private static final List<String> MAINTENANCES = List.of("eager");
     private static final List<String> MAINTENANCES_NAMED =
             List.of("validation", "mutable-bitmap", "deleted-key", "deferred");
-    private static final List<String> MERGE_POLICIES =
-            List.of("no-merge", "constant", "prefix", "tiering");
-    private static final List<String> MERGE_POLICIES_NAMED = List.of(
-            "leveling",
-            "lazy-leveling",
-            "concurrent",
-            "correlated-constant",
-            "correlated-prefix",
-            "correlated-tiering",
-            "correlated-leveling",
-            "correlated-lazy-leveling",
-            "correlated-concurrent");
     private static final List<String> INDEX_KINDS = List.of("btree");
     private static final List<String> INDEX_KINDS_NAMED = List.of("rtree", "inverted", "pm");
     private static final List<String> SOURCES = List.of("file");
@@ -77,7 +66,7 @@ final class DefinitionReader {
     }
 
     FeedDefinition read(YamlNode tree) {
-        Section root = Section.of(findings, "", tree);
+        Section root = Section.of(findings, "", 1, tree);
         FeedDefinition definition = root == null ? null : definition(root);
         if (definition == null || !findings.problems().isEmpty()) {
             throw new DefinitionException(findings.problems().stream()
@@ -96,7 +85,7 @@ final class DefinitionReader {
         List<Transform> transforms = transforms(root, dataset);
         policy(root);
         String mode = root.choice("mode", MODES, List.of());
-        StorePart store = store(root);
+        StoreOptions storeOptions = store(root);
         root.end();
         if (feed == null || dataset == null || source == null || format == null) {
             return null;
@@ -108,7 +97,7 @@ final class DefinitionReader {
                 format,
                 transforms,
                 mode == null ? Mode.UPSERT : Mode.valueOf(mode.toUpperCase(Locale.ROOT)),
-                store,
+                storeOptions,
                 new Origin(findings.file(), findings.lineByKey()));
     }
 
@@ -138,7 +127,7 @@ final class DefinitionReader {
         List<String> filters = fields(section, "filter", type);
         Integer partitions = section.integer("partitions", 1, PARTITIONS_MAX);
         section.choice("maintenance", MAINTENANCES, MAINTENANCES_NAMED);
-        MergePolicyPart mergePolicy = mergePolicy(section);
+        MergePolicySpec mergePolicy = mergePolicy(section);
         List<IndexPart> indexes = indexes(section, type);
         section.end();
         if (name == null || type == null || primaryKey.isEmpty()) {
@@ -313,38 +302,57 @@ final class DefinitionReader {
         section.end();
     }
 
-    private StorePart store(Section root) {
+    private StoreOptions store(Section root) {
+        StoreOptions options = StoreOptions.defaults();
         Section section = root.child("store");
         if (section == null) {
-            return new StorePart(null, null);
+            return options;
         }
         String durability = section.choice("durability", DURABILITIES, List.of());
-        Long memoryBytesMax = section.bytes("memoryBytesMax");
+        if (durability != null) {
+            options =
+                    options.withDurability(Durability.valueOf(durability.toUpperCase(Locale.ROOT)));
+        }
+        options = with(section, "writeMemoryBytes", options, StoreOptions::withWriteMemoryBytes);
+        options = with(section, "cacheBytes", options, StoreOptions::withCacheBytes);
+        options = with(
+                section,
+                "logBytesMax",
+                options,
+                (before, bytes) -> before.withLog(bytes, before.log()));
         section.end();
-        return new StorePart(durability, memoryBytesMax);
+        return options;
     }
 
-    private MergePolicyPart mergePolicy(Section dataset) {
+    private static StoreOptions with(
+            Section section,
+            String key,
+            StoreOptions before,
+            BiFunction<StoreOptions, Long, StoreOptions> change) {
+        Long bytes = section.bytes(key);
+        StoreOptions after =
+                bytes == null ? null : section.convert(key, bytes, b -> change.apply(before, b));
+        return after == null ? before : after;
+    }
+
+    private MergePolicySpec mergePolicy(Section dataset) {
         Section section = dataset.child("mergePolicy");
         if (section == null) {
-            return new MergePolicyPart("tiering", Map.of());
+            return MergePolicySpec.standard();
         }
-        section.missing("kind");
-        String kind = section.choice("kind", MERGE_POLICIES, MERGE_POLICIES_NAMED);
-        Map<String, Number> parameters = new LinkedHashMap<>();
+        String kind = section.requiredText("kind");
+        Map<String, String> parameters = section.scalars();
         if (kind != null) {
-            put(parameters, "mergeableBytesMax", section.bytes("mergeableBytesMax"));
-            put(parameters, "toleranceCount", section.integer("toleranceCount", 1, 1_000));
-            put(parameters, "sizeRatio", section.number("sizeRatio"));
-            put(parameters, "componentCount", section.integer("componentCount", 1, 1_000));
-            section.end();
+            try {
+                return MergePolicySpec.parse(kind, parameters);
+            } catch (InvalidRequestException e) {
+                // "parameter: what is wrong with it"
+                String message = String.valueOf(e.getMessage());
+                int colon = message.indexOf(':');
+                section.problem(
+                        message.substring(0, colon), "is wrong: " + message.substring(colon + 2));
+            }
         }
-        return new MergePolicyPart(kind == null ? "" : kind, parameters);
-    }
-
-    private static void put(Map<String, Number> parameters, String name, @Nullable Number value) {
-        if (value != null) {
-            parameters.put(name, value);
-        }
+        return MergePolicySpec.standard();
     }
 }

@@ -2,16 +2,17 @@ package io.turbidite.feeds;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
-import io.turbidite.core.file.DiskFile;
-import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.Transform;
+import io.turbidite.feeds.source.FileSource;
+import io.turbidite.lsm.DatasetSpec;
+import io.turbidite.lsm.IndexSpec;
+import io.turbidite.lsm.StoreOptions;
+import io.turbidite.lsm.merge.MergePolicySpec;
 
 import org.jspecify.annotations.Nullable;
 
-import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -37,7 +38,7 @@ import java.util.Map;
  * @param format how they are written
  * @param transforms in the order of their evaluation
  * @param mode what is done with each
- * @param store how the store is to be opened
+ * @param storeOptions how the store is to be opened for it
  * @param origin where all this was written
  */
 public record FeedDefinition(
@@ -47,7 +48,7 @@ public record FeedDefinition(
         FormatPart format,
         List<Transform> transforms,
         Mode mode,
-        StorePart store,
+        StoreOptions storeOptions,
         Origin origin) {
     /** Definitions are written by hand. */
     private static final int FILE_BYTES_MAX = 1 << 20;
@@ -77,6 +78,20 @@ public record FeedDefinition(
                 .read(YamlTree.read(name, yaml));
     }
 
+    /** The dataset as the store makes it. */
+    public DatasetSpec toDatasetSpec() {
+        DatasetSpec spec = DatasetSpec.named(dataset.name)
+                .primaryKey(dataset.primaryKey.toArray(String[]::new))
+                .filter(dataset.filters.toArray(String[]::new))
+                .partitions(dataset.partitions)
+                .mergePolicy(dataset.mergePolicy);
+        dataset.type.fields().forEach(spec::field);
+        for (IndexPart index : dataset.indexes) {
+            spec.index(IndexSpec.btree(index.name, index.on.toArray(String[]::new)));
+        }
+        return spec;
+    }
+
     /** A problem with the value of {@code key}, for what can be seen only beside the store. */
     DefinitionException problem(String key, String message) {
         return new DefinitionException(List.of(
@@ -84,28 +99,12 @@ public record FeedDefinition(
     }
 
     private static String read(Path file) {
-        Path real;
-        try {
-            real = file.toRealPath();
-        } catch (IOException e) {
-            throw new InvalidRequestException("there is no feed definition " + file, e);
-        }
-        Path directory = real.getParent();
-        if (directory == null) {
-            throw new InvalidRequestException(file + " is a directory, not a feed definition");
-        }
         byte[] bytes;
-        try (DiskFile open =
-                RealDisk.open(directory).openReadOnly(String.valueOf(real.getFileName()))) {
-            bytes = new byte[(int) Math.min(open.size(), FILE_BYTES_MAX + 1L)];
-            open.read(0, MemorySegment.ofArray(bytes), 0, bytes.length);
+        try {
+            bytes = FileSource.readSmall(file, FILE_BYTES_MAX);
         } catch (StorageException e) {
             throw new InvalidRequestException(
-                    "the feed definition %s can't be read: %s".formatted(file, e.getMessage()), e);
-        }
-        if (bytes.length > FILE_BYTES_MAX) {
-            throw new InvalidRequestException("%s is larger than %d bytes: no feed definition"
-                    .formatted(file, FILE_BYTES_MAX));
+                    "the feed definition can't be read: " + e.getMessage(), e);
         }
         try {
             return StandardCharsets.UTF_8
@@ -139,7 +138,7 @@ public record FeedDefinition(
             List<String> primaryKey,
             List<String> filters,
             int partitions,
-            MergePolicyPart mergePolicy,
+            MergePolicySpec mergePolicy,
             List<IndexPart> indexes) {
         public DatasetPart {
             primaryKey = List.copyOf(primaryKey);
@@ -152,17 +151,6 @@ public record FeedDefinition(
     public record IndexPart(String name, List<String> on) {
         public IndexPart {
             on = List.copyOf(on);
-        }
-    }
-
-    /**
-     * How the components of the dataset are merged.
-     *
-     * @param parameters those that were given, by name
-     */
-    public record MergePolicyPart(String kind, Map<String, Number> parameters) {
-        public MergePolicyPart {
-            parameters = Map.copyOf(parameters);
         }
     }
 
@@ -181,15 +169,6 @@ public record FeedDefinition(
         /** One object a line. */
         record Json() implements FormatPart {}
     }
-
-    /**
-     * How the store is opened.
-     *
-     * @param durability {@code sync}, {@code interval} or {@code none}
-     * @param memoryBytesMax the store's memory budget, or null for its default
-     */
-    public record StorePart(
-            @Nullable String durability, @Nullable Long memoryBytesMax) {}
 
     /**
      * Where the parts of a definition are written.

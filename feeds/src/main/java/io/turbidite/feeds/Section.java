@@ -1,6 +1,7 @@
 package io.turbidite.feeds;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.memory.ByteSize;
 import io.turbidite.feeds.DefinitionException.Problem;
 import io.turbidite.feeds.YamlNode.Entry;
 import io.turbidite.feeds.YamlNode.Mapping;
@@ -13,13 +14,12 @@ import org.jspecify.annotations.Nullable;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * One mapping of a definition while it is read: hands out values by key with their type checked, notes
@@ -29,8 +29,6 @@ import java.util.regex.Pattern;
  * the author sees all problems at once. <em>Confined to one thread.</em>
  */
 final class Section {
-    private static final Pattern BYTES = Pattern.compile("([0-9]{1,18}) ?(B|KiB|MiB|GiB|TiB)?");
-
     /** The problems found and the lines of the keys met, shared by all sections of a file. */
     record Findings(String file, List<Problem> problems, Map<String, Integer> lineByKey) {
         void add(int line, String key, String message) {
@@ -40,22 +38,28 @@ final class Section {
 
     private final Findings findings;
     private final String path;
+    private final int line;
     private final Mapping mapping;
     private final Set<String> known = new LinkedHashSet<>();
 
-    private Section(Findings findings, String path, Mapping mapping) {
+    private Section(Findings findings, String path, int line, Mapping mapping) {
         this.findings = findings;
         this.path = path;
+        this.line = line;
         this.mapping = mapping;
     }
 
-    /** The section that {@code node} is, or null (and a problem) if it is no mapping. */
-    static @Nullable Section of(Findings findings, String path, YamlNode node) {
+    /**
+     * The section that {@code node} is, or null (and a problem) if it is no mapping.
+     *
+     * @param line where it begins: its key's, for a mapping's own is that of its first key
+     */
+    static @Nullable Section of(Findings findings, String path, int line, YamlNode node) {
         if (node instanceof Mapping mapping) {
-            findings.lineByKey.put(path, mapping.line());
+            findings.lineByKey.put(path, line);
             mapping.entries()
                     .forEach((key, entry) -> findings.lineByKey.put(join(path, key), entry.line()));
-            return new Section(findings, path, mapping);
+            return new Section(findings, path, line, mapping);
         }
         findings.add(
                 node.line(), path, "must be a mapping of keys to values, not " + node.described());
@@ -69,7 +73,7 @@ final class Section {
     /** The line of {@code key}, or the section's where it is missing. */
     int line(String key) {
         Entry entry = mapping.entries().get(key);
-        return entry == null ? mapping.line() : entry.line();
+        return entry == null ? line : entry.line();
     }
 
     void problem(String key, String message) {
@@ -105,7 +109,7 @@ final class Section {
     @Nullable
     Section child(String key) {
         YamlNode value = value(key);
-        return value == null ? null : of(findings, path(key), value);
+        return value == null ? null : of(findings, path(key), line(key), value);
     }
 
     /** The mappings in a list. */
@@ -113,8 +117,9 @@ final class Section {
         YamlNode value = value(key);
         List<Section> sections = new ArrayList<>();
         if (value instanceof Sequence sequence) {
-            for (YamlNode item : sequence.items()) {
-                Section section = of(findings, path(key) + "[" + sections.size() + "]", item);
+            for (int i = 0; i < sequence.items().size(); i++) {
+                YamlNode item = sequence.items().get(i);
+                Section section = of(findings, path(key) + "[" + i + "]", item.line(), item);
                 if (section != null) {
                     sections.add(section);
                 }
@@ -196,23 +201,6 @@ final class Section {
         return null;
     }
 
-    @Nullable
-    Double number(String key) {
-        YamlNode value = value(key);
-        if (value == null) {
-            return null;
-        }
-        if (value instanceof Scalar scalar && scalar.kind() == Kind.NUMBER) {
-            try {
-                return new BigDecimal(scalar.text()).doubleValue();
-            } catch (NumberFormatException e) {
-                // reported below: YAML's other spellings (0x1F, .inf) are not wanted here
-            }
-        }
-        problem(key, "must be a number, not " + value.described());
-        return null;
-    }
-
     /** A count of bytes: {@code 1048576}, {@code 64MiB}, {@code 1 GiB}. */
     @Nullable
     Long bytes(String key) {
@@ -221,27 +209,29 @@ final class Section {
             return null;
         }
         if (value instanceof Scalar scalar) {
-            Matcher matcher = BYTES.matcher(scalar.text());
-            if (matcher.matches()) {
-                String unit = matcher.group(2) == null ? "B" : matcher.group(2);
-                int shift = switch (unit) {
-                    case "KiB" -> 10;
-                    case "MiB" -> 20;
-                    case "GiB" -> 30;
-                    case "TiB" -> 40;
-                    default -> 0;
-                };
-                long count = Long.parseLong(matcher.group(1));
-                if (count <= Long.MAX_VALUE >> shift) {
-                    return count << shift;
-                }
-            }
+            return convert(key, scalar.text(), text -> ByteSize.parse(key, text));
         }
         problem(
                 key,
                 "must be a number of bytes such as 1048576, 64MiB or 1GiB, not "
                         + value.described());
         return null;
+    }
+
+    /** All keys that were not asked for, with their values as they are written. */
+    Map<String, String> scalars() {
+        Map<String, String> values = new LinkedHashMap<>();
+        for (String key : keys()) {
+            if (!known.contains(key)) {
+                YamlNode value = value(key);
+                if (value instanceof Scalar scalar) {
+                    values.put(key, scalar.text());
+                } else if (value != null) {
+                    problem(key, "must be a single value, not " + value.described());
+                }
+            }
+        }
+        return values;
     }
 
     /**

@@ -92,7 +92,8 @@ final class YamlTree {
     }
 
     private Scalar scalar(int line, Kind kind) throws IOException {
-        return new Scalar(line, Objects.requireNonNullElse(parser.getText(), ""), kind);
+        String text = Objects.requireNonNullElse(parser.getText(), "");
+        return new Scalar(line, text, text.isEmpty() ? Kind.NOTHING : kind);
     }
 
     private Mapping mapping(int line, String path, int depth) throws IOException {
@@ -132,6 +133,9 @@ final class YamlTree {
         @Nullable JsonLocation location = e.getLocation();
         int line = location == null ? 1 : Math.max(1, location.getLineNr());
         String message = "is not YAML: " + firstLines(e.getOriginalMessage());
+        if (message.endsWith("but got ?")) {
+            message += "; inside { } put a value that holds '?' in quotes";
+        }
         return new DefinitionException(
                 List.of(new DefinitionException.Problem(file, line, "", message)));
     }

@@ -270,6 +270,14 @@ public final class Store implements AutoCloseable {
         writes.awaitInFlight();
     }
 
+    /**
+     * What the store stands on, for what is built upon it: background work runs on its tasks, and further
+     * files are kept on its disk, in a directory of their own.
+     */
+    public Substrate.Surroundings surroundings() {
+        return new Substrate.Surroundings(substrate.disk(), substrate.tasks(), substrate.clock());
+    }
+
     StoreOptions options() {
         return options;
     }

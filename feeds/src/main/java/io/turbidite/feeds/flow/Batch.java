@@ -4,6 +4,8 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.feeds.parse.Frame;
+import io.turbidite.feeds.source.FileSource.Head;
+import io.turbidite.feeds.source.SourceFile;
 
 /**
  * Some records of one file in sequence, each with its place and raw text, and the dead letters met
@@ -36,7 +38,8 @@ public final class Batch {
     private final long[] lines = new long[RECORDS_MAX];
     private final long[] endOffsets = new long[RECORDS_MAX];
     private final long[] endLines = new long[RECORDS_MAX];
-    private String file = "";
+    private SourceFile file = new SourceFile("", "", 0);
+    private Head head = new Head(0, 0);
     private long endOffset;
     private long endLine;
     private boolean fileEnded;
@@ -44,9 +47,10 @@ public final class Batch {
     Batch() {}
 
     /** Empties the batch and begins it anew at a position. */
-    public void begin(String newFile, long offset, long line) {
+    public void begin(SourceFile newFile, Head newHead, long offset, long line) {
         clear();
         file = newFile;
+        head = newHead;
         endOffset = offset;
         endLine = line;
     }
@@ -68,7 +72,7 @@ public final class Batch {
 
     /** Takes {@code frame} as a dead letter. */
     public void reject(Frame frame, String reason) {
-        new DeadLetter(file, frame.line(), frame.offset(), reason)
+        new DeadLetter(file.name(), frame.line(), frame.offset(), reason)
                 .append(letters, frame.segment(), frame.start(), frame.length());
         rejectedCount++;
         endOffset = frame.endOffset();
@@ -93,8 +97,13 @@ public final class Batch {
         return count == 0 && rejectedCount == 0 && !fileEnded;
     }
 
-    public String file() {
+    public SourceFile file() {
         return file;
+    }
+
+    /** What {@link #file} begins with. */
+    public Head head() {
+        return head;
     }
 
     public int recordCount() {
@@ -108,7 +117,7 @@ public final class Batch {
 
     /** Makes record {@code index} a dead letter behind those in {@code target}; it stays in the batch. */
     public void appendLetter(int index, String reason, ByteSink target) {
-        new DeadLetter(file, lines[index], offsets[index], reason)
+        new DeadLetter(file.name(), lines[index], offsets[index], reason)
                 .append(target, raw.segment(), rawEnds[index], rawEnds[index + 1] - rawEnds[index]);
     }
 

@@ -65,7 +65,7 @@ public final class Pipeline implements AutoCloseable {
 
     /** An empty batch to fill; waits while the ring is full. The same one again until it is published. */
     public Batch claim() {
-        if (claimed == published) {
+        if (!hasClaim()) {
             tasks.await(() -> failure != null
                     || (ring.hasAvailableCapacity(1) && bytesInFlight.get() <= BYTES_MAX));
             rethrowFailure();
@@ -74,8 +74,16 @@ public final class Pipeline implements AutoCloseable {
         return ring.get(claimed);
     }
 
+    /** Whether there is a claimed batch that is not published. */
+    public boolean hasClaim() {
+        return claimed != published;
+    }
+
     /** Hands the claimed batch to the consumer. */
     public void publish() {
+        if (!hasClaim()) {
+            throw new IllegalStateException("no batch is claimed");
+        }
         bytesInFlight.addAndGet(ring.get(claimed).byteCount());
         published = claimed;
         ring.publish(claimed);

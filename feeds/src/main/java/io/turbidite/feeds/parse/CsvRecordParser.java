@@ -3,7 +3,6 @@ package io.turbidite.feeds.parse;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordWriter;
-import io.turbidite.core.record.ValueParser;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
@@ -92,7 +91,7 @@ public final class CsvRecordParser implements RecordParser {
             if (field >= 0) {
                 writeDeclared(field, i);
             } else if (field == Plan.OPEN) {
-                writer.openField(columns.names.get(i), row.text(i));
+                writer.openString(columns.names.get(i), row.field(i));
             }
         }
         columns.writeTransformed();
@@ -101,68 +100,14 @@ public final class CsvRecordParser implements RecordParser {
 
     private void writeDeclared(int index, int column) {
         Field field = type.field(index);
-        int length = row.length(column);
-        if (length == 0) {
-            writeEmpty(index, field);
-            return;
-        }
-        switch (field.kind()) {
-            case STRING -> writer.setString(index, row.field(column));
-            case INT8, INT16, INT32, INT64 -> {
-                long value = TextNumbers.whole(row.chars(), row.start(column), length);
-                if (value == TextNumbers.UNSURE) {
-                    writeParsed(index, field, column);
-                } else {
-                    writer.setLong(index, value);
-                }
-            }
-            case DOUBLE -> {
-                double value = TextNumbers.fraction(row.chars(), row.start(column), length);
-                if (Double.isNaN(value)) {
-                    writeParsed(index, field, column);
-                } else {
-                    writer.setDouble(index, value);
-                }
-            }
-            case DATE, TIME, DATETIME, DURATION -> writeTemporal(index, field, column);
-            default -> writeParsed(index, field, column);
-        }
-    }
-
-    private void writeEmpty(int index, Field field) {
-        if (field.optional()) {
+        if (row.length(column) > 0 || (field.kind() == TypeKind.STRING && !field.optional())) {
+            writer.setText(index, row.field(column));
+        } else if (field.optional()) {
             writer.setNull(index);
-        } else if (field.kind() == TypeKind.STRING) {
-            writer.setString(index, "");
         } else {
             throw new InvalidRequestException(
                     "field '%s': it is empty, but required".formatted(field.name()));
         }
-    }
-
-    private void writeTemporal(int index, Field field, int column) {
-        long number;
-        try {
-            number = ValueParser.parseTemporal(field.kind(), row.field(column));
-        } catch (InvalidRequestException e) {
-            throw named(field, e);
-        }
-        writer.setLong(index, number);
-    }
-
-    private void writeParsed(int index, Field field, int column) {
-        Object value;
-        try {
-            value = ValueParser.parse(field.kind(), row.text(column));
-        } catch (InvalidRequestException e) {
-            throw named(field, e);
-        }
-        writer.setObject(index, value);
-    }
-
-    private static InvalidRequestException named(Field field, InvalidRequestException e) {
-        return new InvalidRequestException(
-                "field '%s': %s".formatted(field.name(), e.getMessage()), e);
     }
 
     /** What is done with each column and each transform under one header. */

@@ -32,6 +32,7 @@ public final class Frame {
         frame.segment = MemorySegment.ofArray(frame.bytes);
         frame.length = frame.bytes.length;
         frame.line = 1;
+        frame.spansLines = text.indexOf('\n') >= 0;
         return frame;
     }
 

@@ -62,6 +62,9 @@ public final class RecordFramer {
     /** The index of the current record's first line end, or -1 before it is found. */
     private int firstLineEnd;
 
+    /** Bytes looked at since the beginning, those looked at again included. */
+    private long scannedBytes;
+
     /** Lines that the current record has, as far as scanned. */
     private int lineCount;
 
@@ -108,7 +111,7 @@ public final class RecordFramer {
                 return false;
             }
             if (lineEnd == next || (lineEnd == next + 1 && buffer[next] == '\r')) {
-                advance(lineEnd + 1 - next, 1);
+                advance(Math.min(lineEnd + 1, end) - next, 1);
                 continue;
             }
             take(lineEnd, lineCount);
@@ -119,6 +122,16 @@ public final class RecordFramer {
     /** The record that {@link #next} moved to; one object, moved again by the next call. */
     public Frame frame() {
         return frame;
+    }
+
+    /** The offset behind the current frame: where {@link #next} goes on. */
+    public long nextOffset() {
+        return nextOffset;
+    }
+
+    /** The line that begins there. */
+    public long nextLine() {
+        return nextLine;
     }
 
     /**
@@ -160,6 +173,7 @@ public final class RecordFramer {
                     ? (int) Math.min(recordBytesMax, (long) firstLineEnd - next + spanBytesMax)
                     : recordBytesMax;
             int stop = (int) Math.min(end, (long) next + limit + 1);
+            int from = at;
             for (; at < stop; at++) {
                 byte b = buffer[at];
                 if (b == '\n') {
@@ -184,6 +198,7 @@ public final class RecordFramer {
                     fieldStart = b == separator && quotes == Quotes.RFC_4180;
                 }
             }
+            scannedBytes += at - from;
             if (at - next > limit) {
                 return tooLong();
             }
@@ -325,6 +340,10 @@ public final class RecordFramer {
         }
         end += count;
         return true;
+    }
+
+    long scannedBytes() {
+        return scannedBytes;
     }
 
     private void passByteOrderMark() {

@@ -4,10 +4,14 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.RealDisk;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.zip.CRC32C;
 
@@ -55,6 +59,50 @@ public final class FileSource {
                     "the directory %s in %s holds no file".formatted(path, disk.description()));
         }
         return new FileSource(disk, files);
+    }
+
+    /**
+     * As {@link #open(Disk, String)}, for a path of the file system.
+     *
+     * @param path may go through symbolic links; those inside a directory of files are not followed
+     */
+    public static FileSource open(Path path) {
+        Path real = real(path);
+        Path parent = real.getParent();
+        return parent == null
+                ? open(RealDisk.open(real), "")
+                : open(RealDisk.open(parent), String.valueOf(real.getFileName()));
+    }
+
+    /**
+     * The content of a file that should be small.
+     *
+     * @throws InvalidRequestException if there is no such file, or it is larger than {@code bytesMax}
+     */
+    public static byte[] readSmall(Path path, int bytesMax) {
+        Path real = real(path);
+        Path parent = real.getParent();
+        if (parent == null || RealDisk.isDirectory(real)) {
+            throw new InvalidRequestException(path + " is a directory");
+        }
+        try (DiskFile file =
+                RealDisk.open(parent).openReadOnly(String.valueOf(real.getFileName()))) {
+            if (file.size() > bytesMax) {
+                throw new InvalidRequestException(
+                        "%s has more than %d bytes".formatted(path, bytesMax));
+            }
+            byte[] bytes = new byte[(int) file.size()];
+            int read = file.read(0, MemorySegment.ofArray(bytes), 0, bytes.length);
+            return Arrays.copyOf(bytes, read);
+        }
+    }
+
+    private static Path real(Path path) {
+        try {
+            return path.toRealPath();
+        } catch (IOException e) {
+            throw new InvalidRequestException("there is no file or directory " + path, e);
+        }
     }
 
     /** Sorted by name. */

@@ -108,7 +108,7 @@ public final class SourceStream implements AutoCloseable {
                 "compressed content",
                 "gzip",
                 Objects.requireNonNullElse(e.getMessage(), "broken"));
-        damaged.initCause(e);
+        damaged.addSuppressed(e);
         return damaged;
     }
 

@@ -5,16 +5,13 @@ import io.turbidite.feeds.flow.Batch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The end of the pipe. {@link #deliver} is called by one thread, in the order of the source; the
- * counters may be read by any.
+ * The end of the pipe. {@link #deliver} is called by one thread at a time, in the order of the source;
+ * everything else may be called by any.
  */
 public interface Delivery extends AutoCloseable {
-    /** How far the feed has got with {@code file}, or null if it has not begun it. */
+    /** How far the feed has got with the file of this name, or null if it has not begun it. */
     @Nullable
     FilePosition position(String file);
-
-    /** Says which file the batches to come are of, and how far it is delivered. */
-    void begin(String file, FilePosition position);
 
     /**
      * Accepts a batch: its records, its dead letters and its position are all there when this returns,
@@ -27,6 +24,10 @@ public interface Delivery extends AutoCloseable {
 
     /** Dead letters written since opening. */
     long rejected();
+
+    /** The file that holds the feed's dead letters, or null if there have been none. */
+    @Nullable
+    String deadLetters();
 
     @Override
     void close();

@@ -76,16 +76,6 @@ public final class ValueParser {
         };
     }
 
-    /**
-     * The number that stands for the date, time, datetime or duration that {@code text} says, as {@link
-     * RecordWriter#setLong} takes it. {@link RecordWriter#setText} does both, and without garbage.
-     *
-     * @throws InvalidRequestException as {@link #parse}
-     */
-    public static long parseTemporal(TypeKind kind, CharSequence text) {
-        return new IsoReader().read(kind, text);
-    }
-
     static long integer(TypeKind kind, String text) {
         long number;
         try {

@@ -1,0 +1,231 @@
+package io.turbidite.feeds;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.flow.Batch;
+import io.turbidite.feeds.flow.Pipeline;
+import io.turbidite.feeds.parse.Frame;
+import io.turbidite.feeds.parse.MalformedFrameException;
+import io.turbidite.feeds.parse.RecordFramer;
+import io.turbidite.feeds.parse.RecordParser;
+import io.turbidite.feeds.source.FileSource;
+import io.turbidite.feeds.source.FileSource.Head;
+import io.turbidite.feeds.source.SourceFile;
+import io.turbidite.feeds.source.SourceStream;
+import io.turbidite.feeds.store.Delivery;
+import io.turbidite.feeds.store.FilePosition;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.function.BooleanSupplier;
+
+/**
+ * One run over a source: for each file, finds where the feed stopped, and from there on cuts, parses and
+ * batches until the file ends or the run is stopped. The pipeline's consumer delivers meanwhile.
+ *
+ * <p><em>Confined to the thread that runs it; used once.</em>
+ */
+final class FeedRun {
+    private static final long PROGRESS_NANOS = 100_000_000;
+
+    /** What a run works with. */
+    record Parts(
+            String feed,
+            FileSource source,
+            RecordParser parser,
+            char separator,
+            Delivery delivery,
+            Tasks tasks,
+            Clock clock) {}
+
+    private final Parts parts;
+    private final FeedProgress progress;
+    private final BooleanSupplier stopped;
+    private final Pipeline pipeline;
+    private final long sourceBytesTotal;
+    private long sourceBytesBefore;
+    private long reportedNanos;
+    private boolean resumed;
+    private final long acceptedBefore;
+    private final long rejectedBefore;
+
+    FeedRun(Parts parts, FeedProgress progress, BooleanSupplier stopped) {
+        this.parts = parts;
+        this.progress = progress;
+        this.stopped = stopped;
+        this.sourceBytesTotal =
+                parts.source.files().stream().mapToLong(SourceFile::byteCount).sum();
+        this.acceptedBefore = parts.delivery.accepted();
+        this.rejectedBefore = parts.delivery.rejected();
+        this.reportedNanos = parts.clock.monotonicNanos();
+        this.pipeline = Pipeline.start(parts.tasks, "feed-" + parts.feed, parts.delivery::deliver);
+    }
+
+    /**
+     * Reads to the end, or until stopped.
+     *
+     * @return whether it was the end
+     */
+    boolean run() {
+        try (pipeline) {
+            boolean finished = readAll();
+            report(sourceBytesBefore);
+            return finished;
+        }
+    }
+
+    private boolean readAll() {
+        try {
+            for (SourceFile file : parts.source.files()) {
+                if (!read(file)) {
+                    return false;
+                }
+                sourceBytesBefore += file.byteCount();
+            }
+            return true;
+        } finally {
+            pipeline.drain();
+        }
+    }
+
+    /** Whether something of the source was delivered before this run. */
+    boolean resumed() {
+        return resumed;
+    }
+
+    /** Returns false if the run was stopped in the middle of the file. */
+    private boolean read(SourceFile file) {
+        FilePosition position = parts.delivery.position(file.name());
+        if (position != null) {
+            resumed = true;
+            checkSame(file, position);
+            if (position.ended() && position.fileBytes() == file.byteCount()) {
+                return true;
+            }
+        }
+        Head head = parts.source.head(file);
+        SourceStream stream = parts.source.read(file);
+        try {
+            RecordFramer framer = framer(stream, 0, 1);
+            if (parts.parser.wantsHeader()) {
+                header(file, framer);
+            }
+            if (position != null && position.offset() > framer.nextOffset()) {
+                stream.close();
+                stream = parts.source.read(file);
+                framer = framerAt(file, stream, position);
+            }
+            return read(file, head, stream, framer);
+        } finally {
+            stream.close();
+        }
+    }
+
+    private boolean read(SourceFile file, Head head, SourceStream stream, RecordFramer framer) {
+        Batch batch = begin(file, head, framer);
+        try {
+            while (framer.next()) {
+                take(framer, batch);
+                if (batch.isFull()) {
+                    pipeline.publish();
+                    batch = begin(file, head, framer);
+                    reportSometimes(stream);
+                }
+                if (stopped.getAsBoolean()) {
+                    return false;
+                }
+            }
+            batch.endFile();
+            return true;
+        } finally {
+            // What was read before a stop or before damage is good, and is not to be read again.
+            if (pipeline.hasClaim() && !batch.isEmpty()) {
+                pipeline.publish();
+            }
+        }
+    }
+
+    private Batch begin(SourceFile file, Head head, RecordFramer framer) {
+        Batch batch = pipeline.claim();
+        batch.begin(file, head, framer.nextOffset(), framer.nextLine());
+        return batch;
+    }
+
+    private void take(RecordFramer framer, Batch batch) {
+        Frame frame = framer.frame();
+        @Nullable String problem = frame.problem();
+        if (problem != null) {
+            batch.reject(frame, problem);
+            return;
+        }
+        try {
+            Slice record = parts.parser.parse(frame);
+            batch.add(record, frame);
+        } catch (MalformedFrameException e) {
+            framer.cutToFirstLine();
+            batch.reject(frame, String.valueOf(e.getMessage()));
+        } catch (InvalidRequestException e) {
+            batch.reject(frame, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void header(SourceFile file, RecordFramer framer) {
+        if (!framer.next()) {
+            return; // an empty file has no header and no records
+        }
+        try {
+            parts.parser.header(framer.frame());
+        } catch (InvalidRequestException e) {
+            throw new InvalidRequestException("%s: %s".formatted(file.name(), e.getMessage()), e);
+        }
+    }
+
+    private RecordFramer framer(SourceStream stream, long offset, long line) {
+        return new RecordFramer(stream::read, parts.parser.quotes(), parts.separator, offset, line);
+    }
+
+    private RecordFramer framerAt(SourceFile file, SourceStream stream, FilePosition position) {
+        long skipped = stream.skip(position.offset());
+        if (skipped < position.offset()) {
+            throw changed(file, "it ends at %d".formatted(skipped), position);
+        }
+        return framer(stream, position.offset(), position.line());
+    }
+
+    /** A file may have grown since, but not be another. */
+    private void checkSame(SourceFile file, FilePosition position) {
+        if (file.byteCount() < position.fileBytes()) {
+            throw changed(
+                    file,
+                    "it has %d bytes where it had %d"
+                            .formatted(file.byteCount(), position.fileBytes()),
+                    position);
+        }
+        if (!parts.source.head(file, position.head().byteCount()).equals(position.head())) {
+            throw changed(file, "it begins otherwise", position);
+        }
+    }
+
+    private InvalidRequestException changed(SourceFile file, String how, FilePosition position) {
+        return new InvalidRequestException(
+                "%s is not the file that feed %s has read up to offset %d: %s; a feed of another name would load it"
+                        .formatted(file.name(), parts.feed, position.offset(), how));
+    }
+
+    private void reportSometimes(SourceStream stream) {
+        if (parts.clock.monotonicNanos() - reportedNanos >= PROGRESS_NANOS) {
+            report(sourceBytesBefore + stream.fileBytesRead());
+        }
+    }
+
+    private void report(long sourceBytes) {
+        reportedNanos = parts.clock.monotonicNanos();
+        progress.at(
+                parts.delivery.accepted() - acceptedBefore,
+                parts.delivery.rejected() - rejectedBefore,
+                sourceBytes,
+                sourceBytesTotal);
+    }
+}

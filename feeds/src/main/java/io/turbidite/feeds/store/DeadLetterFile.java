@@ -1,0 +1,94 @@
+package io.turbidite.feeds.store;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The file of a feed's dead letters, one JSON object a line, made when the first one comes.
+ *
+ * <p>Letters are durable before the position behind them is committed, together with the file's length;
+ * at opening the file is cut to the length that was committed. So each dead letter is there once, like
+ * each record. <em>Confined to one thread at a time.</em>
+ */
+final class DeadLetterFile implements AutoCloseable {
+    private final Disk disk;
+    private final String name;
+    private @Nullable DiskFile file;
+    private long byteCount;
+
+    private DeadLetterFile(Disk disk, String name) {
+        this.disk = disk;
+        this.name = name;
+    }
+
+    /**
+     * Opens the file, or waits to make it.
+     *
+     * @param committedBytes the length it had at the last commit; what is behind is cut off. A file that
+     *     is shorter was emptied or moved away by its reader, and is left as it is
+     */
+    static DeadLetterFile open(Disk disk, String name, long committedBytes) {
+        DeadLetterFile letters = new DeadLetterFile(disk, name);
+        if (disk.exists(name)) {
+            DiskFile file = disk.open(name);
+            letters.file = file;
+            letters.byteCount = Math.min(file.size(), committedBytes);
+            if (file.size() > committedBytes) {
+                file.truncate(committedBytes);
+            }
+        }
+        return letters;
+    }
+
+    /** Appends whole lines and makes them durable. */
+    void append(Slice lines) {
+        if (lines.length() == 0) {
+            return;
+        }
+        DiskFile target = file;
+        boolean created = target == null;
+        if (target == null) {
+            int directoryEnd = name.lastIndexOf('/');
+            if (directoryEnd > 0) {
+                disk.createDirectories(name.substring(0, directoryEnd));
+            }
+            target = disk.create(name);
+            file = target;
+        }
+        target.write(byteCount, lines.segment(), lines.offset(), lines.length());
+        target.sync();
+        byteCount += lines.length();
+        if (created) {
+            syncDirectories();
+        }
+    }
+
+    /** The name on its disk, or null while there is no file. */
+    @Nullable
+    String name() {
+        return file == null ? null : name;
+    }
+
+    /** To be committed with the position. */
+    long byteCount() {
+        return byteCount;
+    }
+
+    @Override
+    public void close() {
+        if (file != null) {
+            file.close();
+        }
+    }
+
+    /** Makes the new file's entry durable, and those of the directories that hold it. */
+    private void syncDirectories() {
+        for (int end = name.lastIndexOf('/'); end > 0; end = name.lastIndexOf('/', end - 1)) {
+            disk.syncDirectory(name.substring(0, end));
+        }
+        disk.syncDirectory("");
+    }
+}

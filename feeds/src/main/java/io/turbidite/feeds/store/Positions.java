@@ -1,0 +1,157 @@
+package io.turbidite.feeds.store;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordWriter;
+import io.turbidite.feeds.source.FileSource.Head;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.DatasetSpec;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.WriteBatch;
+
+import org.jspecify.annotations.Nullable;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+
+/**
+ * The internal dataset {@value #DATASET}: for each feed and file a row that says how far it is, and for
+ * each feed with dead letters a row with an empty file name that says how long their file is.
+ *
+ * <p>Rows are written in the batch of the records they speak of. <em>Confined to one thread at a time
+ * for writing; reading is thread-safe.</em>
+ */
+final class Positions {
+    /** Names of users' datasets don't begin with an underscore. */
+    static final String DATASET = "_feeds";
+
+    private static final String LETTERS_FILE = "";
+
+    private final Dataset dataset;
+    private final String feed;
+    private final Slice feedUtf8;
+    private final RecordWriter writer;
+    private final Column column;
+
+    /** Indexes of the row's fields. */
+    private record Column(
+            int feed,
+            int file,
+            int offset,
+            int line,
+            int ended,
+            int fileBytes,
+            int headBytes,
+            int headCrc32c,
+            int records,
+            int rejected,
+            int letterBytes,
+            int writtenAt) {}
+
+    private Positions(Dataset dataset, String feed) {
+        this.dataset = dataset;
+        this.feed = feed;
+        this.feedUtf8 = utf8(feed);
+        this.writer = dataset.newRecordWriter();
+        this.column = new Column(
+                index("feed"),
+                index("file"),
+                index("offset"),
+                index("line"),
+                index("ended"),
+                index("file_bytes"),
+                index("head_bytes"),
+                index("head_crc32c"),
+                index("records"),
+                index("rejected"),
+                index("letter_bytes"),
+                index("written_at"));
+    }
+
+    /** The rows of {@code feed}; makes the dataset if the store has none yet. */
+    static Positions open(Store store, String feed) {
+        Dataset dataset = store.findDataset(DATASET);
+        return new Positions(dataset == null ? store.createDataset(spec()) : dataset, feed);
+    }
+
+    private static DatasetSpec spec() {
+        return DatasetSpec.named(DATASET)
+                .field("feed", "string")
+                .field("file", "string")
+                .field("offset", "int64?")
+                .field("line", "int64?")
+                .field("ended", "bool?")
+                .field("file_bytes", "int64?")
+                .field("head_bytes", "int64?")
+                .field("head_crc32c", "int64?")
+                .field("records", "int64?")
+                .field("rejected", "int64?")
+                .field("letter_bytes", "int64?")
+                .field("written_at", "datetime?")
+                .primaryKey("feed", "file");
+    }
+
+    @Nullable
+    FilePosition file(String file) {
+        Map<String, @Nullable Object> row = dataset.get(feed, file);
+        if (row == null) {
+            return null;
+        }
+        return new FilePosition(
+                number(row, "offset"),
+                number(row, "line"),
+                Boolean.TRUE.equals(row.get("ended")),
+                number(row, "file_bytes"),
+                new Head((int) number(row, "head_bytes"), number(row, "head_crc32c")),
+                number(row, "records"),
+                number(row, "rejected"));
+    }
+
+    /** How long the dead-letter file was at the last commit. */
+    long letterBytes() {
+        Map<String, @Nullable Object> row = dataset.get(feed, LETTERS_FILE);
+        return row == null ? 0 : number(row, "letter_bytes");
+    }
+
+    void putFile(WriteBatch batch, String file, FilePosition position, long wallMicros) {
+        begin(file, wallMicros);
+        writer.setLong(column.offset, position.offset());
+        writer.setLong(column.line, position.line());
+        writer.setLong(column.ended, position.ended() ? 1 : 0);
+        writer.setLong(column.fileBytes, position.fileBytes());
+        writer.setLong(column.headBytes, position.head().byteCount());
+        writer.setLong(column.headCrc32c, position.head().crc32c());
+        writer.setLong(column.records, position.records());
+        writer.setLong(column.rejected, position.rejected());
+        batch.upsert(dataset, writer.finish());
+    }
+
+    void putLetterBytes(WriteBatch batch, long byteCount, long wallMicros) {
+        begin(LETTERS_FILE, wallMicros);
+        writer.setLong(column.letterBytes, byteCount);
+        batch.upsert(dataset, writer.finish());
+    }
+
+    private void begin(String file, long wallMicros) {
+        writer.begin();
+        writer.setString(column.feed, feedUtf8);
+        writer.setString(column.file, file);
+        writer.setLong(column.writtenAt, wallMicros);
+    }
+
+    private int index(String name) {
+        return dataset.type().require(name, DATASET);
+    }
+
+    private static long number(Map<String, @Nullable Object> row, String name) {
+        if (row.get(name) instanceof Number number) {
+            return number.longValue();
+        }
+        throw new CorruptionException(
+                DATASET, 0, "row " + row, "a number as " + name, String.valueOf(row.get(name)));
+    }
+
+    private static Slice utf8(String text) {
+        return Slice.of(text.getBytes(StandardCharsets.UTF_8));
+    }
+}

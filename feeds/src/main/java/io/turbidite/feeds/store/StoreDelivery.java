@@ -1,0 +1,284 @@
+package io.turbidite.feeds.store;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.DuplicateKeyException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.time.Clock;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.feeds.flow.Batch;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.WriteBatch;
+
+import org.jspecify.annotations.Nullable;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Delivers into a store. The way of a batch:
+ *
+ * <ol>
+ *   <li>each record is put into one write batch; what the store refuses at once becomes a dead letter,
+ *   <li>all dead letters of the batch are appended to their file and made durable,
+ *   <li>the position behind the batch, and the length of that file, go into the same write batch,
+ *   <li>the store writes it atomically. If an insert meets a duplicate it has written nothing: the
+ *       duplicates are found, become dead letters, and the rest goes again from step 2.
+ * </ol>
+ *
+ * A crash before the end of step 4 leaves no trace but letters behind the committed length, which the
+ * next opening cuts off.
+ */
+public final class StoreDelivery implements Delivery {
+    /** Where dead letters are, in the store's directory. */
+    public static final String LETTERS_DIRECTORY = "dead-letters";
+
+    /** Another writer can take keys between two tries; not for ever. */
+    private static final int DUPLICATE_ROUNDS_MAX = 16;
+
+    /** What is done with a record. */
+    public enum Operation {
+        UPSERT,
+        INSERT,
+        /** The records hold the key's fields only. */
+        DELETE
+    }
+
+    private final Store store;
+    private final Dataset dataset;
+    private final Operation operation;
+    private final Positions positions;
+    private final DeadLetterFile letters;
+    private final Clock clock;
+    private final Disk disk;
+
+    private final WriteBatch write;
+    private final WriteBatch probe;
+    private final RecordView view;
+    private final KeySpec keySpec;
+    private final ByteSink key = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+    private final ByteSink found = new ByteSink(64, Limits.RECORD_BYTES_MAX + 64);
+    private final ByteSink refused = new ByteSink(64, Integer.MAX_VALUE - 16);
+    private final Slice slice = new Slice();
+    private @Nullable String[] reasons = new String[0];
+
+    private String file = "";
+    private long fileRecords;
+    private long fileRejected;
+    private final AtomicLong accepted = new AtomicLong();
+    private final AtomicLong rejected = new AtomicLong();
+
+    private StoreDelivery(Store store, Dataset dataset, String feed, Operation operation) {
+        this.store = store;
+        this.dataset = dataset;
+        this.operation = operation;
+        this.positions = Positions.open(store, feed);
+        this.clock = store.surroundings().clock();
+        this.disk = store.surroundings().disk();
+        this.letters = DeadLetterFile.open(
+                disk, LETTERS_DIRECTORY + "/" + feed + ".jsonl", positions.letterBytes());
+        this.write = store.newBatch();
+        this.probe = store.newBatch();
+        RecordType type = operation == Operation.DELETE ? keyType(dataset) : dataset.type();
+        this.view = new RecordView(type);
+        this.keySpec = KeySpec.of(type, dataset.primaryKey(), "primary key");
+    }
+
+    /**
+     * Opens the delivery of a feed; one at a time for each feed.
+     *
+     * @param feed its name
+     */
+    public static StoreDelivery open(
+            Store store, Dataset dataset, String feed, Operation operation) {
+        return new StoreDelivery(store, dataset, feed, operation);
+    }
+
+    /** The type of the records that {@link Operation#DELETE} takes: the primary key's fields. */
+    public static RecordType keyType(Dataset dataset) {
+        return keyType(dataset.type(), dataset.primaryKey());
+    }
+
+    /** As {@link #keyType(Dataset)}, for a dataset that is not there yet. */
+    public static RecordType keyType(RecordType type, List<String> primaryKey) {
+        return RecordType.of(
+                primaryKey.stream().map(name -> type.field(type.indexOf(name))).toList());
+    }
+
+    @Override
+    public @Nullable FilePosition position(String name) {
+        return positions.file(name);
+    }
+
+    @Override
+    public void deliver(Batch batch) {
+        beginFile(batch.file().name());
+        int count = batch.recordCount();
+        if (reasons.length < count) {
+            reasons = new String[Math.max(count, 512)];
+        }
+        Arrays.fill(reasons, 0, count, null);
+        letters.append(batch.letters(slice));
+        int refusedCount = fill(batch);
+        for (int round = 1; ; round++) {
+            long nowMicros = clock.wallMicros();
+            int newlyAccepted = count - refusedCount;
+            int newlyRejected = batch.rejectedCount() + refusedCount;
+            FilePosition position = new FilePosition(
+                    batch.endOffset(),
+                    batch.endLine(),
+                    batch.fileEnded(),
+                    batch.file().byteCount(),
+                    batch.head(),
+                    fileRecords + newlyAccepted,
+                    fileRejected + newlyRejected);
+            positions.putFile(write, file, position, nowMicros);
+            if (newlyRejected > 0) {
+                positions.putLetterBytes(write, letters.byteCount(), nowMicros);
+            }
+            try {
+                store.write(write);
+                fileRecords = position.records();
+                fileRejected = position.rejected();
+                accepted.addAndGet(newlyAccepted);
+                rejected.addAndGet(newlyRejected);
+                return;
+            } catch (DuplicateKeyException e) {
+                int duplicateCount = refuseDuplicates(batch);
+                if (duplicateCount == 0 && round == DUPLICATE_ROUNDS_MAX) {
+                    throw e;
+                }
+                refusedCount = fill(batch);
+            }
+        }
+    }
+
+    @Override
+    public long accepted() {
+        return accepted.get();
+    }
+
+    @Override
+    public long rejected() {
+        return rejected.get();
+    }
+
+    @Override
+    public @Nullable String deadLetters() {
+        String name = letters.name();
+        return name == null ? null : disk.description() + "/" + name;
+    }
+
+    @Override
+    public void close() {
+        letters.close();
+    }
+
+    private void beginFile(String name) {
+        if (!name.equals(file)) {
+            FilePosition position = positions.file(name);
+            file = name;
+            fileRecords = position == null ? 0 : position.records();
+            fileRejected = position == null ? 0 : position.rejected();
+        }
+    }
+
+    /**
+     * Puts all records that are not refused into the write batch, and appends the letters of those that
+     * the store refuses now.
+     *
+     * @return how many are refused by now
+     */
+    private int fill(Batch batch) {
+        write.clear();
+        refused.clear();
+        int refusedCount = 0;
+        for (int i = 0; i < batch.recordCount(); i++) {
+            if (reasons[i] == null) {
+                try {
+                    put(write, batch, i);
+                } catch (ClosedException e) {
+                    throw e;
+                } catch (InvalidRequestException e) {
+                    checkAlone(batch, i);
+                    refuse(batch, i, e);
+                }
+            }
+            refusedCount += reasons[i] == null ? 0 : 1;
+        }
+        letters.append(refused.asSlice(slice));
+        return refusedCount;
+    }
+
+    private void put(WriteBatch target, Batch batch, int index) {
+        Slice record = batch.record(index, slice);
+        switch (operation) {
+            case UPSERT -> target.upsert(dataset, record);
+            case INSERT -> target.insert(dataset, record);
+            case DELETE -> target.delete(dataset, key(record));
+        }
+    }
+
+    private Slice key(Slice record) {
+        key.clear();
+        keySpec.append(view.wrap(record), key);
+        Limits.checkKeyBytes("primary key of " + dataset.name(), key.length());
+        return key.asSlice(slice);
+    }
+
+    /** A record may be refused because the batch is too large for the log: that is not its fault. */
+    private void checkAlone(Batch batch, int index) {
+        boolean good;
+        try {
+            put(probe.clear(), batch, index);
+            good = true;
+        } catch (InvalidRequestException e) {
+            good = false; // the caller has its reason
+        }
+        if (good) {
+            throw new InvalidRequestException(
+                    "the store's log takes no batch of %d bytes with one record more: give it more overflowBytesMax"
+                            .formatted(write.byteCount()));
+        }
+    }
+
+    private void refuse(Batch batch, int index, InvalidRequestException cause) {
+        String reason = String.valueOf(cause.getMessage());
+        reasons[index] = reason;
+        batch.appendLetter(index, reason, refused);
+    }
+
+    /**
+     * Refuses inserts whose key is in the dataset, or in the batch before them.
+     *
+     * @return how many those were
+     */
+    private int refuseDuplicates(Batch batch) {
+        refused.clear();
+        int duplicateCount = 0;
+        Set<ByteBuffer> seen = new HashSet<>();
+        for (int i = 0; i < batch.recordCount(); i++) {
+            if (reasons[i] == null) {
+                Slice recordKey = key(batch.record(i, slice));
+                boolean taken = !seen.add(ByteBuffer.wrap(recordKey.toByteArray()));
+                if (taken || dataset.getRecord(recordKey, found)) {
+                    String decoded = keySpec.decode(recordKey, 0).toString();
+                    refuse(batch, i, new DuplicateKeyException(dataset.name(), decoded));
+                    duplicateCount++;
+                }
+            }
+        }
+        letters.append(refused.asSlice(slice));
+        return duplicateCount;
+    }
+}

@@ -1,0 +1,214 @@
+package io.turbidite.feeds;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.log.Durability;
+import io.turbidite.feeds.FeedDefinition.FormatPart;
+import io.turbidite.feeds.FeedDefinition.Mode;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.nio.file.Path;
+import java.util.List;
+
+class FeedDefinitionTest {
+    private static final String GOOD = """
+            feed: flights
+            dataset:
+              name: Flights
+              type:
+                id: int64
+                at: datetime
+                tailnum: string?
+                on: int32
+                place: point?
+              primaryKey: id
+              filter: at
+              partitions: 2
+              maintenance: eager
+              mergePolicy: { kind: prefix, mergeableBytesMax: 1GiB, toleranceCount: 7 }
+              indexes:
+                - { name: by_tail, kind: btree, on: tailnum }
+                - { name: by_two,  kind: btree, on: [tailnum, on], maintenance: eager }
+            source: { kind: file, path: data/flights.csv.gz }
+            parser: { kind: csv, header: true }
+            transform:
+              place: point(lon, lat)
+            policy: { kind: basic }
+            mode: upsert
+            store: { durability: interval, cacheBytes: 64MiB }
+            """;
+
+    private static FeedDefinition parse(String yaml) {
+        return FeedDefinition.parse("f.yaml", Path.of("/defs"), yaml);
+    }
+
+    private static List<String> problems(String yaml) {
+        DefinitionException e = catchThrowableOfType(DefinitionException.class, () -> parse(yaml));
+        assertThat(e).as(yaml).isNotNull();
+        return e.problems().stream().map(Object::toString).toList();
+    }
+
+    @Test
+    void aWholeDefinitionIsReadKeyByKey() {
+        FeedDefinition definition = parse(GOOD);
+        assertThat(definition.feed()).isEqualTo("flights");
+        assertThat(definition.dataset().name()).isEqualTo("Flights");
+        assertThat(definition.dataset().type())
+                .hasToString(
+                        "{id: int64, at: datetime, tailnum: string?, on: int32, place: point?}");
+        assertThat(definition.dataset().primaryKey()).containsExactly("id");
+        assertThat(definition.dataset().filters()).containsExactly("at");
+        assertThat(definition.dataset().partitions()).isEqualTo(2);
+        assertThat(definition.dataset().mergePolicy())
+                .hasToString("prefix(mergeableBytesMax=1GiB, toleranceCount=7)");
+        assertThat(definition.dataset().indexes())
+                .containsExactly(
+                        new FeedDefinition.IndexPart("by_tail", List.of("tailnum")),
+                        new FeedDefinition.IndexPart("by_two", List.of("tailnum", "on")));
+        assertThat(definition.source().resolved()).isEqualTo(Path.of("/defs/data/flights.csv.gz"));
+        assertThat(definition.format()).isInstanceOf(FormatPart.Csv.class);
+        assertThat(definition.transforms()).hasSize(1);
+        assertThat(definition.mode()).isEqualTo(Mode.UPSERT);
+        assertThat(definition.storeOptions().log().durability()).isEqualTo(Durability.INTERVAL);
+        assertThat(definition.storeOptions().cacheBytes()).isEqualTo(64 << 20);
+        assertThat(definition.origin().line("dataset.indexes[1].on")).isEqualTo(17);
+        assertThat(definition.origin().line("dataset.filter.deeper")).isEqualTo(11);
+    }
+
+    @Test
+    void mostKeysHaveDefaults() {
+        FeedDefinition definition = parse("""
+                feed: f
+                dataset: { name: D, type: { id: int64 }, primaryKey: [id] }
+                source: { kind: file, path: /abs/dir }
+                parser: { kind: json }
+                """);
+        assertThat(definition.mode()).isEqualTo(Mode.UPSERT);
+        assertThat(definition.dataset().filters()).isEmpty();
+        assertThat(definition.dataset().mergePolicy().kind()).isEqualTo("tiering");
+        assertThat(definition.source().resolved()).isEqualTo(Path.of("/abs/dir"));
+        assertThat(definition.format()).isInstanceOf(FormatPart.Json.class);
+        assertThat(definition.transforms()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                // what is replaced | by what | the line and key | a part of the message
+                "feed: flights | feeed: flights | f.yaml:1: feeed | is an unknown key; keys here are feed, dataset",
+                "feed: flights | feed: 12 | f.yaml:1: feed | must be text, not the number 12",
+                "feed: flights | feed: | f.yaml:1: feed | has no value",
+                "feed: flights | feed: a/b | f.yaml:1: feed | must be 1 to 64 letters",
+                "name: Flights | nam: Flights | f.yaml:2: dataset.name | is missing",
+                "name: Flights | name: _feeds | f.yaml:3: dataset.name | the store's own",
+                "id: int64 | id: int65 | f.yaml:5: dataset.type.id | unknown type 'int65'",
+                "id: int64 | id: [int64] | f.yaml:5: dataset.type.id | must be text, not a list",
+                "id: int64 | id: int64? | f.yaml:10: dataset.primaryKey | optional",
+                "primaryKey: id | primaryKey: ib | f.yaml:10: dataset.primaryKey | 'ib', which is not declared",
+                "primaryKey: id | primaryKey: [] | f.yaml:10: dataset.primaryKey | is an empty list",
+                "primaryKey: id | primaryKey: [id, id] | f.yaml:10: dataset.primaryKey | twice",
+                "filter: at | filter: { a: b } | f.yaml:11: dataset.filter | must be text, not a mapping",
+                "filter: at | filter: [at, nix] | f.yaml:11: dataset.filter | 'nix', which is not declared",
+                "partitions: 2 | partitions: 0 | f.yaml:12: dataset.partitions | from 1 to 256",
+                "partitions: 2 | partitions: two | f.yaml:12: dataset.partitions | from 1 to 256, not 'two'",
+                "partitions: 2 | partitions: 2.5 | f.yaml:12: dataset.partitions | whole number",
+                "maintenance: eager | maintenance: lazy | f.yaml:13: dataset.maintenance | 'lazy' is unknown",
+                "maintenance: eager | maintenance: validation | f.yaml:13: dataset.maintenance | 'validation' is not available in this release",
+                "kind: prefix | kind: leveling | f.yaml:14: dataset.mergePolicy.kind | not available in this release",
+                "toleranceCount: 7 | tolerance: 7 | f.yaml:14: dataset.mergePolicy.tolerance | no such parameter",
+                "toleranceCount: 7 | toleranceCount: x | f.yaml:14: dataset.mergePolicy.toleranceCount | not a whole number",
+                "1GiB | 1GB | f.yaml:14: dataset.mergePolicy.mergeableBytesMax | 1GB",
+                "kind: btree, on: tailnum | kind: rtree, on: tailnum | f.yaml:16: dataset.indexes[0].kind | 'rtree' is not available in this release",
+                "kind: btree, on: tailnum | kind: inverted, on: tailnum, tokenizer: word | f.yaml:16: dataset.indexes[0].kind | 'inverted' is not available in this release",
+                "kind: btree, on: tailnum | on: tailnum | f.yaml:16: dataset.indexes[0].kind | is missing",
+                "name: by_two | name: by_tail | f.yaml:17: dataset.indexes[1].name | names an earlier index",
+                "on: tailnum | on: nix | f.yaml:16: dataset.indexes[0].on | 'nix', which is not declared",
+                "kind: file | kind: kafka | f.yaml:18: source.kind | 'kafka' is not available in this release",
+                "kind: file | kind: fiel | f.yaml:18: source.kind | 'fiel' is unknown; the only choice is file",
+                "path: data | pfad: data | f.yaml:18: source.path | is missing",
+                "kind: csv | kind: xml | f.yaml:19: parser.kind | 'xml' is unknown; choices are csv, json",
+                "header: true | header: yes | f.yaml:19: parser.header | must be true or false, not 'yes'",
+                "header: true | header: false | f.yaml:19: parser.header | columns must be given",
+                "header: true | columns: [id] | f.yaml:19: parser.columns | can't be given",
+                "header: true | separator: ab | f.yaml:19: parser.separator | one character",
+                "kind: csv, header | kind: json, header | f.yaml:19: parser.header | unknown key",
+                "point(lon, lat) | point(lon) | f.yaml:21: transform.place | takes 2 arguments",
+                "point(lon, lat) | int32(lon) | f.yaml:21: transform.place | gives int32, but field 'place' is declared as point",
+                "place: point(lon | plaze: point(lon | f.yaml:21: transform.plaze | not declared",
+                "kind: basic | kind: spill, bytes: 1 | f.yaml:22: policy.kind | 'spill' is not available in this release",
+                "mode: upsert | mode: append | f.yaml:23: mode | 'append' is unknown; choices are upsert, insert, delete",
+                "durability: interval | durability: never | f.yaml:24: store.durability | 'never' is unknown",
+                "64MiB | 1KiB | f.yaml:24: store.cacheBytes | at least 1 MiB",
+                "64MiB | lots | f.yaml:24: store.cacheBytes | number of bytes",
+                "store: { | stoer: { | f.yaml:24: stoer | is an unknown key",
+                "source: { kind: file, path: data/flights.csv.gz } | source: [1] | f.yaml:18: source | must be a mapping of keys to values, not a list",
+            })
+    void eachProblemNamesFileLineAndKey(String what, String by, String place, String message) {
+        assertThat(GOOD).contains(what);
+        int at = GOOD.indexOf(what);
+        String yaml =
+                GOOD.substring(0, at) + (by == null ? "" : by) + GOOD.substring(at + what.length());
+        assertThat(problems(yaml)).anySatisfy(problem -> {
+            assertThat(problem).startsWith(place + " ");
+            assertThat(problem).contains(message);
+        });
+    }
+
+    @Test
+    void allProblemsAreToldAtOnceInTheOrderOfTheirLines() {
+        List<String> problems = problems(GOOD.replace("int64", "int65")
+                .replace("kind: btree", "kind: tree")
+                .replace("mode: upsert", "mode: insret"));
+        assertThat(problems).hasSize(4);
+        assertThat(problems.getFirst()).startsWith("f.yaml:5: dataset.type.id");
+        assertThat(problems.getLast()).startsWith("f.yaml:23: mode");
+    }
+
+    @Test
+    void theMessageIsTheFirstProblem() {
+        DefinitionException e = catchThrowableOfType(
+                DefinitionException.class, () -> parse(GOOD.replace("int64", "x")));
+        assertThat(e)
+                .hasMessageStartingWith("f.yaml:5: dataset.type.id is wrong: unknown type 'x'");
+        DefinitionException two = catchThrowableOfType(
+                DefinitionException.class,
+                () -> parse(GOOD.replace("int64", "x").replace("upsert", "y")));
+        assertThat(two).hasMessageEndingWith("(and 1 more problem)");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "feed: a\\nfeed: b | f.yaml:2: feed is already given in line 1",
+                "feed: [a | f.yaml:1: is not YAML",
+                "feed: a\\n  b: c | is not YAML",
+                "\\tfeed: a | f.yaml:1: is not YAML",
+                "'' | f.yaml:1: is empty",
+                "# only a comment | f.yaml:1: is empty",
+                "feed: a\\n---\\nfeed: b | a second document",
+                "a: {b: int?} | put a value that holds '?' in quotes",
+                "- feed | f.yaml:1: must be a mapping",
+                "a: &x 1\\nb: *x | f.yaml:2: b is an alias",
+                "a: [[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]] | nested deeper than 16",
+            })
+    void whatIsNoDefinitionIsTold(String yaml, String message) {
+        assertThat(problems(yaml.replace("\\n", "\n").replace("\\t", "\t")))
+                .anySatisfy(problem -> assertThat(problem).contains(message));
+    }
+
+    @Test
+    void aMissingFileIsToldByName() {
+        InvalidRequestException e = catchThrowableOfType(
+                InvalidRequestException.class, () -> FeedDefinition.load(Path.of("no/such.yaml")));
+        assertThat(e)
+                .hasMessage(
+                        "the feed definition can't be read: there is no file or directory no/such.yaml");
+    }
+}

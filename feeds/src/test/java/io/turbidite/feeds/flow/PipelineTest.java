@@ -1,0 +1,139 @@
+package io.turbidite.feeds.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimClock;
+import io.turbidite.core.sim.SimTasks;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.core.task.ThreadTasks;
+import io.turbidite.feeds.parse.RecordFramer;
+import io.turbidite.feeds.parse.RecordFramer.Quotes;
+import io.turbidite.feeds.source.FileSource.Head;
+import io.turbidite.feeds.source.SourceFile;
+
+import org.junit.jupiter.api.Test;
+
+import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+class PipelineTest {
+    private static final SourceFile FILE = new SourceFile("f", "f", 0);
+
+    /** Sends the numbers below {@code count}, each as record and frame, and publishes full batches. */
+    private static void send(Pipeline pipeline, int count) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < count; i++) {
+            text.append(i).append('\n');
+        }
+        ByteArrayInputStream in =
+                new ByteArrayInputStream(text.toString().getBytes(StandardCharsets.UTF_8));
+        RecordFramer framer = new RecordFramer(in::read, Quotes.NONE, ',', 0, 1);
+        Slice record = new Slice();
+        Batch batch = begin(pipeline, framer);
+        while (framer.next()) {
+            batch.add(
+                    record.set(
+                            framer.frame().segment(),
+                            framer.frame().start(),
+                            framer.frame().length()),
+                    framer.frame());
+            if (batch.isFull()) {
+                pipeline.publish();
+                batch = begin(pipeline, framer);
+            }
+        }
+        batch.endFile();
+        pipeline.publish();
+    }
+
+    private static Batch begin(Pipeline pipeline, RecordFramer framer) {
+        Batch batch = pipeline.claim();
+        batch.begin(FILE, new Head(0, 0), framer.nextOffset(), framer.nextLine());
+        return batch;
+    }
+
+    private static void collect(Batch batch, List<String> records) {
+        Slice slice = new Slice();
+        for (int i = 0; i < batch.recordCount(); i++) {
+            records.add(batch.record(i, slice).toUtf8());
+        }
+    }
+
+    private static void carriesAll(Tasks tasks, int count) {
+        List<String> records = new ArrayList<>();
+        List<Boolean> ends = new ArrayList<>();
+        try (Pipeline pipeline = Pipeline.start(tasks, "test", batch -> {
+            collect(batch, records);
+            ends.add(batch.fileEnded());
+        })) {
+            send(pipeline, count);
+            pipeline.drain();
+        }
+        assertThat(records).hasSize(count);
+        for (int i = 0; i < count; i++) {
+            assertThat(records.get(i)).isEqualTo(Integer.toString(i));
+        }
+        assertThat(ends.indexOf(true)).isEqualTo(ends.size() - 1);
+    }
+
+    @Test
+    void everyRecordArrivesOnceInOrderOnThreads() {
+        try (Tasks tasks = ThreadTasks.create("pipeline-test")) {
+            carriesAll(tasks, 100_000);
+        }
+    }
+
+    @Test
+    void everyRecordArrivesOnceInOrderInSimulation() {
+        try (Tasks tasks = new SimTasks(Seeds.of("PipelineTest"), new SimClock())) {
+            carriesAll(tasks, 20_000);
+            carriesAll(tasks, 0);
+        }
+    }
+
+    @Test
+    void theFirstFailureEndsTheFlowAndReachesTheProducer() {
+        try (Tasks tasks = new SimTasks(3, new SimClock())) {
+            List<String> records = new ArrayList<>();
+            IllegalStateException failure = new IllegalStateException("full");
+            try (Pipeline pipeline = Pipeline.start(tasks, "test", batch -> {
+                if (!records.isEmpty()) {
+                    throw failure;
+                }
+                collect(batch, records);
+            })) {
+                assertThatThrownBy(() -> {
+                            send(pipeline, 50_000);
+                            pipeline.drain();
+                        })
+                        .isSameAs(failure);
+                assertThat(records).hasSize(512);
+                assertThatThrownBy(pipeline::drain).isSameAs(failure);
+                assertThat(records).hasSize(512);
+            }
+        }
+    }
+
+    @Test
+    void aHugeRecordGrowsABatchForOnceOnly() {
+        Batch batch = new Batch();
+        batch.begin(FILE, new Head(0, 0), 0, 1);
+        byte[] huge = new byte[4 << 20];
+        RecordFramer framer =
+                new RecordFramer(new ByteArrayInputStream(huge)::read, Quotes.NONE, ',', 0, 1);
+        assertThat(framer.next()).isTrue();
+        batch.add(new Slice().set(framer.frame().segment(), 0, huge.length), framer.frame());
+        assertThat(batch.isFull()).isTrue();
+        assertThat(batch.byteCount()).isEqualTo(8 << 20);
+        batch.clear();
+        assertThat(batch.byteCount()).isZero();
+        batch.begin(FILE, new Head(0, 0), 0, 1);
+        batch.add(Slice.of(new byte[7]), framer.frame());
+        assertThat(batch.record(0, new Slice()).segment().byteSize()).isLessThan(1 << 20);
+    }
+}

@@ -1,0 +1,156 @@
+package io.turbidite.feeds.source;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.SimDisk;
+
+import org.junit.jupiter.api.Test;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.zip.GZIPOutputStream;
+
+class FileSourceTest {
+    private final SimDisk disk = new SimDisk(1, Profile.STRICT);
+
+    static byte[] gzip(byte[] bytes) {
+        ByteArrayOutputStream compressed = new ByteArrayOutputStream();
+        try (GZIPOutputStream gzip = new GZIPOutputStream(compressed)) {
+            gzip.write(bytes);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+        return compressed.toByteArray();
+    }
+
+    private static byte[] content(SourceStream stream) {
+        ByteArrayOutputStream content = new ByteArrayOutputStream();
+        byte[] step = new byte[777];
+        for (int count = stream.read(step, 0, step.length);
+                count >= 0;
+                count = stream.read(step, 0, step.length)) {
+            content.write(step, 0, count);
+        }
+        return content.toByteArray();
+    }
+
+    private byte[] content(String name) {
+        FileSource source = FileSource.open(disk, name);
+        try (SourceStream stream = source.read(source.files().getFirst())) {
+            return content(stream);
+        }
+    }
+
+    private static byte[] random(int length) {
+        byte[] bytes = new byte[length];
+        new SplittableRandom(length).nextBytes(bytes);
+        return bytes;
+    }
+
+    @Test
+    void aFileIsReadAsItIsAndGzipUncompressedWhateverItsName() {
+        byte[] bytes = random(300_000);
+        disk.put("a.csv", bytes);
+        disk.put("b.csv", gzip(bytes));
+        disk.put("empty", new byte[0]);
+        disk.put("one", new byte[] {0x1f});
+        assertThat(content("a.csv")).isEqualTo(bytes);
+        assertThat(content("b.csv")).isEqualTo(bytes);
+        assertThat(content("empty")).isEmpty();
+        assertThat(content("one")).containsExactly(0x1f);
+        assertThat(disk.openHandleCount()).isZero();
+    }
+
+    @Test
+    void membersOfAGzipFileFollowOneAnother() {
+        byte[] first = gzip("one\n".getBytes(StandardCharsets.UTF_8));
+        byte[] second = gzip(random(200_000));
+        byte[] both = Arrays.copyOf(first, first.length + second.length);
+        System.arraycopy(second, 0, both, first.length, second.length);
+        disk.put("two.gz", both);
+        assertThat(content("two.gz")).hasSize(4 + 200_000).startsWith('o', 'n', 'e', '\n');
+    }
+
+    @Test
+    void skippingEndsWhereReadingWould() {
+        byte[] bytes = random(300_000);
+        disk.put("plain", bytes);
+        disk.put("gzip", gzip(bytes));
+        for (String name : new String[] {"plain", "gzip"}) {
+            for (int skip : new int[] {0, 1, 2, 3, 70_000, 299_999, 300_000}) {
+                FileSource source = FileSource.open(disk, name);
+                try (SourceStream stream = source.read(source.files().getFirst())) {
+                    assertThat(stream.skip(skip)).isEqualTo(skip);
+                    assertThat(content(stream))
+                            .as(name + " " + skip)
+                            .isEqualTo(Arrays.copyOfRange(bytes, skip, bytes.length));
+                }
+            }
+            FileSource source = FileSource.open(disk, name);
+            try (SourceStream stream = source.read(source.files().getFirst())) {
+                assertThat(stream.skip(400_000)).isEqualTo(300_000);
+            }
+        }
+    }
+
+    @Test
+    void damagedGzipIsCorruptionWithFileAndOffset() {
+        byte[] bytes = gzip(random(200_000));
+        disk.put("cut.gz", Arrays.copyOf(bytes, bytes.length / 2));
+        assertThatThrownBy(() -> content("cut.gz"))
+                .isInstanceOf(CorruptionException.class)
+                .hasMessageContaining("cut.gz");
+        byte[] flipped = bytes.clone();
+        flipped[1000] ^= 1;
+        disk.put("flipped.gz", flipped);
+        assertThatThrownBy(() -> content("flipped.gz")).isInstanceOf(CorruptionException.class);
+        disk.put("head.gz", new byte[] {0x1f, (byte) 0x8b, 1});
+        assertThatThrownBy(() -> content("head.gz")).isInstanceOf(CorruptionException.class);
+        assertThat(disk.openHandleCount()).isZero();
+    }
+
+    @Test
+    void aDirectoryIsItsFilesInTheOrderOfTheirNames() {
+        disk.createDirectories("in/sub");
+        disk.put("in/b.csv", random(3));
+        disk.put("in/a.csv", random(5));
+        disk.put("in/.hidden", random(1));
+        FileSource source = FileSource.open(disk, "in");
+        assertThat(source.files())
+                .containsExactly(
+                        new SourceFile("a.csv", "in/a.csv", 5),
+                        new SourceFile("b.csv", "in/b.csv", 3));
+    }
+
+    @Test
+    void whatIsNotThereIsRefused() {
+        disk.createDirectories("empty");
+        assertThatThrownBy(() -> FileSource.open(disk, "none.csv"))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("none.csv");
+        assertThatThrownBy(() -> FileSource.open(disk, "empty"))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("holds no file");
+    }
+
+    @Test
+    void theHeadOfAFileStaysWhenItGrowsAndTellsItFromAnother() {
+        disk.put("a", random(5_000));
+        FileSource source = FileSource.open(disk, "a");
+        FileSource.Head head = source.head(source.files().getFirst());
+        assertThat(head.byteCount()).isEqualTo(4096);
+        byte[] grown = Arrays.copyOf(random(5_000), 6_000);
+        disk.put("a", grown);
+        assertThat(source.head(source.files().getFirst(), 4096)).isEqualTo(head);
+        grown[17]++;
+        disk.put("a", grown);
+        assertThat(source.head(source.files().getFirst(), 4096)).isNotEqualTo(head);
+    }
+}
