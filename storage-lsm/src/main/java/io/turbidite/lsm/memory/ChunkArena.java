@@ -1,9 +1,7 @@
 package io.turbidite.lsm.memory;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -35,6 +33,8 @@ final class ChunkArena {
     /** Longs between two stripes: two lines, as the prefetcher pulls lines in pairs. */
     private static final int STRIPE_STRIDE_SHIFT = 4;
 
+    static final int CHUNK_BYTES_MIN = 64 << 10;
+    private static final int CHUNK_BYTES_MAX = 64 << 20;
     private static final int BLOCK_BYTES_MIN = 4 << 10;
 
     /** Block bytes to grow to; its units need 15 bits of the stripe word. */
@@ -89,7 +89,9 @@ final class ChunkArena {
 
     ChunkArena(ChunkSource source) {
         int chunkBytes = source.chunkBytes();
-        if (Integer.bitCount(chunkBytes) != 1 || chunkBytes < 64 << 10 || chunkBytes > 64 << 20) {
+        if (Integer.bitCount(chunkBytes) != 1
+                || chunkBytes < CHUNK_BYTES_MIN
+                || chunkBytes > CHUNK_BYTES_MAX) {
             throw new IllegalArgumentException("chunk of " + chunkBytes + " bytes");
         }
         this.source = source;
@@ -112,9 +114,9 @@ final class ChunkArena {
         return oversized[index];
     }
 
-    /** Largest piece that {@link #allocateEntry} takes: more would waste too much of a chunk. */
+    /** Largest piece that {@link #allocateEntry} takes: what fits into any chunk, the first included. */
     int pieceBytesMax() {
-        return (chunkUnitsMask + 1) * UNIT_BYTES / 4;
+        return (chunkUnitsMask + 1) * UNIT_BYTES - LINE_BYTES;
     }
 
     /** Bytes cut from chunks, and oversized pieces. */
@@ -177,7 +179,7 @@ final class ChunkArena {
         }
     }
 
-    /** A zeroed piece that begins on a cache line. */
+    /** A piece that begins on a cache line; its content is whatever was there. */
     int allocateNode(int bytes) {
         int units = (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_UNITS;
         int ref;
@@ -198,7 +200,6 @@ final class ChunkArena {
         } finally {
             cutting.unlock();
         }
-        chunk(ref).asSlice(offset(ref), (long) units * UNIT_BYTES).fill((byte) 0);
         return ref;
     }
 
@@ -213,7 +214,7 @@ final class ChunkArena {
         }
     }
 
-    /** Room outside the chunks; the index names it. */
+    /** Room of its own, for what does not fit into a chunk; the index names it. */
     int allocateOversized(long bytes) {
         MemorySegment piece = source.takeOversized(bytes);
         cutting.lock();
@@ -230,11 +231,20 @@ final class ChunkArena {
 
     private int cut(int units, int alignmentUnits) {
         long from = (cutFrom + alignmentUnits - 1) & -alignmentUnits;
-        if (from + units > cutEnd) {
+        if (from + units <= cutEnd) {
+            cutFrom = from + units;
+        } else {
+            long restFrom = cutFrom;
+            long restEnd = cutEnd;
             addChunk();
             from = (cutFrom + alignmentUnits - 1) & -alignmentUnits;
+            cutFrom = from + units;
+            if (restEnd - restFrom > cutEnd - cutFrom) {
+                // a large piece filled the new chunk: the old one has more left
+                cutFrom = restFrom;
+                cutEnd = restEnd;
+            }
         }
-        cutFrom = from + units;
         long bytes = bytesUsed.addAndGet((long) units * UNIT_BYTES);
         long block = Long.highestOneBit(bytes >>> BLOCK_GROWTH_SHIFT);
         blockUnits = Math.clamp(block, BLOCK_BYTES_MIN, blockBytesMax) / UNIT_BYTES;
@@ -260,23 +270,21 @@ final class ChunkArena {
         cutEnd = from + chunkUnits;
     }
 
-    /** Gives all memory back. */
+    /** Gives all memory back; a second close does nothing. */
     void close() {
-        List<MemorySegment> taken = new ArrayList<>();
-        List<MemorySegment> takenOversized = new ArrayList<>();
         cutting.lock();
         try {
             for (int i = 0; i < chunkCount; i++) {
-                taken.add(chunks[i]);
+                source.give(chunks[i]);
             }
-            takenOversized.addAll(Arrays.asList(oversized));
+            for (MemorySegment piece : oversized) {
+                source.giveOversized(piece);
+            }
+            chunkCount = 0;
             chunks = new MemorySegment[0];
             oversized = new MemorySegment[0];
-            chunkCount = 0;
         } finally {
             cutting.unlock();
         }
-        taken.forEach(source::give);
-        takenOversized.forEach(source::giveOversized);
     }
 }

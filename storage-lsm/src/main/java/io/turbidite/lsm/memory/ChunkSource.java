@@ -11,13 +11,18 @@ public interface ChunkSource {
     /** Bytes in every chunk: a power of two, 64 KiB to 64 MiB. */
     int chunkBytes();
 
-    /** A chunk aligned to 64 bytes; its content is whatever was there. */
+    /**
+     * A chunk aligned to 64 bytes; its content is whatever was there.
+     *
+     * @throws io.turbidite.core.StorageException if there is none; a put that needs it fails then, and
+     *     changes nothing
+     */
     MemorySegment take();
 
     /** Takes back what {@link #take()} handed out. */
     void give(MemorySegment chunk);
 
-    /** A piece of its own for a value that would waste too much of a chunk. */
+    /** A piece of its own for an entry that does not fit into a chunk; throws like {@link #take()}. */
     MemorySegment takeOversized(long bytes);
 
     /** Takes back what {@link #takeOversized} handed out. */

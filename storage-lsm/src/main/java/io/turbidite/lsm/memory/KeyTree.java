@@ -20,8 +20,9 @@ import java.lang.foreign.MemorySegment;
  *       only if the version is the same (optimistic latch coupling: Leis et al., "The ART of practical
  *       synchronization", DaMoN 2016). A child's version is read before the parent's is looked at for the
  *       last time, so that the child still covers the key.
- *   <li>All keys that can be routed to a node share its first {@code skip} bytes, as its two bounds do.
- *       Prefixes begin behind them.
+ *   <li>All keys in a node's slots share their first {@code skip} bytes, and prefixes begin behind them.
+ *       Either the node's bounds share these bytes, then so does every key that can be routed to it; or
+ *       {@code shared} is set, and a search compares them first.
  * </ol>
  *
  * <p><em>Thread-safe</em> by invariant 4.
@@ -43,6 +44,7 @@ final class KeyTree {
         this.root = arena.allocateNode(Node.INNER_BYTES);
         this.rootChunk = arena.chunk(root);
         this.rootAt = arena.offset(root);
+        Node.clear(rootChunk, rootAt, Node.INNER_BYTES);
     }
 
     /**
@@ -126,27 +128,28 @@ final class KeyTree {
      *     or {@link #CHANGED}; all but the last still a guess
      */
     int search(MemorySegment chunk, long at, int version, int first, Slice key) {
-        int count = Node.get(chunk, at, Node.COUNT);
+        if (first == 0 && Node.isEmpty(chunk, at)) {
+            return 0;
+        }
         int skip = Node.get(chunk, at, Node.SKIP);
+        int shared = Node.get(chunk, at, Node.SHARED);
+        if (shared != 0) {
+            int count = Node.get(chunk, at, Node.COUNT);
+            // an unchecked ref may lead anywhere
+            if (!Node.unchanged(chunk, at, version)) {
+                return CHANGED;
+            }
+            int order = compareStart(key, shared, skip);
+            if (order != 0) {
+                return order < 0 ? first : count;
+            }
+        }
         long prefix = prefix(key.segment(), key.offset(), key.length(), skip);
-        int slot = lowerBound(chunk, at, first, count, prefix);
-        if (slot >= count || Node.prefix(chunk, at, slot) != prefix) {
+        int slot = Math.max(first, Node.lowerBound(chunk, at, prefix));
+        if (slot == Node.SLOTS || Node.prefix(chunk, at, slot) != prefix) {
             return slot;
         }
         return searchTies(chunk, at, version, slot, key);
-    }
-
-    /** The number of slots, counted from 0, whose prefixes are lower; at least {@code first}. */
-    private static int lowerBound(MemorySegment chunk, long at, int first, int count, long prefix) {
-        int low = first;
-        int width = count - first;
-        while (width > 1) {
-            int half = width >>> 1;
-            // an addition, not a branch: the comparison is a coin toss
-            low += Node.prefix(chunk, at, low + half - 1) < prefix ? half : 0;
-            width -= half;
-        }
-        return width == 1 && Node.prefix(chunk, at, low) < prefix ? low + 1 : low;
     }
 
     /** The prefixes from {@code slot} on may be equal to the key's: decides by whole keys. */
@@ -155,16 +158,13 @@ final class KeyTree {
         int skip = Node.get(chunk, at, Node.SKIP);
         long prefix = Node.prefix(chunk, at, slot);
         int low = slot;
-        int high = slot + 1;
+        int high = Math.min(count, slot + 1);
         if (high < count && Node.prefix(chunk, at, high) == prefix) {
-            high = prefix == Long.MAX_VALUE
-                    ? count
-                    : lowerBound(chunk, at, high, count, prefix + 1);
+            high = prefix == Long.MAX_VALUE ? count : Node.lowerBound(chunk, at, prefix + 1);
         }
         while (low < high) {
             int middle = (low + high) >>> 1;
             int ref = Node.entry(chunk, at, middle);
-            // an unchecked ref may lead anywhere
             if (!Node.unchanged(chunk, at, version)) {
                 return CHANGED;
             }
@@ -195,6 +195,17 @@ final class KeyTree {
                 key.length() - skip);
     }
 
+    /** Compares the first {@code skip} bytes of {@code key}, or all if it is shorter, with an entry's. */
+    private int compareStart(Slice key, int ref, int skip) {
+        return Bytes.compare(
+                key.segment(),
+                key.offset(),
+                Math.min(key.length(), skip),
+                arena.chunk(ref),
+                arena.offset(ref) + Entry.KEY,
+                skip);
+    }
+
     /** Eight key bytes from {@code skip} on, zeros behind the end, in the form that nodes hold. */
     private static long prefix(MemorySegment segment, long offset, int length, int skip) {
         int rest = length - skip;
@@ -213,6 +224,7 @@ final class KeyTree {
 
     /** Puts an entry with a new key into a latched leaf that has room. */
     void insert(MemorySegment chunk, long at, int slot, int ref) {
+        admit(chunk, at, ref);
         int count = Node.get(chunk, at, Node.COUNT);
         long prefix = prefixOfEntry(ref, Node.get(chunk, at, Node.SKIP));
         if (slot < count) {
@@ -249,6 +261,7 @@ final class KeyTree {
                 // memory before latches: to take it may fail, or wait
                 int bytes = level == 0 ? Node.LEAF_BYTES : Node.INNER_BYTES;
                 int fresh = arena.allocateNode(bytes);
+                Node.clear(arena.chunk(fresh), arena.offset(fresh), bytes);
                 boolean used = false;
                 if (ref == root) {
                     used = Node.latch(chunk, at, version);
@@ -304,6 +317,9 @@ final class KeyTree {
         Node.setEntry(rootChunk, rootAt, 0, 0);
         Node.setPrefix(rootChunk, rootAt, 0, Long.MIN_VALUE);
         Node.setChild(rootChunk, rootAt, 0, child);
+        Node.set(rootChunk, rootAt, Node.SKIP, 0);
+        Node.set(rootChunk, rootAt, Node.SHARED, 0);
+        clearPrefixes(rootChunk, rootAt, 1);
     }
 
     /** The middle; or near the end, if keys arrive in ascending order and the left node stays full. */
@@ -325,18 +341,27 @@ final class KeyTree {
         if (level > 0) {
             long children = at + Node.CHILDREN + 4L * from;
             copySlots(chunk, children, right, rightAt + Node.CHILDREN, 4 * moved);
+            Node.setPrefix(right, rightAt, 0, Long.MIN_VALUE);
         }
         Node.set(right, rightAt, Node.COUNT, moved);
         Node.set(right, rightAt, Node.LEVEL, level);
         Node.set(right, rightAt, Node.SKIP, Node.get(chunk, at, Node.SKIP));
+        Node.set(right, rightAt, Node.SHARED, Node.get(chunk, at, Node.SHARED));
         Node.set(right, rightAt, Node.LOW, bound);
         Node.set(right, rightAt, Node.HIGH, Node.get(chunk, at, Node.HIGH));
         Node.set(right, rightAt, Node.RIGHT, Node.get(chunk, at, Node.RIGHT));
         Node.set(chunk, at, Node.RIGHT, rightRef);
         Node.set(chunk, at, Node.HIGH, bound);
         Node.set(chunk, at, Node.COUNT, from);
+        clearPrefixes(chunk, at, from);
         sharpen(chunk, at);
         sharpen(right, rightAt);
+    }
+
+    private static void clearPrefixes(MemorySegment chunk, long at, int from) {
+        for (int slot = from; slot < Node.SLOTS; slot++) {
+            Node.setPrefix(chunk, at, slot, Long.MAX_VALUE);
+        }
     }
 
     private static void copySlots(
@@ -346,8 +371,9 @@ final class KeyTree {
 
     /** Adds a right neighbour of the child before {@code slot} to a latched parent that has room. */
     private void addChild(MemorySegment chunk, long at, int slot, int childRef) {
-        int count = Node.get(chunk, at, Node.COUNT);
         int bound = Node.get(arena.chunk(childRef), arena.offset(childRef), Node.LOW);
+        admit(chunk, at, bound);
+        int count = Node.get(chunk, at, Node.COUNT);
         Node.shiftUp(chunk, at + Node.PREFIXES, 8, slot, count);
         Node.shiftUp(chunk, at + Node.ENTRIES, 4, slot, count);
         Node.shiftUp(chunk, at + Node.CHILDREN, 4, slot, count);
@@ -355,36 +381,77 @@ final class KeyTree {
         Node.setEntry(chunk, at, slot, bound);
         Node.setChild(chunk, at, slot, childRef);
         Node.set(chunk, at, Node.COUNT, count + 1);
+        sharpen(chunk, at);
     }
 
     /**
-     * If prefixes tie, begins them further right, behind what the node's bounds share. A range that is
-     * open on a side shares nothing. Reads every key of the node, which is why it waits for ties.
+     * If prefixes tie, begins them further right: behind what the node's bounds share, or, in a node
+     * that is open on a side, behind what its keys share. Reads every key of the node, which is why it
+     * waits for ties.
      */
     private void sharpen(MemorySegment chunk, long at) {
+        int skip = Node.get(chunk, at, Node.SKIP);
         int low = Node.get(chunk, at, Node.LOW);
         int high = Node.get(chunk, at, Node.HIGH);
-        if (low == 0 || high == 0 || !hasTies(chunk, at)) {
+        int vouchedFor = low == 0 || high == 0 ? 0 : sharedBytes(low, high);
+        if (vouchedFor >= skip) {
+            Node.set(chunk, at, Node.SHARED, 0);
+        }
+        if (!hasTies(chunk, at)) {
             return;
         }
-        int skip = sharedBytes(low, high);
-        if (skip <= Node.get(chunk, at, Node.SKIP)) {
+        if (vouchedFor > skip) {
+            setSkip(chunk, at, vouchedFor);
             return;
         }
-        Node.set(chunk, at, Node.SKIP, skip);
-        for (int slot = 0; slot < Node.get(chunk, at, Node.COUNT); slot++) {
-            long prefix = prefixOfEntry(Node.entry(chunk, at, slot), skip);
-            Node.setPrefix(chunk, at, slot, prefix);
+        int first = Node.entry(chunk, at, firstKey(chunk, at));
+        int last = Node.entry(chunk, at, Node.get(chunk, at, Node.COUNT) - 1);
+        // no further than the eight bytes need: the next key shares the fewer, the more likely it
+        // does
+        int useful = Math.max(keyLength(first), keyLength(last)) - 8;
+        int wanted = Math.min(useful, sharedBytes(first, last));
+        if (wanted > skip) {
+            Node.set(chunk, at, Node.SHARED, first);
+            setSkip(chunk, at, wanted);
         }
     }
 
+    /** Shortens what a latched node's keys share to what they share with one more key. */
+    private void admit(MemorySegment chunk, long at, int ref) {
+        int shared = Node.get(chunk, at, Node.SHARED);
+        if (shared == 0) {
+            return;
+        }
+        int skip = sharedBytes(shared, ref);
+        if (skip < Node.get(chunk, at, Node.SKIP)) {
+            setSkip(chunk, at, skip);
+        }
+    }
+
+    private void setSkip(MemorySegment chunk, long at, int skip) {
+        Node.set(chunk, at, Node.SKIP, skip);
+        for (int slot = firstKey(chunk, at); slot < Node.get(chunk, at, Node.COUNT); slot++) {
+            Node.setPrefix(chunk, at, slot, prefixOfEntry(Node.entry(chunk, at, slot), skip));
+        }
+    }
+
+    /** Slot 0 of an inner node is below all keys. */
+    private static int firstKey(MemorySegment chunk, long at) {
+        return Node.get(chunk, at, Node.LEVEL) == 0 ? 0 : 1;
+    }
+
     private static boolean hasTies(MemorySegment chunk, long at) {
-        for (int slot = Node.get(chunk, at, Node.COUNT) - 1; slot > 0; slot--) {
+        int first = firstKey(chunk, at);
+        for (int slot = Node.get(chunk, at, Node.COUNT) - 1; slot > first; slot--) {
             if (Node.prefix(chunk, at, slot) == Node.prefix(chunk, at, slot - 1)) {
                 return true;
             }
         }
         return false;
+    }
+
+    private int keyLength(int ref) {
+        return Entry.keyLength(Entry.word(arena.chunk(ref), arena.offset(ref)));
     }
 
     private int sharedBytes(int refA, int refB) {

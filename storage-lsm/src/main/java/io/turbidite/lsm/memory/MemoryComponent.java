@@ -45,6 +45,7 @@ public final class MemoryComponent implements AutoCloseable {
      * @param key up to {@value Entry#KEY_LENGTH_MAX} bytes, which may be empty
      * @param timestamp 0 to {@link Limits#TIMESTAMP_MAX}, in any order
      * @param value up to {@link Limits#RECORD_BYTES_MAX} bytes
+     * @throws InvalidRequestException if key or value are too long; nothing was changed
      */
     public void put(Slice key, long timestamp, boolean antimatter, Slice value) {
         checkOpen();

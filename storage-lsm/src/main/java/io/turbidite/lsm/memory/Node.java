@@ -14,12 +14,15 @@ import java.lang.invoke.VarHandle;
  *      0      4  version: odd while latched; two more for each change
  *      4      4  count: slots in use
  *      8      4  level: 0 = leaf
- *     12      4  skip: leading bytes that all keys of the node's range share
+ *     12      4  skip: leading bytes that all keys of the node share
  *     16      4  low: ref of an entry with the lowest key of the range, 0 = no bound
  *     20      4  high: ref of an entry with the first key above the range, 0 = no bound
  *     24      4  right: ref of the leaf that continues the range, 0 = none
- *     28     36  zero, up to a cache line
- *     64  8 × N  prefixes: key bytes skip to skip + 8, big-endian, sign bit flipped: they compare signed
+ *     28      4  shared: ref of an entry whose first skip bytes are those of all keys in the node's slots,
+ *                while its range may hold others; 0 = the bounds vouch for them
+ *     32     32  zero, up to a cache line
+ *     64  8 × N  prefixes: key bytes skip to skip + 8, big-endian, sign bit flipped: they
+ *                  compare signed; the highest number in unused slots
  *    576  4 × N  entries: refs; in an inner node an entry with the lowest key of the child
  *    832  4 × N  children: refs; inner nodes only. Child 0 has no lower bound of its own
  * </pre>
@@ -37,6 +40,7 @@ final class Node {
     static final int LOW = SKIP + 4;
     static final int HIGH = LOW + 4;
     static final int RIGHT = HIGH + 4;
+    static final int SHARED = RIGHT + 4;
     static final int PREFIXES = ChunkArena.LINE_BYTES;
     static final int ENTRIES = PREFIXES + 8 * SLOTS;
     static final int CHILDREN = ENTRIES + 4 * SLOTS;
@@ -51,6 +55,14 @@ final class Node {
 
     private Node() {}
 
+    /** Makes a fresh piece an empty node. */
+    static void clear(MemorySegment chunk, long at, int bytes) {
+        for (int offset = 0; offset < bytes; offset += 8) {
+            boolean isPrefix = offset >= PREFIXES && offset < ENTRIES;
+            chunk.set(Bytes.I64, at + offset, isPrefix ? Long.MAX_VALUE : 0);
+        }
+    }
+
     static int get(MemorySegment chunk, long at, int field) {
         return chunk.get(Bytes.I32, at + field);
     }
@@ -61,6 +73,34 @@ final class Node {
 
     static long prefix(MemorySegment chunk, long at, int slot) {
         return chunk.get(Bytes.I64, at + PREFIXES + 8L * slot);
+    }
+
+    /**
+     * The number of slots whose prefixes are lower. First one comparison for each line, all at once, so
+     * that their cache misses overlap; then a binary search within the line. Unused slots count as high.
+     */
+    static int lowerBound(MemorySegment chunk, long at, long prefix) {
+        int line = prefix(chunk, at, 8) < prefix ? 8 : 0;
+        line += prefix(chunk, at, 16) < prefix ? 8 : 0;
+        line += prefix(chunk, at, 24) < prefix ? 8 : 0;
+        line += prefix(chunk, at, 32) < prefix ? 8 : 0;
+        line += prefix(chunk, at, 40) < prefix ? 8 : 0;
+        line += prefix(chunk, at, 48) < prefix ? 8 : 0;
+        line += prefix(chunk, at, 56) < prefix ? 8 : 0;
+        int slot = line;
+        slot += prefix(chunk, at, slot + 3) < prefix ? 4 : 0;
+        slot += prefix(chunk, at, slot + 1) < prefix ? 2 : 0;
+        slot += prefix(chunk, at, slot) < prefix ? 1 : 0;
+        return slot + (prefix(chunk, at, slot) < prefix ? 1 : 0);
+    }
+
+    /** Whether a leaf has no entry. It reads a word of each line of refs: their misses overlap too. */
+    static boolean isEmpty(MemorySegment chunk, long at) {
+        long refs = chunk.get(Bytes.I64, at + ENTRIES);
+        refs |= chunk.get(Bytes.I64, at + ENTRIES + ChunkArena.LINE_BYTES);
+        refs |= chunk.get(Bytes.I64, at + ENTRIES + 2 * ChunkArena.LINE_BYTES);
+        refs |= chunk.get(Bytes.I64, at + ENTRIES + 3 * ChunkArena.LINE_BYTES);
+        return refs == 0;
     }
 
     static void setPrefix(MemorySegment chunk, long at, int slot, long prefix) {

@@ -155,7 +155,8 @@ class MemoryComponentTest {
 
     @Test
     void values_may_be_larger_than_a_chunk() {
-        for (int bytes : new int[] {0, 1, 4_000, 16_000, 16_384, 65_536, Limits.RECORD_BYTES_MAX}) {
+        for (int bytes :
+                new int[] {0, 1, 4_000, 16_000, 65_000, 65_450, 65_536, Limits.RECORD_BYTES_MAX}) {
             byte[] value = new byte[bytes];
             for (int i = 0; i < bytes; i++) {
                 value[i] = (byte) (i * 31 + bytes);

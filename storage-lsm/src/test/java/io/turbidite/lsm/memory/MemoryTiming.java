@@ -29,16 +29,23 @@ final class MemoryTiming {
     private final MemorySegment keys;
     private final MemorySegment values;
 
+    /** Key numbers in another order than that of the puts. */
+    private final int[] shuffled;
+
     private MemoryTiming(int entries, int valueBytes, String shape) {
         this.entries = entries;
         this.valueBytes = valueBytes;
         this.shape = shape;
         this.chunks = new TestChunks(1 << 20, false, Integer.MAX_VALUE);
-        this.keys = Arena.global().allocate(entries * 32L, 8);
+        this.keys = Arena.global().allocate(entries * 8L, 8);
         this.values = Arena.global().allocate(1 << 16, 8);
+        this.shuffled = new int[entries];
         SplittableRandom random = new SplittableRandom(7);
         for (int i = 0; i < entries; i++) {
-            keys.set(Bytes.I64_BE, i * 32L, random.nextLong());
+            keys.set(Bytes.I64_BE, i * 8L, random.nextLong());
+            int other = random.nextInt(i + 1);
+            shuffled[i] = shuffled[other];
+            shuffled[other] = i;
         }
     }
 
@@ -54,12 +61,12 @@ final class MemoryTiming {
 
     /** The {@code i}-th key, written at {@code at} of {@code buffer}. */
     private Slice key(int i, MemorySegment buffer, Slice slice) {
-        long random = keys.get(Bytes.I64_BE, i * 32L);
+        long random = keys.get(Bytes.I64_BE, i * 8L);
         switch (shape) {
             case "random" -> buffer.set(Bytes.I64_BE, 0, random);
             case "tagged" -> {
                 buffer.set(Bytes.U8, 0, (byte) 1);
-                buffer.set(Bytes.I64_BE, 1, (i * 0x9E3779B1L & 0xFFFF_FFFFL) % entries);
+                buffer.set(Bytes.I64_BE, 1, (i * 7_919L) % entries);
             }
             case "ascending" -> {
                 buffer.set(Bytes.U8, 0, (byte) 1);
@@ -126,12 +133,19 @@ final class MemoryTiming {
         for (int threads = 1; threads <= 2; threads++) {
             try (MemoryComponent component = MemoryComponent.create(chunks)) {
                 double[] put = cpuNanos(threads, (from, to) -> put(component, from, to));
-                double[] get = cpuNanos(threads, (from, to) -> get(component, from, to));
+                double[] get =
+                        cpuNanos(threads, (from, to) -> get(component, from, to, true, true));
                 line.append(
                         "  | %d thr: put %4.0f ns (wall %4.0f, %5.3f B)  get %4.0f (wall %4.0f, %5.3f B)"
                                 .formatted(
                                         threads, put[0], put[1], put[2], get[0], get[1], get[2]));
                 if (threads == 1) {
+                    double[] probe =
+                            cpuNanos(1, (from, to) -> get(component, from, to, false, true));
+                    double[] ordered =
+                            cpuNanos(1, (from, to) -> get(component, from, to, true, false));
+                    line.append("  without value %4.0f  in put order %4.0f"
+                            .formatted(probe[0], ordered[0]));
                     double[] update = cpuNanos(1, (from, to) -> update(component, from, to));
                     double[] scan = cpuNanos(1, (from, to) -> scan(component));
                     line.append("  upd %4.0f scan %4.0f (%5.3f B) MB %d"
@@ -156,18 +170,20 @@ final class MemoryTiming {
         Slice key = new Slice();
         Slice value = new Slice().set(values, 0, valueBytes);
         for (int i = from; i < to; i++) {
-            int j = (int) (i * 7919L % entries);
+            int j = shuffled[i];
             component.put(key(j, buffer, key), entries + (long) i, false, value);
         }
     }
 
-    private void get(MemoryComponent component, int from, int to) {
+    private void get(
+            MemoryComponent component, int from, int to, boolean wantValue, boolean shuffle) {
         MemorySegment buffer = Arena.ofAuto().allocate(32, 8);
         Slice key = new Slice();
         Found found = new Found(1 << 20);
         for (int i = from; i < to; i++) {
-            int j = from + (int) ((i - from) * 7919L % (to - from));
-            if (component.find(key(j, buffer, key), Long.MAX_VALUE, found, true) != Found.MATTER) {
+            int j = shuffle ? shuffled[i] : i;
+            if (component.find(key(j, buffer, key), Long.MAX_VALUE, found, wantValue)
+                    != Found.MATTER) {
                 throw new AssertionError("lost key " + j);
             }
         }
