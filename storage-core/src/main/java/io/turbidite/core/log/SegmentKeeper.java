@@ -33,6 +33,9 @@ import java.util.concurrent.locks.ReentrantLock;
 final class SegmentKeeper implements AutoCloseable {
     private static final int ZERO_BYTES = 1 << 20;
 
+    /** A flush of 128 MiB of write memory frees two segments of 64 MiB at once. */
+    private static final int RECYCLABLE_COUNT_MAX = 2;
+
     /** Time before a failed preparation is tried again. */
     private static final long RETRY_NANOS = 100_000_000;
 
@@ -47,7 +50,7 @@ final class SegmentKeeper implements AutoCloseable {
     private final ArrayDeque<Segment> kept = new ArrayDeque<>();
 
     /** Truncated and not yet recycled; guarded by the monitor. */
-    private @Nullable Segment recyclable;
+    private final ArrayDeque<Segment> recyclable = new ArrayDeque<>();
 
     private volatile @Nullable Segment spare;
     private volatile @Nullable Segment current;
@@ -150,8 +153,7 @@ final class SegmentKeeper implements AutoCloseable {
     private Segment makeSpare() {
         Segment old;
         synchronized (this) {
-            old = recyclable;
-            recyclable = null;
+            old = recyclable.pollFirst();
         }
         // A new number each time: a name whose directory sync has failed is not used again.
         long number = nextNumber++;
@@ -315,11 +317,12 @@ final class SegmentKeeper implements AutoCloseable {
     }
 
     private synchronized boolean keepForRecycling(Segment segment) {
-        if (recyclable != null || segment.capacityBytes != options.segmentBytes()) {
+        if (recyclable.size() == RECYCLABLE_COUNT_MAX
+                || segment.capacityBytes != options.segmentBytes()) {
             return false;
         }
         kept.remove(segment);
-        recyclable = segment;
+        recyclable.addLast(segment);
         return true;
     }
 
@@ -361,8 +364,9 @@ final class SegmentKeeper implements AutoCloseable {
         if (spare != null) {
             spare.file.close();
         }
-        if (recyclable != null) {
-            recyclable.file.close();
+        for (Segment segment : recyclable) {
+            segment.file.close();
         }
+        recyclable.clear();
     }
 }
