@@ -153,6 +153,11 @@ public final class BufferCache implements AutoCloseable {
         account.release(options.bytesMax());
     }
 
+    /** For tests, while nobody pins or loads. */
+    void checkInvariants() {
+        slabs.checkInvariants();
+    }
+
     void unregister(CachedFile file) {
         files.remove(file);
     }

@@ -84,6 +84,11 @@ public final class CachedFile implements AutoCloseable {
         frames.compareAndSet(frame.page, frame, null);
     }
 
+    /** Whether a pin of the page would find {@code frame}. */
+    boolean knows(Frame frame) {
+        return frames.get(frame.page) == frame;
+    }
+
     private Frame pinSlowly(int page) {
         while (true) {
             if (closed) {
@@ -99,10 +104,11 @@ public final class CachedFile implements AutoCloseable {
                 return frame;
             } else if (frame.isLoading()) {
                 cache.awaitLoaded(frame);
-            } else {
-                // dead: whoever gave it up is about to do the same
+            } else if (frame.isDead()) {
+                // whoever gave it up is about to do the same
                 forget(frame);
             }
+            // else it was published since, or the file is closed: look again
         }
     }
 

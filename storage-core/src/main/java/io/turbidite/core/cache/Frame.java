@@ -119,6 +119,10 @@ public final class Frame {
         return (state & LOADING) != 0;
     }
 
+    boolean isDead() {
+        return (state & DEAD) != 0;
+    }
+
     boolean isDoomed() {
         return (state & DOOMED) != 0;
     }

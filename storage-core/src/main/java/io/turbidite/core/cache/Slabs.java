@@ -146,6 +146,39 @@ final class Slabs {
         }
     }
 
+    /** For tests, while nobody pins or loads: every frame with memory is the one its file knows. */
+    void checkInvariants() {
+        lock.lock();
+        try {
+            long bytes = 0;
+            for (Slab slab : slabs) {
+                bytes += slab.byteSize();
+                int free = 0;
+                for (int i = 0; i < slab.slotCount(); i++) {
+                    Slot slot = slab.slot(i);
+                    Frame frame = slot.frame;
+                    if (frame == null) {
+                        free++;
+                    } else if (frame.slot != slot
+                            || frame.isDead()
+                            || !frame.file.knows(frame)
+                            || frame.isPinned()) {
+                        throw new AssertionError("page " + frame.page + " of " + frame.file);
+                    }
+                }
+                boolean listed = withFreeSlots.get(slab.sizeClass()).contains(slab);
+                if (free != slab.freeCount() || listed != (free > 0)) {
+                    throw new AssertionError(free + " slots are free, not " + slab.freeCount());
+                }
+            }
+            if (bytes != bytesHeld || bytesHeld > bytesMax) {
+                throw new AssertionError(bytes + " bytes held, counted " + bytesHeld);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private @Nullable Slot takeFree(int sizeClass) {
         ArrayDeque<Slab> open = withFreeSlots.get(sizeClass);
         Slab slab = open.peekFirst();

@@ -105,6 +105,7 @@ class BufferCacheStressTest {
             CacheStatistics statistics = cache.statistics();
             assertThat(statistics.pinnedFrameCount()).isZero();
             assertThat(statistics.loadCount()).isEqualTo(pages.loadCount());
+            cache.checkInvariants();
             assertThat(statistics.hitCount() + statistics.loadCount())
                     .isEqualTo(2L * WORKERS * ROUNDS * 500);
         }
@@ -180,6 +181,7 @@ class BufferCacheStressTest {
             });
             assertThat(failed.get()).isEqualTo(calls.get() / 3);
             assertThat(cache.statistics().failedLoadCount()).isEqualTo(failed.get());
+            cache.checkInvariants();
             assertThat(cache.statistics().pinnedFrameCount()).isZero();
         }
     }
@@ -220,6 +222,8 @@ class BufferCacheStressTest {
             for (int i = 0; i < files; i++) {
                 open.get(i).close();
             }
+            assertThat(cache.statistics().frameCount()).isZero();
+            cache.checkInvariants();
         }
     }
 

@@ -19,11 +19,15 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 class BufferCacheTest {
     private static final int PAGE = 32 << 10;
 
-    private final ThreadTasks tasks = ThreadTasks.create("cache-test");
+    private final ConcurrentLinkedQueue<Throwable> errors = new ConcurrentLinkedQueue<>();
+    private final ThreadTasks tasks =
+            ThreadTasks.create("cache-test", (_, error) -> errors.add(error));
     private final MemoryBudget budget = MemoryBudget.of(64 << 20);
     private final MemoryBudget.Account account = budget.account("cache");
 
@@ -100,6 +104,7 @@ class BufferCacheTest {
             assertThat(statistics.evictionCount()).isPositive();
             assertThat(statistics.hitCount() + statistics.loadCount()).isEqualTo(5_000);
             assertThat(statistics.loadCount()).isEqualTo(pages.loadCount());
+            cache.checkInvariants();
         }
     }
 
@@ -275,6 +280,108 @@ class BufferCacheTest {
                 frame.unpin();
             }
             assertThat(cache.statistics().bytesHeld()).isLessThanOrEqualTo(64 << 10);
+        }
+    }
+
+    @Test
+    void hot_pages_of_one_size_survive_a_scan_of_another() {
+        PatternFile hot = new PatternFile(13, 20, _ -> 8 << 10);
+        PatternFile cold = new PatternFile(14, 2_000, _ -> PAGE);
+        try (BufferCache cache = cacheOf(2 << 20)) {
+            CachedFile hotFile = cache.register("hot", 20, hot);
+            CachedFile coldFile = cache.register("cold", 2_000, cold);
+            for (int page = 0; page < 2_000; page++) {
+                coldFile.pin(page).unpin();
+                hotFile.pin(page % 20).unpin();
+            }
+            assertThat(hot.loadCount()).isLessThan(30);
+        }
+    }
+
+    @Test
+    void a_file_that_is_closed_while_a_page_loads_keeps_no_frame() {
+        PatternFile pages = new PatternFile(15, 2, _ -> PAGE);
+        List<CachedFile> self = new ArrayList<>();
+        PageLoader closing = new PageLoader() {
+            @Override
+            public int pageBytes(int page) {
+                return PAGE;
+            }
+
+            @Override
+            public void load(int page, MemorySegment target) {
+                pages.load(page, target);
+                self.getFirst().close();
+            }
+        };
+        try (BufferCache cache = cacheOf(1 << 20)) {
+            CachedFile file = cache.register("f", 2, closing);
+            self.add(file);
+            assertThatThrownBy(() -> file.pin(0)).isInstanceOf(ClosedException.class);
+            assertThat(cache.statistics().frameCount()).isZero();
+            cache.checkInvariants();
+        }
+    }
+
+    @Test
+    void a_waiting_miss_goes_on_as_soon_as_a_page_is_unpinned() {
+        PatternFile pages = new PatternFile(16, 100, _ -> PAGE);
+        CacheOptions options = CacheOptions.of(1 << 20).withFullWaitMicros(3_000_000);
+        try (BufferCache cache =
+                BufferCache.create(account, options, tasks, Clock.system(), new Meters())) {
+            CachedFile file = cache.register("f", 100, pages);
+            List<Frame> pinned = new ArrayList<>();
+            for (int page = 0; page < 32; page++) {
+                pinned.add(file.pin(page));
+            }
+            AtomicBoolean served = new AtomicBoolean();
+            tasks.start("waiter", 3_600_000_000L, () -> {
+                if (!served.get()) {
+                    Frame frame = file.pin(50);
+                    pages.checkAll(50, frame.segment());
+                    frame.unpin();
+                    served.set(true);
+                }
+                return false;
+            });
+            tasks.await(cache::isAwaited);
+            pinned.removeFirst().unpin();
+            tasks.await(() -> served.get() || !errors.isEmpty());
+            assertThat(List.copyOf(errors)).isEmpty();
+            pinned.forEach(Frame::unpin);
+            cache.checkInvariants();
+        }
+    }
+
+    /** What a reader meets that took the frame from the array just before it was given up. */
+    @Test
+    void a_dead_frame_cannot_be_pinned() {
+        PatternFile pages = new PatternFile(17, 1, _ -> PAGE);
+        try (BufferCache cache = cacheOf(1 << 20)) {
+            Frame frame = cache.register("f", 1, pages).pin(0);
+            assertThat(frame.tryKill()).as("while it is pinned").isFalse();
+            frame.unpin();
+            assertThat(frame.tryKill()).isTrue();
+            assertThat(frame.tryKill()).as("twice").isFalse();
+            assertThat(frame.tryPin()).isFalse();
+            assertThat(frame.isPinned()).isFalse();
+        }
+    }
+
+    /** What a reader meets that took the frame from the array just before its file was closed. */
+    @Test
+    void the_last_reader_of_a_doomed_frame_frees_it_even_if_its_pin_failed() {
+        PatternFile pages = new PatternFile(18, 2, _ -> PAGE);
+        try (BufferCache cache = cacheOf(1 << 20)) {
+            CachedFile file = cache.register("f", 2, pages);
+            Frame frame = file.pin(0);
+            frame.unpin();
+            assertThat(frame.doom()).as("nobody has it").isTrue();
+            assertThat(frame.tryPin()).isFalse();
+            assertThat(frame.isDead()).isTrue();
+            assertThat(cache.statistics().frameCount()).isZero();
+            assertThat(file.knows(frame)).isFalse();
+            cache.checkInvariants();
         }
     }
 
