@@ -3,6 +3,7 @@ package io.turbidite.lsm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.file.Disk;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.log.LogOptions;
 import io.turbidite.core.record.RecordView;
@@ -17,6 +18,7 @@ import io.turbidite.lsm.check.VerifyReport;
 
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 
 /** A store on a simulated disk, with simulated tasks and clock. */
 final class SimStore implements AutoCloseable {
@@ -38,9 +40,17 @@ final class SimStore implements AutoCloseable {
     }
 
     static SimStore open(SimDisk disk, long seed, StoreOptions options) {
+        return open(disk, seed, options, same -> same);
+    }
+
+    /**
+     * Opens a store that sees the disk through {@code lens}: a planted bug, perhaps.
+     */
+    static SimStore open(
+            SimDisk disk, long seed, StoreOptions options, UnaryOperator<Disk> lens) {
         SimClock clock = new SimClock();
         SimTasks tasks = new SimTasks(seed, clock);
-        return new SimStore(disk, tasks, Store.open(disk, tasks, clock, options));
+        return new SimStore(disk, tasks, Store.open(lens.apply(disk), tasks, clock, options));
     }
 
     /** All rows of a dataset, by a scan of every partition at one view. */

@@ -1,0 +1,135 @@
+package io.turbidite.lsm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.log.Durability;
+import io.turbidite.core.log.LogOptions;
+import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.task.ThreadTasks;
+import io.turbidite.core.time.Clock;
+import io.turbidite.lsm.merge.MergePolicySpec;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Real threads: transfers between accounts in atomic batches, while readers check at snapshots that no
+ * money is lost, and flushes and merges go on. A reader that saw half a batch, a moment that differs
+ * between partitions, or a lost update would change the sum.
+ */
+class ConcurrencyTest {
+    private static final int ACCOUNTS = 64;
+    private static final int BALANCE = 1_000;
+    private static final int WRITERS = 3;
+    private static final int TRANSFERS = Boolean.getBoolean("long") ? 100_000 : 3_000;
+
+    @Test
+    @Timeout(120)
+    void every_snapshot_shows_whole_batches() throws Exception {
+        long seed = Seeds.of("ConcurrencyTest");
+        LogOptions log =
+                LogOptions.defaults()
+                        .withSegmentBytes(1 << 20, 64, 256, 64 << 10)
+                        .withDurability(Durability.INTERVAL);
+        StoreOptions options = new StoreOptions(1 << 20, 1 << 20, 2 << 20, log);
+        SimDisk disk = new SimDisk(seed, Profile.STRICT);
+        try (Store store =
+                        Store.open(disk, ThreadTasks.create("test"), Clock.system(), options);
+                ExecutorService threads = Executors.newFixedThreadPool(WRITERS + 2)) {
+            Dataset dataset =
+                    store.createDataset(
+                            Row.spec("Accounts")
+                                    .partitions(3)
+                                    .mergePolicy(MergePolicySpec.parse("correlated-tiering")));
+            for (long id = 0; id < ACCOUNTS; id++) {
+                dataset.upsert(account(id, BALANCE).toMap());
+            }
+            AtomicBoolean done = new AtomicBoolean();
+            List<Future<?>> writers = new ArrayList<>();
+            // each writer has accounts of its own, so that a transfer may read before it writes
+            for (int writer = 0; writer < WRITERS; writer++) {
+                int number = writer;
+                writers.add(threads.submit(() -> transfer(store, dataset, number, seed)));
+            }
+            Future<?> reader = threads.submit(() -> read(dataset, done));
+            Future<?> disturber =
+                    threads.submit(
+                            () -> {
+                                while (!done.get()) {
+                                    dataset.flush();
+                                }
+                            });
+            for (Future<?> writer : writers) {
+                writer.get();
+            }
+            done.set(true);
+            reader.get();
+            disturber.get();
+            assertThat(sum(dataset)).isEqualTo((long) ACCOUNTS * BALANCE);
+            assertThat(store.verify().errors()).isEmpty();
+            assertThat(store.holdsNothing()).isTrue();
+        }
+        assertThat(disk.openHandles()).isEmpty();
+    }
+
+    private static Row account(long id, int balance) {
+        return new Row(id, "user" + balance % 17, balance, null, "account");
+    }
+
+    private static void transfer(Store store, Dataset dataset, int writer, long seed) {
+        SplittableRandom random = new SplittableRandom(Seeds.mix(seed, writer));
+        WriteBatch batch = store.newBatch();
+        RecordWriter records = dataset.newRecordWriter();
+        for (int i = 0; i < TRANSFERS; i++) {
+            long from = own(random, writer);
+            long to = own(random, writer);
+            if (from == to) {
+                continue;
+            }
+            int amount = random.nextInt(10);
+            batch.clear();
+            batch.upsert(dataset, changed(dataset, records, from, -amount));
+            batch.upsert(dataset, changed(dataset, records, to, amount));
+            store.write(batch);
+            // everyone reads their own writes
+            assertThat(dataset.get(to)).isNotNull();
+        }
+    }
+
+    private static long own(SplittableRandom random, int writer) {
+        return (long) random.nextInt(ACCOUNTS / WRITERS) * WRITERS + writer;
+    }
+
+    private static Slice changed(Dataset dataset, RecordWriter records, long id, int amount) {
+        Map<String, ?> now = Objects.requireNonNull(dataset.get(id));
+        int balance = (Integer) Objects.requireNonNull(now.get("score"));
+        return records.write(account(id, balance + amount).toMap());
+    }
+
+    private static void read(Dataset dataset, AtomicBoolean done) {
+        while (!done.get()) {
+            assertThat(sum(dataset)).isEqualTo((long) ACCOUNTS * BALANCE);
+        }
+    }
+
+    private static long sum(Dataset dataset) {
+        try (ReadView view = dataset.openView()) {
+            return SimStore.rows(dataset, view).values().stream()
+                    .mapToLong(row -> Objects.requireNonNull(row.score()))
+                    .sum();
+        }
+    }
+}
