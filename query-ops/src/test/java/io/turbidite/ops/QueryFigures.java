@@ -1,6 +1,5 @@
 package io.turbidite.ops;
 
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.Source;
@@ -8,7 +7,6 @@ import io.turbidite.core.type.RecordType;
 
 import java.io.OutputStream;
 import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.function.ToLongFunction;
@@ -189,10 +187,7 @@ public final class QueryFigures {
             writer.setLong(8, random.nextInt(80, 5_000));
             writer.setDouble(9, random.nextInt(-60, 600));
             writer.setPoint(10, random.nextDouble() * 100, random.nextDouble() * 100);
-            writer.openString(
-                    "remark",
-                    Slice.of("as it came from the column of the file"
-                            .getBytes(StandardCharsets.UTF_8)));
+            writer.openString("remark", "as it came from the column of the file");
             source.add(writer.finish(), view);
         }
         source.finish();

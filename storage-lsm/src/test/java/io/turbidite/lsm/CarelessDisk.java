@@ -2,10 +2,12 @@ package io.turbidite.lsm;
 
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 
 /** A disk that says it has synced what it has not: bugs to be planted under a store. */
 final class CarelessDisk implements Disk {
@@ -13,8 +15,7 @@ final class CarelessDisk implements Disk {
     private final Predicate<String> skipsFileSync;
     private final Predicate<String> skipsDirectorySync;
 
-    CarelessDisk(
-            Disk disk, Predicate<String> skipsFileSync, Predicate<String> skipsDirectorySync) {
+    CarelessDisk(Disk disk, Predicate<String> skipsFileSync, Predicate<String> skipsDirectorySync) {
         this.disk = disk;
         this.skipsFileSync = skipsFileSync;
         this.skipsDirectorySync = skipsDirectorySync;

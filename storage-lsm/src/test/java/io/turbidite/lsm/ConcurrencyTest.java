@@ -13,6 +13,10 @@ import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.merge.MergePolicySpec;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,8 +26,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Real threads: transfers between accounts in atomic batches, while readers check at snapshots that no
@@ -40,20 +42,16 @@ class ConcurrencyTest {
     @Timeout(120)
     void every_snapshot_shows_whole_batches() throws Exception {
         long seed = Seeds.of("ConcurrencyTest");
-        LogOptions log =
-                LogOptions.defaults()
-                        .withSegmentBytes(1 << 20, 64, 256, 64 << 10)
-                        .withDurability(Durability.INTERVAL);
+        LogOptions log = LogOptions.defaults()
+                .withSegmentBytes(1 << 20, 64, 256, 64 << 10)
+                .withDurability(Durability.INTERVAL);
         StoreOptions options = new StoreOptions(1 << 20, 1 << 20, 2 << 20, log);
         SimDisk disk = new SimDisk(seed, Profile.STRICT);
-        try (Store store =
-                        Store.open(disk, ThreadTasks.create("test"), Clock.system(), options);
+        try (Store store = Store.open(disk, ThreadTasks.create("test"), Clock.system(), options);
                 ExecutorService threads = Executors.newFixedThreadPool(WRITERS + 2)) {
-            Dataset dataset =
-                    store.createDataset(
-                            Row.spec("Accounts")
-                                    .partitions(3)
-                                    .mergePolicy(MergePolicySpec.parse("correlated-tiering")));
+            Dataset dataset = store.createDataset(Row.spec("Accounts")
+                    .partitions(3)
+                    .mergePolicy(MergePolicySpec.parse("correlated-tiering")));
             for (long id = 0; id < ACCOUNTS; id++) {
                 dataset.upsert(account(id, BALANCE).toMap());
             }
@@ -65,13 +63,11 @@ class ConcurrencyTest {
                 writers.add(threads.submit(() -> transfer(store, dataset, number, seed)));
             }
             Future<?> reader = threads.submit(() -> read(dataset, done));
-            Future<?> disturber =
-                    threads.submit(
-                            () -> {
-                                while (!done.get()) {
-                                    dataset.flush();
-                                }
-                            });
+            Future<?> disturber = threads.submit(() -> {
+                while (!done.get()) {
+                    dataset.flush();
+                }
+            });
             for (Future<?> writer : writers) {
                 writer.get();
             }

@@ -7,6 +7,7 @@ import io.turbidite.core.log.Durability;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+
 import java.util.List;
 import java.util.function.UnaryOperator;
 

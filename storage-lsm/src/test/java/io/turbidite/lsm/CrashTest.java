@@ -1,10 +1,8 @@
 package io.turbidite.lsm;
 
-
 import io.turbidite.core.sim.Seeds;
 
 import org.junit.jupiter.api.Test;
-
 
 /**
  * R1 to R4: a power cut before each durable step of a random history, in all three profiles of what
@@ -31,6 +29,8 @@ class CrashTest {
                 break;
             }
         }
-        System.out.printf("CrashTest: %d power cuts, %d during recovery%n", crashes.cutCount(), crashes.nestedCount());
+        System.out.printf(
+                "CrashTest: %d power cuts, %d during recovery%n",
+                crashes.cutCount(), crashes.nestedCount());
     }
 }

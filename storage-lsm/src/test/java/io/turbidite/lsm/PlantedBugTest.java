@@ -12,10 +12,12 @@ import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.version.MemoryLayer;
+
+import org.junit.jupiter.api.Test;
+
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.Test;
 
 /** R23: the suites bite. Each bug is planted, and the check that claims to find it must. */
 class PlantedBugTest {
@@ -24,12 +26,11 @@ class PlantedBugTest {
     private static void foundByCrashRuns(UnaryOperator<Disk> bug) {
         long seed = Seeds.of("PlantedBugTest");
         CrashRun crashes = new CrashRun(bug);
-        assertThatThrownBy(
-                        () -> {
-                            for (int i = 0; i < RUNS_MAX; i++) {
-                                crashes.run(Seeds.mix(seed, i));
-                            }
-                        })
+        assertThatThrownBy(() -> {
+                    for (int i = 0; i < RUNS_MAX; i++) {
+                        crashes.run(Seeds.mix(seed, i));
+                    }
+                })
                 .isInstanceOfAny(AssertionError.class, StorageException.class);
     }
 
@@ -67,8 +68,7 @@ class PlantedBugTest {
     }
 
     private static SimStore store() {
-        return SimStore.open(
-                new SimDisk(5, Profile.STRICT), 5, SimStore.options(Durability.NONE));
+        return SimStore.open(new SimDisk(5, Profile.STRICT), 5, SimStore.options(Durability.NONE));
     }
 
     private static Row row(long id, String user) {

@@ -46,8 +46,7 @@ final class SimStore implements AutoCloseable {
     /**
      * Opens a store that sees the disk through {@code lens}: a planted bug, perhaps.
      */
-    static SimStore open(
-            SimDisk disk, long seed, StoreOptions options, UnaryOperator<Disk> lens) {
+    static SimStore open(SimDisk disk, long seed, StoreOptions options, UnaryOperator<Disk> lens) {
         SimClock clock = new SimClock();
         SimTasks tasks = new SimTasks(seed, clock);
         return new SimStore(disk, tasks, Store.open(lens.apply(disk), tasks, clock, options));

@@ -72,7 +72,8 @@ class KillTest {
             Dataset dataset = store.dataset("T");
             for (long id = 0; id < KilledWriter.KEY_COUNT; id++) {
                 Map<String, ?> record = dataset.get(id);
-                long found = record == null ? 0 : Objects.requireNonNull((Long) record.get("version"));
+                long found =
+                        record == null ? 0 : Objects.requireNonNull((Long) record.get("version"));
                 assertThat(found)
                         .as("key %d; %s", id, Seeds.replay("KillTest", seed))
                         .isGreaterThanOrEqualTo(acknowledged.getOrDefault(id, 0L));

@@ -12,7 +12,8 @@ import java.util.Objects;
 
 /** The code in the documents runs and is the code that was run. */
 class SamplesTest {
-    private static final Path ROOT = Objects.requireNonNull(Path.of("").toAbsolutePath().getParent());
+    private static final Path ROOT =
+            Objects.requireNonNull(Path.of("").toAbsolutePath().getParent());
 
     @Test
     void the_first_store_finds_the_tweet(@TempDir Path directory) {
