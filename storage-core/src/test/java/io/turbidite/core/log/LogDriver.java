@@ -14,7 +14,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Objects;
-import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 
@@ -124,7 +123,7 @@ final class LogDriver implements AutoCloseable {
                 claims.add(log().claim(40));
             }
         } finally {
-            Collections.shuffle(claims, new Random(random.nextLong()));
+            Collections.shuffle(claims, random);
             for (Claim claim : claims) {
                 if (random.nextInt(3) == 0) {
                     claim.cancel();

@@ -17,9 +17,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The crash and fault suites catch each planted mistake (R23). */
-@Timeout(60)
+@Timeout(120)
 class LogTeethTest {
-    private static final int TRY_COUNT_MAX = 60;
+    private static final int TRY_COUNT_MAX = 400;
 
     @ParameterizedTest
     @EnumSource(
