@@ -1,4 +1,4 @@
-/** To be described by its room. */
+/** Dispatches {@code ./turbidite bench SUITE}. Start reading at {@link io.turbidite.bench.Main}. */
 @NullMarked
 package io.turbidite.bench;
 

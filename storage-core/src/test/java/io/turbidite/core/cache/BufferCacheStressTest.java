@@ -106,8 +106,11 @@ class BufferCacheStressTest {
             assertThat(statistics.pinnedFrameCount()).isZero();
             assertThat(statistics.loadCount()).isEqualTo(pages.loadCount());
             cache.checkInvariants();
+            // a page that is evicted between its load and its pin is loaded again: a few more at
+            // most
+            long pins = 2L * WORKERS * ROUNDS * 500;
             assertThat(statistics.hitCount() + statistics.loadCount())
-                    .isEqualTo(2L * WORKERS * ROUNDS * 500);
+                    .isBetween(pins, pins + pins / 1_000);
         }
     }
 

@@ -1,0 +1,57 @@
+package io.turbidite.bench.peer;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.SplittableRandom;
+
+/**
+ * The synthetic tweets of LUO19 §6.1: about 500 bytes, random 64-bit id, user in 0..99,999, increasing
+ * creation time; with a given probability a tweet is an update of a past one, chosen uniformly. The same
+ * seed gives the same tweets.
+ */
+public final class TweetSource {
+    /** Users are below it. */
+    public static final int USER_COUNT = 100_000;
+
+    private static final int TEXT_BYTES = 1 << 16;
+
+    private final SplittableRandom random;
+    private final double updateRatio;
+    private final long[] ids;
+    private final MemorySegment text;
+    private int idCount;
+    private long created = 1_700_000_000_000_000L;
+
+    /**
+     * @param count most tweets that will be asked for
+     */
+    public TweetSource(long seed, int count, double updateRatio) {
+        this.random = new SplittableRandom(seed);
+        this.updateRatio = updateRatio;
+        this.ids = new long[count];
+        this.text = Arena.ofAuto().allocate(TEXT_BYTES);
+        for (int i = 0; i < TEXT_BYTES; i++) {
+            text.set(ValueLayout.JAVA_BYTE, i, (byte) ('a' + random.nextInt(26)));
+        }
+    }
+
+    /** Makes the next tweet. */
+    public void next(Tweet tweet) {
+        if (idCount > 0 && random.nextDouble() < updateRatio) {
+            tweet.id = ids[random.nextInt(idCount)];
+        } else {
+            tweet.id = random.nextLong();
+            ids[idCount++] = tweet.id;
+        }
+        tweet.user = random.nextInt(USER_COUNT);
+        tweet.created = created++;
+        int bytes = 430 + random.nextInt(100);
+        tweet.message.set(text, random.nextInt(TEXT_BYTES - bytes), bytes);
+    }
+
+    /** The id of a tweet that was made. */
+    public long pastId(SplittableRandom chooser) {
+        return ids[chooser.nextInt(idCount)];
+    }
+}

@@ -1,0 +1,144 @@
+package io.turbidite.bench.report;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+
+import org.knowm.xchart.BitmapEncoder;
+import org.knowm.xchart.CategoryChart;
+import org.knowm.xchart.CategoryChartBuilder;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+
+import javax.imageio.ImageIO;
+
+/**
+ * Figures of several engines over several rounds. What is quoted is the median of the rounds and the
+ * ratio of medians: machines are shared and noisy.
+ */
+public final class Report {
+    private final String title;
+    private final Map<String, String> setting = new LinkedHashMap<>();
+
+    /** Work, then engine, then one figure a round. */
+    private final Map<String, Map<String, List<Double>>> figures = new LinkedHashMap<>();
+
+    public Report(String title) {
+        this.title = title;
+    }
+
+    /** A fact that a reader must know: machine, sizes, cache state, command. */
+    public Report setting(String name, Object value) {
+        setting.put(name, value.toString());
+        return this;
+    }
+
+    public void add(String work, String engine, double figure) {
+        figures.computeIfAbsent(work, key -> new LinkedHashMap<>())
+                .computeIfAbsent(engine, key -> new ArrayList<>())
+                .add(figure);
+    }
+
+    private static double median(Map<String, List<Double>> byEngine, String engine) {
+        List<Double> rounds = Objects.requireNonNull(byEngine.get(engine));
+        double[] sorted =
+                rounds.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+        return sorted.length % 2 == 1
+                ? sorted[sorted.length / 2]
+                : (sorted[sorted.length / 2 - 1] + sorted[sorted.length / 2]) / 2;
+    }
+
+    private List<String> engines() {
+        return figures.values().stream()
+                .findFirst()
+                .map(byEngine -> List.copyOf(byEngine.keySet()))
+                .orElse(List.of());
+    }
+
+    /** The table: a row for each work, the medians, and the first engine's share of each other. */
+    public String table() {
+        List<String> engines = engines();
+        StringBuilder text = new StringBuilder("# ").append(title).append("\n\n");
+        setting.forEach((name, value) -> text.append("- %s: %s%n".formatted(name, value)));
+        text.append("\n| work |");
+        engines.forEach(engine -> text.append(" %s |".formatted(engine)));
+        engines.stream()
+                .skip(1)
+                .forEach(e -> text.append(" %s / %s |".formatted(engines.get(0), e)));
+        text.append("\n|---|").append("---|".repeat(2 * engines.size() - 1)).append('\n');
+        figures.forEach((work, byEngine) -> {
+            text.append("| ").append(work).append(" |");
+            for (String engine : engines) {
+                text.append(String.format(Locale.ROOT, " %.3f |", median(byEngine, engine)));
+            }
+            double first = median(byEngine, engines.get(0));
+            for (String engine : engines.subList(1, engines.size())) {
+                text.append(
+                        String.format(Locale.ROOT, " %.2f |", first / median(byEngine, engine)));
+            }
+            text.append('\n');
+        });
+        return text.toString();
+    }
+
+    /** Writes {@code NAME.md}, {@code NAME.json} and {@code NAME.png}. */
+    public void write(Path directory, String name) throws IOException {
+        Files.createDirectories(directory);
+        Files.writeString(
+                directory.resolve(name + ".md"),
+                table() + "\n![the same as a plot](%s.png)\n".formatted(name));
+        new ObjectMapper()
+                .enable(SerializationFeature.INDENT_OUTPUT)
+                .writeValue(
+                        directory.resolve(name + ".json").toFile(),
+                        Map.of("title", title, "setting", setting, "figures", figures));
+        plot(directory.resolve(name + ".png"));
+    }
+
+    private void plot(Path file) throws IOException {
+        List<String> works = new ArrayList<>(figures.keySet());
+        CategoryChart chart = new CategoryChartBuilder()
+                .width(1_000)
+                .height(480)
+                .title(title + ": CPU, the slowest engine of each work = 1")
+                .build();
+        chart.getStyler().setXAxisLabelRotation(20);
+        for (String engine : engines()) {
+            List<Double> shares = new ArrayList<>();
+            for (String work : works) {
+                Map<String, List<Double>> byEngine = Objects.requireNonNull(figures.get(work));
+                double most = byEngine.keySet().stream()
+                        .mapToDouble(name -> median(byEngine, name))
+                        .max()
+                        .orElse(1);
+                shares.add(median(byEngine, engine) / most);
+            }
+            chart.addSeries(engine, works, shares);
+        }
+        if (!ImageIO.write(BitmapEncoder.getBufferedImage(chart), "png", file.toFile())) {
+            throw new IOException("no writer of PNG is there to write " + file);
+        }
+    }
+
+    /** The machine, as far as a JVM can tell. */
+    public static String machine() {
+        return "%d processors, %s, JDK %s"
+                .formatted(
+                        Runtime.getRuntime().availableProcessors(),
+                        System.getProperty("os.arch"),
+                        Runtime.version());
+    }
+
+    @Override
+    public String toString() {
+        return title + Arrays.toString(figures.keySet().toArray());
+    }
+}
