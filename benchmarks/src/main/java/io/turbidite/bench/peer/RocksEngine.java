@@ -36,6 +36,10 @@ import java.util.List;
  * record is read, its entry is single-deleted and the new one put where the user changed.
  */
 public final class RocksEngine implements Engine {
+    static {
+        RocksDB.loadLibrary();
+    }
+
     private static final int HEADER_BYTES = 12;
     private static final int BATCH = 1_000;
 
@@ -57,7 +61,6 @@ public final class RocksEngine implements Engine {
      * @param cacheBytes the block cache
      */
     public RocksEngine(Path directory, long writeMemoryBytes, long cacheBytes) {
-        RocksDB.loadLibrary();
         LRUCache cache = own(new LRUCache(cacheBytes));
         ColumnFamilyOptions primary = own(new ColumnFamilyOptions())
                 .setWriteBufferSize(writeMemoryBytes)
