@@ -38,6 +38,12 @@ public final class Limits {
         return name;
     }
 
+    /** What to throw when {@code what} has a key of more than {@link #KEY_BYTES_MAX}. */
+    public static InvalidRequestException keyTooLong(String what, int byteCount) {
+        return new InvalidRequestException("%s: a key of %d bytes is longer than the limit of %d"
+                .formatted(what, byteCount, KEY_BYTES_MAX));
+    }
+
     /**
      * Returns {@code byteCount} if a key may be that long.
      *
@@ -45,8 +51,7 @@ public final class Limits {
      */
     public static int checkKeyBytes(String what, int byteCount) {
         if (byteCount > KEY_BYTES_MAX) {
-            throw new InvalidRequestException("%s: a key of %d bytes is longer than the limit of %d"
-                    .formatted(what, byteCount, KEY_BYTES_MAX));
+            throw keyTooLong(what, byteCount);
         }
         return byteCount;
     }

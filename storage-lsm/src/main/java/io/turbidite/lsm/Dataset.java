@@ -308,7 +308,9 @@ public final class Dataset implements Source {
         Scratch scratch = scratches.take();
         sink.clear();
         schema.primaryKey().append(scratch.view.wrap(record), sink);
-        Limits.checkKeyBytes("primary key of " + schema.name(), sink.length());
+        if (sink.length() > Limits.KEY_BYTES_MAX) {
+            throw Limits.keyTooLong("primary key of " + schema.name(), sink.length());
+        }
         sink.asSlice(key);
         scratches.give(scratch);
         if (!blind) {

@@ -48,7 +48,9 @@ public final class EngineSuite {
         this.upserts = upserts;
         this.rounds = rounds;
         this.directory = directory;
-        this.report = new Report("Eager upserts, gets, scans and secondary queries beside RocksDB")
+        this.report = new Report(
+                        "Eager upserts, gets, scans and secondary queries beside RocksDB",
+                        List.of("Turbidite", "RocksDB"))
                 .setting("machine", Report.machine())
                 .setting("tweets", upserts + ", about 500 bytes, 10 % updates")
                 .setting(

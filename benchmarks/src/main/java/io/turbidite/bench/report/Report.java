@@ -26,13 +26,18 @@ import javax.imageio.ImageIO;
  */
 public final class Report {
     private final String title;
+    private final List<String> engines;
     private final Map<String, String> setting = new LinkedHashMap<>();
 
     /** Work, then engine, then one figure a round. */
     private final Map<String, Map<String, List<Double>>> figures = new LinkedHashMap<>();
 
-    public Report(String title) {
+    /**
+     * @param engines in the order of the columns; the first is set against each other one
+     */
+    public Report(String title, List<String> engines) {
         this.title = title;
+        this.engines = List.copyOf(engines);
     }
 
     /** A fact that a reader must know: machine, sizes, cache state, command. */
@@ -56,16 +61,8 @@ public final class Report {
                 : (sorted[sorted.length / 2 - 1] + sorted[sorted.length / 2]) / 2;
     }
 
-    private List<String> engines() {
-        return figures.values().stream()
-                .findFirst()
-                .map(byEngine -> List.copyOf(byEngine.keySet()))
-                .orElse(List.of());
-    }
-
     /** The table: a row for each work, the medians, and the first engine's share of each other. */
     public String table() {
-        List<String> engines = engines();
         StringBuilder text = new StringBuilder("# ").append(title).append("\n\n");
         setting.forEach((name, value) -> text.append("- %s: %s%n".formatted(name, value)));
         text.append("\n| work |");
@@ -111,7 +108,7 @@ public final class Report {
                 .title(title + ": CPU, the slowest engine of each work = 1")
                 .build();
         chart.getStyler().setXAxisLabelRotation(20);
-        for (String engine : engines()) {
+        for (String engine : engines) {
             List<Double> shares = new ArrayList<>();
             for (String work : works) {
                 Map<String, List<Double>> byEngine = Objects.requireNonNull(figures.get(work));

@@ -5,11 +5,13 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
+import io.turbidite.core.type.TypeKind;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.MemoryLayer;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The eager strategy (LUO19 §3.1): the old record is known at each write, so that every index and
@@ -24,9 +26,13 @@ import java.util.List;
  * <p><em>Confined to one thread:</em> it owns the scratch space of a writer.
  */
 public final class EagerMaintainer {
+    /** A rectangle, the widest fixed kind, takes less than 36 bytes of a key. */
+    private static final int FIXED_FIELDS_MAX = 14;
+
     private static final Slice NOTHING = new Slice();
 
     private final DatasetSchema schema;
+    private final boolean fixedWidth;
     private final RecordView newRecord;
     private final RecordView oldRecord;
     private final ByteSink newKey = new ByteSink(256, 2 * Limits.KEY_BYTES_MAX);
@@ -36,6 +42,7 @@ public final class EagerMaintainer {
 
     public EagerMaintainer(DatasetSchema schema) {
         this.schema = schema;
+        this.fixedWidth = isFixedWidth(schema);
         this.newRecord = new RecordView(schema.type());
         this.oldRecord = new RecordView(schema.type());
     }
@@ -51,15 +58,32 @@ public final class EagerMaintainer {
      * @throws io.turbidite.core.InvalidRequestException naming the field
      */
     public void check(Slice key, Slice record) {
+        if (fixedWidth && key.length() <= Limits.KEY_BYTES_MAX / 2) {
+            return;
+        }
         newRecord.wrap(record);
         for (IndexSchema index : schema.indexes()) {
             entryKey(index.key(), newRecord, key, newKey);
-            Limits.checkKeyBytes("index " + index.name(), newKey.length());
+            if (newKey.length() > Limits.KEY_BYTES_MAX) {
+                throw Limits.keyTooLong("index " + index.name(), newKey.length());
+            }
         }
         for (KeySpec filter : schema.filter()) {
             newKey.clear();
             filter.append(newRecord, newKey);
         }
+    }
+
+    /** Whether no index or filter key can be long: all their fields together take half a key at most. */
+    private static boolean isFixedWidth(DatasetSchema schema) {
+        return Stream.concat(
+                        schema.indexes().stream().map(IndexSchema::key), schema.filter().stream())
+                .allMatch(spec -> spec.kinds().size() <= FIXED_FIELDS_MAX
+                        && spec.kinds().stream().noneMatch(EagerMaintainer::isVariable));
+    }
+
+    private static boolean isVariable(TypeKind kind) {
+        return kind == TypeKind.STRING || kind == TypeKind.BINARY || kind == TypeKind.DECIMAL;
     }
 
     /**

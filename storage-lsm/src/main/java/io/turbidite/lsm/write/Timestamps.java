@@ -7,8 +7,10 @@ import io.turbidite.lsm.merge.VersionRetention;
 
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.BooleanSupplier;
 
 /**
  * Draws operation numbers, knows the read watermark, keeps the registered snapshots (D2, D3).
@@ -33,6 +35,9 @@ public final class Timestamps {
     private final TreeMap<Long, Integer> snapshots = new TreeMap<>();
     private final Tasks tasks;
 
+    /** Who waits for the watermark: without any, a write signals nobody. */
+    private final AtomicInteger waiting = new AtomicInteger();
+
     /**
      * @param last the highest timestamp that the manifest or the log has seen
      */
@@ -49,7 +54,7 @@ public final class Timestamps {
      */
     public void awaitRoom() {
         if (lastDrawn.get() - watermark.get() >= WINDOW / 2) {
-            tasks.await(() -> lastDrawn.get() - watermark.get() < WINDOW / 2);
+            await(() -> lastDrawn.get() - watermark.get() < WINDOW / 2);
         }
     }
 
@@ -79,7 +84,7 @@ public final class Timestamps {
                 passed = watermark.get();
             }
         }
-        if (moved) {
+        if (moved && waiting.get() > 0) {
             tasks.signal();
         }
     }
@@ -87,7 +92,16 @@ public final class Timestamps {
     /** Returns when readers see {@code timestamp}. */
     public void awaitVisible(long timestamp) {
         if (watermark.get() < timestamp) {
-            tasks.await(() -> watermark.get() >= timestamp);
+            await(() -> watermark.get() >= timestamp);
+        }
+    }
+
+    private void await(BooleanSupplier condition) {
+        waiting.incrementAndGet();
+        try {
+            tasks.await(condition);
+        } finally {
+            waiting.decrementAndGet();
         }
     }
 
