@@ -2,6 +2,7 @@ package io.turbidite.lsm;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
+import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.cache.CacheOptions;
 import io.turbidite.core.file.Disk;
@@ -90,8 +91,7 @@ final class OpenStore {
         }
         Disk.Lock lock = disk.tryLock(StoreFiles.LOCK);
         if (lock == null) {
-            throw new InvalidRequestException(
-                    "the store in %s is in use by another process".formatted(disk.description()));
+            throw new StoreInUseException(disk.description());
         }
         OpenStore opened = null;
         boolean complete = false;
