@@ -1,0 +1,24 @@
+package io.turbidite.feeds.command;
+
+import io.turbidite.core.time.Clock;
+
+import java.io.PrintStream;
+import java.nio.file.Path;
+
+/**
+ * What a command talks to. <em>Immutable.</em>
+ *
+ * @param out answers
+ * @param err everything else
+ * @param terminal whether somebody watches {@code err}: progress is drawn only then
+ * @param home where the project lies, with its samples
+ * @param interrupts how the user asks to stop
+ * @param clock measures what is reported
+ */
+record Console(
+        PrintStream out,
+        PrintStream err,
+        boolean terminal,
+        Path home,
+        Interrupts interrupts,
+        Clock clock) {}

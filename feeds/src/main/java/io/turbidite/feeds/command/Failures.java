@@ -1,0 +1,92 @@
+package io.turbidite.feeds.command;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.FormatVersionException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.StoreInUseException;
+import io.turbidite.feeds.DefinitionException;
+import io.turbidite.feeds.DefinitionException.Problem;
+
+import org.jspecify.annotations.Nullable;
+
+import java.io.PrintStream;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Says what went wrong in one or two lines, and chooses the exit code. Static, without state. */
+final class Failures {
+    private static final String NAME = "turbidite: ";
+    private static final int MORE_PLACES_MAX = 8;
+
+    private Failures() {}
+
+    /** Prints {@code failure} and returns the exit code. */
+    static int report(Throwable failure, PrintStream err, boolean debug) {
+        if (debug) {
+            failure.printStackTrace(err);
+        }
+        err.println(NAME + oneLine(what(failure)));
+        String advice = advice(failure);
+        if (advice != null) {
+            err.println("  " + advice);
+        }
+        return failure instanceof InvalidRequestException
+                        && !(failure instanceof StoreInUseException)
+                ? Main.EXIT_USAGE
+                : Main.EXIT_FAILED;
+    }
+
+    static String oneLine(String text) {
+        return text.strip().replaceAll("\\s*\\R\\s*", " ");
+    }
+
+    private static String what(Throwable failure) {
+        return switch (failure) {
+            case DefinitionException e -> e.problems().getFirst().toString();
+            case StorageException e -> String.valueOf(e.getMessage());
+            case OutOfMemoryError e -> "out of memory: " + e.getMessage();
+            default -> "internal error: " + failure;
+        };
+    }
+
+    private static @Nullable String advice(Throwable failure) {
+        return switch (failure) {
+            case DefinitionException e -> morePlaces(e.problems());
+            case StoreInUseException e -> "wait until that process has ended, or end it";
+            case InvalidRequestException e -> null;
+            case CorruptionException e ->
+                "./turbidite verify STORE lists all damage; restore the store from a copy, or load it anew";
+            case FormatVersionException e -> "use the version of turbidite that wrote the store";
+            case StoreFailedException e ->
+                "run the command again: opening the store recovers everything that was acknowledged";
+            case StorageIoException e ->
+                switch (e.kind()) {
+                    case ACCESS_DENIED ->
+                        "give this user the right to write there: even reading a store takes its lock";
+                    case NO_SPACE ->
+                        "free some space and run the command again: what was accepted is safe";
+                    case TOO_MANY_FILES -> "raise the limit of open files (ulimit -n)";
+                    case NOT_FOUND, ALREADY_EXISTS, IO -> null;
+                };
+            case OutOfMemoryError e ->
+                "give the JVM more: TURBIDITE_JAVA_OPTS=-Xmx4g ./turbidite …";
+            default -> "this is a bug; --debug prints where";
+        };
+    }
+
+    private static @Nullable String morePlaces(List<Problem> problems) {
+        if (problems.size() == 1) {
+            return null;
+        }
+        List<Problem> more = problems.subList(1, problems.size());
+        String places = more.stream()
+                .limit(MORE_PLACES_MAX)
+                .map(p -> "line %d %s".formatted(p.line(), p.key()).strip())
+                .collect(Collectors.joining(", "));
+        int left = more.size() - MORE_PLACES_MAX;
+        return "also wrong: " + places + (left > 0 ? " and %d more".formatted(left) : "");
+    }
+}

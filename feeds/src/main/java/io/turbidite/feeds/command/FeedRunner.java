@@ -1,0 +1,113 @@
+package io.turbidite.feeds.command;
+
+import io.turbidite.feeds.Feed;
+import io.turbidite.feeds.FeedDefinition;
+import io.turbidite.feeds.FeedReport;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.Store;
+
+import org.jspecify.annotations.Nullable;
+
+import java.nio.file.Path;
+import java.util.function.Consumer;
+
+/**
+ * Runs a feed into a store while somebody watches: with progress, and until the source ends or the user
+ * asks to stop. <em>Used once; stopping is thread-safe.</em>
+ */
+final class FeedRunner {
+    private final Console console;
+    private final FeedDefinition definition;
+    private final Path directory;
+    private @Nullable Feed running;
+    private boolean stopped;
+
+    FeedRunner(Console console, FeedDefinition definition, Path directory) {
+        this.console = console;
+        this.definition = definition;
+        this.directory = directory;
+    }
+
+    /** What is done with the store when the feed has ended, before it is closed. */
+    @FunctionalInterface
+    interface Then {
+        void run(Store store, FeedReport report);
+    }
+
+    /**
+     * Runs the feed, then {@code then} unless the user asked to stop, then {@code summary}.
+     *
+     * @return the exit code
+     */
+    int run(Then then, Consumer<FeedReport> summary) {
+        Feed.check(definition);
+        try (Interrupts.Watch watch = console.interrupts().watch(this::stop)) {
+            FeedReport report = load(then);
+            summary.accept(report);
+            console.out().flush();
+            return report.finished() && !watch.interrupted() ? Main.EXIT_OK : Main.EXIT_INTERRUPTED;
+        }
+    }
+
+    private FeedReport load(Then then) {
+        try (Store store = Store.open(directory, definition.storeOptions());
+                Feed feed = Feed.open(definition, store)) {
+            setRunning(feed);
+            FeedReport report;
+            try (Progress progress = Progress.of(console, definition.feed())) {
+                report = feed.run(progress);
+                if (report.finished()) {
+                    // else the next command would have to replay the log
+                    store.datasets().forEach(Dataset::flush);
+                }
+            }
+            if (report.finished()) {
+                then.run(store, report);
+            }
+            return report;
+        }
+    }
+
+    private synchronized void setRunning(Feed feed) {
+        running = feed;
+        if (stopped) {
+            feed.stop();
+        }
+    }
+
+    private synchronized void stop() {
+        stopped = true;
+        if (running != null) {
+            running.stop();
+        }
+    }
+
+    /** The summary of design §9. */
+    static Json.Line summary(FeedReport report, String store) {
+        return Json.line()
+                .put("step", "summary")
+                .put("feed", report.feed())
+                .put("dataset", report.dataset())
+                .put("records", report.records())
+                .put("rejected", report.rejected())
+                .put("seconds", Math.round(report.seconds() * 1e3) / 1e3)
+                .put("store", store);
+    }
+
+    /** One line on what was loaded. */
+    static String text(FeedReport report) {
+        if (report.finished() && report.resumed() && report.records() + report.rejected() == 0) {
+            return "%s: nothing new, the source was loaded before".formatted(report.feed());
+        }
+        return "%s: %s%s in %s (%s a second), %s rejected%s"
+                .formatted(
+                        report.feed(),
+                        Words.count(report.records(), report.resumed() ? "more record" : "record"),
+                        report.finished() ? "" : " before it was stopped",
+                        Words.seconds(report.seconds()),
+                        Words.number(
+                                Math.round(report.records() / Math.max(report.seconds(), 1e-3))),
+                        Words.number(report.rejected()),
+                        report.finished() ? "" : "; run it again to go on");
+    }
+}

@@ -1,0 +1,48 @@
+package io.turbidite.feeds.command;
+
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreDescription;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+import java.util.concurrent.Callable;
+
+/** Shows what a store consists of. */
+@Command(
+        name = "inspect",
+        customSynopsis = "./turbidite inspect STORE [--json] [--debug]",
+        description =
+                "Show the datasets, partitions, indexes and components of a store, and its log.",
+        sortOptions = false)
+final class InspectCommand implements Callable<Integer> {
+    private final Console console;
+
+    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
+    private String directory = "";
+
+    @Mixin
+    private final CommonOptions common = new CommonOptions();
+
+    InspectCommand(Console console) {
+        this.console = console;
+    }
+
+    @Override
+    public Integer call() {
+        try (Store store = Stores.openExisting(directory)) {
+            StoreDescription description = store.describe();
+            if (common.json) {
+                console.out()
+                        .println(Json.text(Inspection.toMap(
+                                directory,
+                                description,
+                                name -> store.dataset(name).type())));
+            } else {
+                Inspection.print(directory, description, console.out());
+            }
+        }
+        return Main.EXIT_OK;
+    }
+}

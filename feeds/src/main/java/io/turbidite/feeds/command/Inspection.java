@@ -1,0 +1,161 @@
+package io.turbidite.feeds.command;
+
+import io.turbidite.core.type.RecordType;
+import io.turbidite.lsm.StoreDescription;
+import io.turbidite.lsm.StoreDescription.ComponentDescription;
+import io.turbidite.lsm.StoreDescription.DatasetDescription;
+import io.turbidite.lsm.StoreDescription.FilterDescription;
+import io.turbidite.lsm.StoreDescription.IndexDescription;
+import io.turbidite.lsm.StoreDescription.PartitionDescription;
+
+import org.jspecify.annotations.Nullable;
+
+import java.io.PrintStream;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** A store's description as JSON and as text. Static, without state. */
+final class Inspection {
+    private Inspection() {}
+
+    static Map<String, @Nullable Object> toMap(
+            String directory, StoreDescription store, Function<String, RecordType> typeOf) {
+        return Json.line()
+                .put("store", directory)
+                .put("lastTimestamp", store.lastTimestamp())
+                .put("watermark", store.watermark())
+                .put("logBytes", store.logBytes())
+                .put(
+                        "datasets",
+                        store.datasets().stream()
+                                .map(dataset -> toMap(dataset, typeOf.apply(dataset.name())))
+                                .toList())
+                .toMap();
+    }
+
+    private static Map<String, @Nullable Object> toMap(
+            DatasetDescription dataset, RecordType type) {
+        Json.Line fields = Json.line();
+        type.fields().forEach(field -> fields.put(field.name(), field.typeLabel()));
+        return Json.line()
+                .put("name", dataset.name())
+                .put("type", fields.toMap())
+                .put("primaryKey", dataset.primaryKey())
+                .put("filter", dataset.filterFields())
+                .put("maintenance", dataset.maintenance())
+                .put("mergePolicy", dataset.mergePolicy())
+                .put(
+                        "partitions",
+                        dataset.partitions().stream().map(Inspection::toMap).toList())
+                .toMap();
+    }
+
+    private static Map<String, @Nullable Object> toMap(PartitionDescription partition) {
+        return Json.line()
+                .put("partition", partition.number())
+                .put("flushedTs", partition.flushedTimestamp())
+                .put("memoryEntries", partition.memoryEntries())
+                .put("memoryBytes", partition.memoryBytes())
+                .put(
+                        "indexes",
+                        partition.indexes().stream().map(Inspection::toMap).toList())
+                .toMap();
+    }
+
+    private static Map<String, @Nullable Object> toMap(IndexDescription index) {
+        return Json.line()
+                .put("name", index.name())
+                .put("on", index.fields())
+                .put(
+                        "components",
+                        index.components().stream().map(Inspection::toMap).toList())
+                .toMap();
+    }
+
+    /** Of indexes that are maintained eagerly nothing is ever left to repair, and nothing is dead. */
+    private static Map<String, @Nullable Object> toMap(ComponentDescription component) {
+        return Json.line()
+                .put("minTs", component.minTimestamp())
+                .put("maxTs", component.maxTimestamp())
+                .put("file", component.fileId())
+                .put("bytes", component.bytes())
+                .put("entries", component.entries())
+                .put("antimatter", component.antimatter())
+                .put("deadEntries", 0)
+                .put("repairedTs", component.maxTimestamp())
+                .put(
+                        "filters",
+                        component.filters().stream().map(Inspection::toMap).toList())
+                .toMap();
+    }
+
+    private static Map<String, @Nullable Object> toMap(FilterDescription filter) {
+        return Json.line()
+                .put("field", filter.field())
+                .put("min", filter.min())
+                .put("max", filter.max())
+                .put("hasAbsent", filter.hasAbsent())
+                .toMap();
+    }
+
+    static void print(String directory, StoreDescription store, PrintStream out) {
+        out.println("store %s: %s, last timestamp %s, log %s"
+                .formatted(
+                        directory,
+                        Words.count(store.datasets().size(), "dataset"),
+                        Words.number(store.lastTimestamp()),
+                        Words.bytes(store.logBytes())));
+        store.datasets().forEach(dataset -> print(dataset, out));
+    }
+
+    private static void print(DatasetDescription dataset, PrintStream out) {
+        out.println();
+        out.println("dataset %s %s".formatted(dataset.name(), dataset.type()));
+        out.println("  primary key %s, filter %s, maintenance %s, merge policy %s"
+                .formatted(
+                        String.join(", ", dataset.primaryKey()),
+                        dataset.filterFields().isEmpty()
+                                ? "none"
+                                : String.join(", ", dataset.filterFields()),
+                        dataset.maintenance(),
+                        dataset.mergePolicy()));
+        for (PartitionDescription partition : dataset.partitions()) {
+            out.println("  partition %d: on disk up to timestamp %s, in memory %s (%s)"
+                    .formatted(
+                            partition.number(),
+                            Words.number(partition.flushedTimestamp()),
+                            partition.memoryEntries() == 1
+                                    ? "1 entry"
+                                    : Words.number(partition.memoryEntries()) + " entries",
+                            Words.bytes(partition.memoryBytes())));
+            partition.indexes().forEach(index -> print(index, out));
+        }
+    }
+
+    private static void print(IndexDescription index, PrintStream out) {
+        out.println("    index %s on %s%s"
+                .formatted(
+                        index.name(),
+                        String.join(", ", index.fields()),
+                        index.components().isEmpty() ? ": no component yet" : ""));
+        for (ComponentDescription component : index.components()) {
+            out.println("      [%s, %s] file %d, %s, %s entries, %s anti-matter%s"
+                    .formatted(
+                            Words.number(component.minTimestamp()),
+                            Words.number(component.maxTimestamp()),
+                            component.fileId(),
+                            Words.bytes(component.bytes()),
+                            Words.number(component.entries()),
+                            Words.number(component.antimatter()),
+                            component.filters().stream()
+                                    .map(f -> ", %s %s..%s%s"
+                                            .formatted(
+                                                    f.field(),
+                                                    f.min() == null ? "" : f.min(),
+                                                    f.max() == null ? "" : f.max(),
+                                                    f.hasAbsent() ? " or absent" : ""))
+                                    .collect(Collectors.joining())));
+        }
+    }
+}

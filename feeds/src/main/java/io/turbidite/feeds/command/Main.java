@@ -1,0 +1,172 @@
+package io.turbidite.feeds.command;
+
+import io.turbidite.core.file.RealDisk;
+import io.turbidite.core.time.Clock;
+
+import org.jspecify.annotations.Nullable;
+
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+
+/** The command {@code ./turbidite}: parses arguments, runs a subcommand, turns failures into lines. */
+public final class Main {
+    static final int EXIT_OK = 0;
+    static final int EXIT_FAILED = 1;
+    static final int EXIT_USAGE = 2;
+
+    /** 128 + SIGINT, as shells have it. */
+    static final int EXIT_INTERRUPTED = 130;
+
+    /** Where the project lies; set by the launcher. */
+    private static final String HOME_PROPERTY = "turbidite.home";
+
+    /** Whether standard error is a terminal; set by the launcher, which can tell. */
+    private static final String TERMINAL_PROPERTY = "turbidite.terminal";
+
+    private Main() {}
+
+    /** Runs a subcommand and ends the process with its exit code. */
+    public static void main(String[] args) {
+        StandardOutput standard = new StandardOutput(new FileOutputStream(FileDescriptor.out));
+        PrintStream out = new PrintStream(standard, false, StandardCharsets.UTF_8);
+        PrintStream err = new PrintStream(
+                new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
+        Console console = new Console(
+                out,
+                err,
+                Boolean.getBoolean(TERMINAL_PROPERTY),
+                home(),
+                Interrupts.ofProcess(),
+                Clock.system());
+        int code = run(args, console);
+        out.flush();
+        if (out.checkError()) {
+            code = standard.isReaderGone() ? EXIT_FAILED : unwritable(err);
+        }
+        System.exit(code);
+    }
+
+    private static int unwritable(PrintStream err) {
+        err.println("turbidite: standard output can't be written; is its disk full?");
+        return EXIT_FAILED;
+    }
+
+    /**
+     * Runs a subcommand in this process, quietly: no progress bar, no watching for Ctrl-C.
+     *
+     * @return the exit code
+     */
+    public static int run(String[] args, PrintStream out, PrintStream err) {
+        return run(args, new Console(out, err, false, home(), Interrupts.none(), Clock.system()));
+    }
+
+    static int run(String[] args, Console console) {
+        boolean debug = Arrays.asList(args).contains("--debug");
+        PrintWriter out = new PrintWriter(console.out(), true, StandardCharsets.UTF_8);
+        CommandLine commands = new CommandLine(new Root())
+                .addSubcommand(new QuickstartCommand(console))
+                .addSubcommand(new RunCommand(console))
+                .addSubcommand(new QueryCommand(console))
+                .addSubcommand(new GetCommand(console))
+                .addSubcommand(new InspectCommand(console))
+                .addSubcommand(new VerifyCommand(console))
+                .setOut(out)
+                .setExpandAtFiles(false) // a key may begin with @
+                .setParameterExceptionHandler((e, given) -> misused(e, console.err(), debug))
+                .setExecutionExceptionHandler(
+                        (e, line, result) -> Failures.report(e, console.err(), debug));
+        try {
+            boolean get = args.length > 0 && args[0].equals("get");
+            int code = commands.execute(get ? GetCommand.separate(args) : args);
+            // what was printed and got lost was not done
+            return code == EXIT_OK && console.out().checkError() ? EXIT_FAILED : code;
+        } catch (OutOfMemoryError e) {
+            return Failures.report(e, console.err(), debug);
+        } finally {
+            console.out().flush();
+        }
+    }
+
+    private static int misused(ParameterException e, PrintStream err, boolean debug) {
+        CommandLine line = e.getCommandLine();
+        if (debug) {
+            e.printStackTrace(err);
+        }
+        String what = e instanceof UnmatchedArgumentException unmatched && line.getParent() == null
+                ? "unknown command '%s'; commands are %s"
+                        .formatted(unmatched.getUnmatched().getFirst(), commandNames(line))
+                : String.valueOf(e.getMessage());
+        err.println("turbidite: " + Failures.oneLine(what));
+        err.println("  %s --help says more"
+                .formatted(
+                        line.getParent() == null
+                                ? "./turbidite"
+                                : "./turbidite " + line.getCommandName()));
+        return EXIT_USAGE;
+    }
+
+    /** {@code bench} is the launcher's. */
+    private static String commandNames(CommandLine line) {
+        return String.join(", ", line.getSubcommands().keySet()) + ", bench";
+    }
+
+    /** The nearest directory upwards that has the samples, where no launcher says it. */
+    private static Path home() {
+        String given = System.getProperty(HOME_PROPERTY);
+        if (given != null) {
+            return Path.of(given);
+        }
+        Path here = Path.of("").toAbsolutePath();
+        for (Path up = here; up != null; up = up.getParent()) {
+            if (RealDisk.isDirectory(up.resolve(QuickstartCommand.SAMPLES))) {
+                return up;
+            }
+        }
+        return here;
+    }
+
+    /** What is run without a subcommand. */
+    @Command(
+            name = "turbidite",
+            customSynopsis = "./turbidite COMMAND [--help] [--json] [--debug] ...",
+            description = {
+                "Loads feeds of records into LSM stores and asks them.",
+                "New here: ./turbidite quickstart",
+            },
+            commandListHeading = "%nCommands:%n",
+            footer = {
+                "  bench       Run an experiment suite.",
+                "",
+                "Exit codes: 0 done, 1 failed, 2 wrong arguments or feed definition, 130 interrupted.",
+            })
+    private static final class Root implements Callable<Integer> {
+        @Mixin
+        @SuppressWarnings("UnusedVariable") // the parser knows its options by it
+        private final CommonOptions common = new CommonOptions();
+
+        @Spec
+        private @Nullable CommandSpec spec;
+
+        @Override
+        public Integer call() {
+            CommandLine line = Objects.requireNonNull(spec).commandLine();
+            throw new ParameterException(
+                    line, "no command given; commands are " + commandNames(line));
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package io.turbidite.feeds.command;
+
+import io.turbidite.core.file.Disk;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.Store;
+import io.turbidite.ops.Explanation;
+import io.turbidite.ops.Query;
+import io.turbidite.ops.QueryResult;
+import io.turbidite.ops.run.RunOptions;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+import java.io.UncheckedIOException;
+import java.util.concurrent.Callable;
+
+/** Asks a dataset. */
+@Command(
+        name = "query",
+        customSynopsis = "./turbidite query STORE DATASET [predicates] [options]",
+        description = {
+            "Print the records of a dataset that match all predicates, one JSON object a line.",
+            "Every predicate works on every field of a fitting type; an index makes it fast.",
+            "Values are written as the field's type is: -17, 2013-07-04T10:15:30Z, [x,y], true.",
+        },
+        sortOptions = false,
+        footer = {
+            "",
+            "Example: ./turbidite query turbidite-quickstart Flights --eq origin=JFK \\",
+            "           --range dep_delay_min=120.. --group dest --order count:desc --limit 5"
+        })
+final class QueryCommand implements Callable<Integer> {
+    /** In the store's directory; its files are gone when the query ends. */
+    private static final String SPILL_DIRECTORY = "spill";
+
+    private final Console console;
+
+    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
+    private String directory = "";
+
+    @Parameters(index = "1", paramLabel = "DATASET", description = "Name of the dataset.")
+    private String datasetName = "";
+
+    @Mixin
+    private final Question question = new Question();
+
+    @Option(
+            names = "--explain",
+            description =
+                    "Tell on standard error how the answer came about, with estimated and actual rows.")
+    private boolean explain;
+
+    @Mixin
+    private final CommonOptions common = new CommonOptions();
+
+    QueryCommand(Console console) {
+        this.console = console;
+    }
+
+    @Override
+    public Integer call() {
+        try (Store store = Stores.openExisting(directory)) {
+            Dataset dataset = store.dataset(datasetName);
+            Query query = question.on(dataset).with(options(store));
+            long startNanos = console.clock().monotonicNanos();
+            long rows;
+            Explanation explanation;
+            try (QueryResult result = query.run()) {
+                rows = result.forEachJson(new Rows(console.out()));
+                explanation = result.explain();
+            } catch (UncheckedIOException e) {
+                return Main
+                        .EXIT_FAILED; // nobody reads on; whether that is worth a word, Main knows
+            }
+            console.out().flush();
+            double millis = Words.toMillis(console.clock().monotonicNanos() - startNanos);
+            if (explain) {
+                console.err()
+                        .println(
+                                common.json
+                                        ? Json.text(explanation.toMap())
+                                        : explanation.toString());
+            } else if (console.terminal() && !common.json) {
+                console.err()
+                        .println("%s in %s: %s"
+                                .formatted(
+                                        Words.count(rows, "row"),
+                                        Words.millis(millis),
+                                        explanation.access()));
+            }
+            return Main.EXIT_OK;
+        }
+    }
+
+    /** We hold the store alone: what lies in the spill directory is left over from a killed process. */
+    private static RunOptions options(Store store) {
+        Disk disk = store.surroundings().disk();
+        if (disk.exists(SPILL_DIRECTORY)) {
+            disk.list(SPILL_DIRECTORY).forEach(name -> disk.delete(SPILL_DIRECTORY + "/" + name));
+        }
+        return RunOptions.defaults()
+                .withSpill(disk, SPILL_DIRECTORY)
+                .withTasks(store.surroundings().tasks());
+    }
+}

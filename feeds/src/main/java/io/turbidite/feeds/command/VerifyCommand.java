@@ -1,0 +1,78 @@
+package io.turbidite.feeds.command;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.check.VerifyReport;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+import java.util.List;
+import java.util.concurrent.Callable;
+
+/** Checks a store. */
+@Command(
+        name = "verify",
+        customSynopsis = "./turbidite verify STORE [--json] [--debug]",
+        description = {
+            "Check every checksum of a store, and every index against the primary.",
+            "List what is wrong and where; exit code 1 if anything is.",
+        },
+        sortOptions = false)
+final class VerifyCommand implements Callable<Integer> {
+    private final Console console;
+
+    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
+    private String directory = "";
+
+    @Mixin
+    private final CommonOptions common = new CommonOptions();
+
+    VerifyCommand(Console console) {
+        this.console = console;
+    }
+
+    @Override
+    public Integer call() {
+        VerifyReport report = verify();
+        if (common.json) {
+            Json.line()
+                    .put("ok", report.isOk())
+                    .put("datasets", report.datasets())
+                    .put("components", report.components())
+                    .put("errors", report.errors())
+                    .printTo(console.out());
+        } else if (report.isOk()) {
+            console.out()
+                    .println("ok: %s, %s, %s; every checksum and every index is right"
+                            .formatted(
+                                    Words.count(report.datasets(), "dataset"),
+                                    Words.count(report.components(), "component"),
+                                    Words.count(report.records(), "record")));
+        } else {
+            report.errors().forEach(console.out()::println);
+        }
+        if (report.isOk()) {
+            return Main.EXIT_OK;
+        }
+        int errors = report.errors().size();
+        console.err()
+                .println("turbidite: %s%s in %s"
+                        .formatted(
+                                Words.count(errors, "error"),
+                                errors == VerifyReport.ERROR_COUNT_MAX ? " (the first ones)" : "",
+                                directory));
+        console.err().println("  restore the store from a copy, or load it anew");
+        return Main.EXIT_FAILED;
+    }
+
+    /** Damage that keeps the store from being opened is an error like others. */
+    private VerifyReport verify() {
+        try (Store store = Stores.openExisting(directory)) {
+            return store.verify();
+        } catch (CorruptionException e) {
+            return new VerifyReport(0, 0, 0, List.of(String.valueOf(e.getMessage())));
+        }
+    }
+}

@@ -1,0 +1,150 @@
+package io.turbidite.feeds.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+
+import io.turbidite.feeds.command.Command.Result;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+class InspectAndVerifyTest {
+    @TempDir
+    private Path directory;
+
+    private Path store = Path.of("");
+
+    @BeforeEach
+    void load() throws IOException {
+        store = Command.load(directory);
+    }
+
+    @Test
+    void inspect_is_one_object_down_to_the_components() {
+        Result result = Command.run("inspect", store, "--json");
+        assertThat(result.code()).isZero();
+        assertThat(result.outLines()).hasSize(1);
+        JsonNode object = result.json();
+        assertThat(object.path("store").asText()).isEqualTo(store.toString());
+        assertThat(object.path("logBytes").isNumber()).isTrue();
+        JsonNode trips = dataset(object, "Trips");
+        assertThat(trips.path("primaryKey").toString()).isEqualTo("[\"carrier\",\"number\"]");
+        assertThat(trips.path("type").path("tail").asText()).isEqualTo("string?");
+        assertThat(trips.path("filter").toString()).isEqualTo("[\"at\"]");
+        assertThat(trips.path("maintenance").asText()).isEqualTo("eager");
+        assertThat(trips.path("partitions")).hasSize(2);
+        long entries = 0;
+        for (JsonNode partition : trips.path("partitions")) {
+            assertThat(partition.path("indexes")).hasSize(2);
+            assertThat(partition.path("indexes").get(0).path("name").asText()).isEqualTo("primary");
+            assertThat(partition.path("indexes").get(1).path("name").asText()).isEqualTo("by_tail");
+            assertThat(partition.path("indexes").get(1).path("on").toString())
+                    .isEqualTo("[\"tail\"]");
+            for (JsonNode component : partition.path("indexes").get(0).path("components")) {
+                entries += component.path("entries").asLong();
+                assertThat(component.path("minTs").asLong())
+                        .isLessThanOrEqualTo(component.path("maxTs").asLong());
+                assertThat(component.path("bytes").asLong()).isPositive();
+                assertThat(component.has("repairedTs")).isTrue();
+                assertThat(component.path("deadEntries").asLong()).isZero();
+                if (component.path("entries").asLong() > 0) {
+                    JsonNode filter = component.path("filters").get(0);
+                    assertThat(filter.path("field").asText()).isEqualTo("at");
+                    assertThat(filter.path("min").asText())
+                            .startsWith("2013-07-0")
+                            .endsWith("Z");
+                }
+            }
+        }
+        assertThat(entries).isEqualTo(4);
+    }
+
+    private static JsonNode dataset(JsonNode store, String name) {
+        for (JsonNode dataset : store.path("datasets")) {
+            if (dataset.path("name").asText().equals(name)) {
+                return dataset;
+            }
+        }
+        throw new AssertionError(name + " is not in " + store);
+    }
+
+    @Test
+    void inspect_reads_well_too() {
+        Result result = Command.run("inspect", store);
+        assertThat(result.code()).isZero();
+        assertThat(result.err()).isEmpty();
+        assertThat(result.out())
+                .contains(
+                        "dataset Trips",
+                        "primary key carrier, number",
+                        "index by_tail on tail",
+                        "entries");
+    }
+
+    @Test
+    void a_sound_store_verifies() {
+        Result json = Command.run("verify", store, "--json");
+        assertThat(json.code()).isZero();
+        assertThat(json.json().fieldNames())
+                .toIterable()
+                .containsExactly("ok", "datasets", "components", "errors");
+        assertThat(json.json().path("ok").asBoolean()).isTrue();
+        assertThat(json.json().path("datasets").asInt()).isEqualTo(3);
+        assertThat(json.json().path("components").asInt()).isPositive();
+        assertThat(json.json().path("errors")).isEmpty();
+
+        Result text = Command.run("verify", store);
+        assertThat(text.code()).isZero();
+        assertThat(text.outLines()).hasSize(1);
+        assertThat(text.out()).startsWith("ok: 3 datasets");
+    }
+
+    @Test
+    void a_flipped_byte_is_listed_with_its_file() throws IOException {
+        Path component = files("data").getLast();
+        flip(component);
+        Result json = Command.run("verify", store, "--json");
+        assertThat(json.code()).isEqualTo(1);
+        assertThat(json.outLines()).hasSize(1);
+        assertThat(json.json().path("ok").asBoolean()).isFalse();
+        assertThat(json.json().path("errors").get(0).asText())
+                .contains(String.valueOf(component.getFileName()), "offset");
+        Result text = Command.run("verify", store);
+        assertThat(text.code()).isEqualTo(1);
+        assertThat(text.out()).contains(String.valueOf(component.getFileName()));
+        assertThat(text.errLines()).hasSizeBetween(1, 2);
+    }
+
+    @Test
+    void damage_that_keeps_a_store_shut_is_told_by_verify_and_fails_the_others()
+            throws IOException {
+        flip(store.resolve("MANIFEST"));
+        Result verify = Command.run("verify", store, "--json");
+        assertThat(verify.code()).isEqualTo(1);
+        assertThat(verify.json().path("errors").get(0).asText()).contains("MANIFEST");
+        Result inspect = Command.run("inspect", store);
+        assertThat(inspect.code()).isEqualTo(1);
+        assertThat(inspect.errLines()).hasSizeBetween(1, 2);
+        assertThat(inspect.err()).contains("MANIFEST", "verify");
+    }
+
+    private List<Path> files(String name) throws IOException {
+        try (Stream<Path> paths = Files.list(store.resolve(name))) {
+            return paths.sorted().toList();
+        }
+    }
+
+    private static void flip(Path file) throws IOException {
+        byte[] bytes = Files.readAllBytes(file);
+        bytes[bytes.length / 2] ^= 0x10;
+        Files.write(file, bytes);
+    }
+}

@@ -1,0 +1,101 @@
+package io.turbidite.feeds.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.feeds.command.Command.Result;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+
+class MainTest {
+    private static void assertMisused(Result result) {
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.out()).isEmpty();
+        assertThat(result.errLines()).hasSizeBetween(1, 2);
+        assertThat(result.err()).startsWith("turbidite: ").doesNotContain("\tat ");
+    }
+
+    @Test
+    void an_unknown_command_is_named_with_those_there_are() {
+        Result result = Command.run("frobnicate", "x");
+        assertMisused(result);
+        assertThat(result.err())
+                .contains("unknown command 'frobnicate'")
+                .contains("quickstart, run, query, get, inspect, verify, bench");
+    }
+
+    @Test
+    void no_command_is_a_mistake_that_names_the_commands() {
+        Result result = Command.run();
+        assertMisused(result);
+        assertThat(result.err()).contains("quickstart, run");
+    }
+
+    @Test
+    void a_command_that_is_not_built_yet_is_unknown() {
+        assertMisused(Command.run("backup", "a", "b"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"quickstart", "run", "query", "get", "inspect", "verify"})
+    void each_command_has_help(String name) {
+        Result result = Command.run(name, "--help");
+        assertThat(result.code()).isZero();
+        assertThat(result.out())
+                .startsWith("Usage: ./turbidite " + name)
+                .contains("--json")
+                .contains("--debug");
+        assertThat(result.err()).isEmpty();
+    }
+
+    @Test
+    void the_whole_has_help() {
+        Result result = Command.run("--help");
+        assertThat(result.code()).isZero();
+        assertThat(result.out()).contains("quickstart", "verify", "bench", "Exit codes");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"run", "query", "get", "inspect", "verify"})
+    void missing_arguments_are_named(String name) {
+        Result result = Command.run(name);
+        assertMisused(result);
+        assertThat(result.err()).contains("Missing required", "./turbidite " + name + " --help");
+    }
+
+    @Test
+    void unknown_options_are_named() {
+        for (String name :
+                new String[] {"quickstart", "run", "query", "get", "inspect", "verify"}) {
+            Result result = Command.run(name, "a", "b", "c", "--frobnicate");
+            assertMisused(result);
+        }
+        assertThat(Command.run("get", "a", "b", "c", "--frobnicate").err())
+                .contains("Unknown option: '--frobnicate'");
+    }
+
+    @Test
+    void debug_prints_the_stack_trace() {
+        Result result = Command.run("inspect", "/nowhere/at/all", "--debug");
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.err()).contains("\tat io.turbidite");
+    }
+
+    @Test
+    void the_public_entry_prints_where_it_is_told() {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        int code = Main.run(
+                new String[] {"inspect", "/nowhere/at/all"},
+                new PrintStream(out, true, StandardCharsets.UTF_8),
+                new PrintStream(err, true, StandardCharsets.UTF_8));
+        assertThat(code).isEqualTo(2);
+        assertThat(out.size()).isZero();
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("/nowhere/at/all");
+    }
+}

@@ -1,0 +1,149 @@
+package io.turbidite.feeds.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+
+import io.turbidite.feeds.command.Command.Result;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
+
+/** The quickstart on the first flights of the real data, by the real definition. */
+class QuickstartCommandTest {
+    private static final int FLIGHTS = 5_000;
+    private static final Path SAMPLES = Path.of("samples");
+
+    @TempDir
+    private Path home;
+
+    @BeforeEach
+    void copySamples() throws IOException {
+        Path samples = Files.createDirectories(home.resolve(QuickstartCommand.SAMPLES));
+        Files.copy(SAMPLES.resolve("flights.yaml"), samples.resolve("flights.yaml"));
+        String rows;
+        try (BufferedReader reader = new BufferedReader(new InputStreamReader(
+                new GZIPInputStream(Files.newInputStream(SAMPLES.resolve("flights-2013.csv.gz"))),
+                StandardCharsets.UTF_8))) {
+            rows = reader.lines().limit(FLIGHTS + 1).collect(Collectors.joining("\n", "", "\n"));
+        }
+        try (OutputStream out = new GZIPOutputStream(
+                Files.newOutputStream(samples.resolve("flights-2013.csv.gz")))) {
+            out.write(rows.getBytes(StandardCharsets.UTF_8));
+        }
+    }
+
+    private Result quickstart(Object... more) {
+        Object[] args = new Object[more.length + 3];
+        args[0] = "quickstart";
+        args[1] = "--store";
+        args[2] = home.resolve("store");
+        System.arraycopy(more, 0, args, 3, more.length);
+        return Command.runIn(home, false, Interrupts.none(), args);
+    }
+
+    @Test
+    void it_loads_asks_and_says_what_next() {
+        Result result = quickstart();
+        assertThat(result.err()).isEmpty();
+        assertThat(result.code()).isZero();
+        assertThat(result.out())
+                .contains("5,000 records", "index by_tail, then fetch", "get by primary key")
+                .contains("Try next", "./turbidite inspect " + home.resolve("store"));
+    }
+
+    @Test
+    void machines_get_four_queries_and_the_summary() {
+        Result result = quickstart("--json");
+        assertThat(result.code()).isZero();
+        List<JsonNode> lines = result.outLines().stream().map(Command::parse).toList();
+        assertThat(lines).hasSize(5);
+        for (JsonNode query : lines.subList(0, 4)) {
+            assertThat(query.fieldNames())
+                    .toIterable()
+                    .containsExactly("step", "name", "rows", "millis", "access");
+            assertThat(query.path("step").asText()).isEqualTo("query");
+            assertThat(query.path("millis").isNumber()).isTrue();
+        }
+        assertThat(lines.get(3).path("name").asText()).isEqualTo("count-by-destination");
+        assertThat(lines.get(4).path("step").asText()).isEqualTo("summary");
+        assertThat(lines.get(4).path("records").asInt()).isEqualTo(FLIGHTS);
+        assertThat(lines.get(4).path("dataset").asText()).isEqualTo("Flights");
+    }
+
+    @Test
+    void running_it_twice_is_harmless() {
+        quickstart();
+        Result again = quickstart();
+        assertThat(again.code()).isZero();
+        assertThat(again.out()).contains("nothing new", "Try next");
+        assertThat(Command.run("query", home.resolve("store"), "Flights", "--count")
+                        .out())
+                .isEqualTo("{\"count\":5000}\n");
+        assertThat(Command.run("verify", home.resolve("store")).code()).isZero();
+    }
+
+    @Test
+    void the_commands_it_shows_give_the_rows_it_shows() {
+        Result result = quickstart();
+        List<String> lines = result.outLines();
+        int shown = 0;
+        for (int i = 0; i < lines.size() - 1; i++) {
+            String line = lines.get(i).strip();
+            if (line.startsWith("$ ./turbidite query ")) {
+                Object[] args = line.substring("$ ./turbidite ".length()).split(" ");
+                Result asked = Command.run(args);
+                assertThat(asked.code()).as(line).isZero();
+                if (lines.get(i + 1).strip().startsWith("{")) {
+                    assertThat(asked.outLines()).contains(lines.get(i + 1).strip());
+                    shown++;
+                }
+            } else if (line.startsWith("./turbidite query ")) {
+                assertThat(Command.run((Object[])
+                                        line.substring("./turbidite ".length()).split(" "))
+                                .code())
+                        .as(line)
+                        .isZero();
+            }
+        }
+        assertThat(shown).isGreaterThanOrEqualTo(2);
+    }
+
+    @Test
+    void a_stopped_one_goes_on_later() {
+        Interrupts early = stop -> {
+            stop.run();
+            return Interrupts.none().watch(stop);
+        };
+        Result stopped = Command.runIn(
+                home, false, early, "quickstart", "--store", home.resolve("store"), "--json");
+        assertThat(stopped.code()).isEqualTo(130);
+        assertThat(stopped.outLines()).hasSize(1);
+        assertThat(stopped.json().path("step").asText()).isEqualTo("summary");
+        assertThat(quickstart().code()).isZero();
+        assertThat(Command.run("query", home.resolve("store"), "Flights", "--count")
+                        .out())
+                .isEqualTo("{\"count\":5000}\n");
+    }
+
+    @Test
+    void without_the_samples_it_says_where_it_looked() {
+        Result result = Command.runIn(
+                home.resolve("elsewhere"), false, Interrupts.none(), "quickstart", "--store", home);
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.err()).contains("feeds/samples", "elsewhere");
+    }
+}

@@ -1,0 +1,240 @@
+package io.turbidite.feeds.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.turbidite.feeds.command.Command.Result;
+import io.turbidite.lsm.Store;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+class RunCommandTest {
+    @TempDir
+    private Path directory;
+
+    private Path store() {
+        return directory.resolve("store");
+    }
+
+    @BeforeEach
+    void write() throws IOException {
+        Files.writeString(directory.resolve("trips.yaml"), Command.FEED);
+        Files.writeString(directory.resolve("trips.csv"), Command.ROWS);
+    }
+
+    private Result run(Object... more) {
+        Object[] args = new Object[more.length + 4];
+        args[0] = "run";
+        args[1] = directory.resolve("trips.yaml");
+        args[2] = "--store";
+        args[3] = store();
+        System.arraycopy(more, 0, args, 4, more.length);
+        return Command.run(args);
+    }
+
+    private void assertRefused(Result result, int code, String... says) {
+        assertThat(result.code()).as(result.err()).isEqualTo(code);
+        assertThat(result.out()).isEmpty();
+        assertThat(result.errLines()).hasSizeBetween(1, 2);
+        assertThat(result.err()).contains(says).doesNotContain("\tat ");
+    }
+
+    @Test
+    void a_feed_is_summed_up_in_one_line_and_its_rejects_are_shown() {
+        Result result = run();
+        assertThat(result.code()).isZero();
+        assertThat(result.outLines()).hasSize(1);
+        assertThat(result.out())
+                .contains("trips: 4 records in ", "1 rejected", "Trips", store().toString());
+        assertThat(result.errLines()).hasSize(1);
+        assertThat(result.err()).contains("dead-letters");
+    }
+
+    @Test
+    void the_summary_for_machines_is_exactly_that_of_the_design() {
+        Result result = run("--json");
+        assertThat(result.outLines()).hasSize(1);
+        assertThat(result.json().fieldNames())
+                .toIterable()
+                .containsExactly(
+                        "step", "feed", "dataset", "records", "rejected", "seconds", "store");
+        assertThat(result.json().path("step").asText()).isEqualTo("summary");
+        assertThat(result.json().path("feed").asText()).isEqualTo("trips");
+        assertThat(result.json().path("dataset").asText()).isEqualTo("Trips");
+        assertThat(result.json().path("records").asLong()).isEqualTo(4);
+        assertThat(result.json().path("rejected").asLong()).isEqualTo(1);
+        assertThat(result.json().path("seconds").isNumber()).isTrue();
+        assertThat(result.json().path("store").asText()).isEqualTo(store().toString());
+    }
+
+    @Test
+    void running_twice_adds_nothing() {
+        run();
+        Result again = run();
+        assertThat(again.code()).isZero();
+        assertThat(again.out()).contains("nothing new");
+        assertThat(run("--json").json().path("records").asLong()).isZero();
+        assertThat(Command.run("query", store(), "Trips", "--count").out())
+                .isEqualTo("{\"count\":4}\n");
+    }
+
+    @Test
+    void what_was_loaded_is_in_components_so_that_the_next_command_opens_at_once() {
+        run();
+        Command.run("inspect", store(), "--json")
+                .json()
+                .path("datasets")
+                .forEach(dataset -> dataset.path("partitions")
+                        .forEach(partition -> assertThat(
+                                        partition.path("memoryEntries").asInt())
+                                .isZero()));
+    }
+
+    @Test
+    void a_bad_definition_names_file_line_and_key_and_creates_nothing() throws IOException {
+        Files.writeString(
+                directory.resolve("trips.yaml"), Command.FEED.replace("filter: at", "fliter: at"));
+        Result result = run();
+        assertRefused(result, 2, directory.resolve("trips.yaml") + ":16:", "fliter");
+        assertThat(store()).doesNotExist();
+    }
+
+    @Test
+    void several_problems_take_two_lines_with_all_places() throws IOException {
+        Files.writeString(
+                directory.resolve("trips.yaml"),
+                Command.FEED
+                        .replace("number: int32", "number: int33")
+                        .replace("kind: btree", "kind: rtree")
+                        .replace("kind: csv", "kind: xml"));
+        assertRefused(run(), 2, ":6:", "int33", "also wrong: line 19", "line 21 parser.kind");
+        assertThat(store()).doesNotExist();
+    }
+
+    @Test
+    void a_missing_source_or_definition_creates_nothing() throws IOException {
+        Files.delete(directory.resolve("trips.csv"));
+        assertRefused(run(), 2, "trips.yaml:20:", "source.path");
+        Files.delete(directory.resolve("trips.yaml"));
+        assertRefused(run(), 2, "trips.yaml");
+        assertThat(store()).doesNotExist();
+    }
+
+    @Test
+    void a_definition_that_differs_from_the_dataset_names_what_differs() throws IOException {
+        run();
+        Files.writeString(
+                directory.resolve("trips.yaml"),
+                Command.FEED.replace("partitions: 2", "partitions: 3"));
+        assertRefused(run(), 2, "trips.yaml:17:", "dataset.partitions", "differs");
+    }
+
+    @Test
+    void a_store_in_use_is_a_failure_that_says_so() {
+        run();
+        try (Store held = Store.open(store())) {
+            assertThat(held.datasets()).isNotEmpty();
+            for (Result result : new Result[] {
+                run(),
+                Command.run("query", store(), "Trips"),
+                Command.run("get", store(), "Trips", "[\"UA\",1]"),
+                Command.run("inspect", store()),
+                Command.run("verify", store())
+            }) {
+                assertRefused(result, 1, "in use by another process", "wait until");
+            }
+        }
+    }
+
+    @Test
+    void a_directory_that_is_something_else_is_refused_and_left_alone() throws IOException {
+        Files.createDirectories(store());
+        Files.writeString(store().resolve("letter.txt"), "dear");
+        assertRefused(run(), 2, "is not a store", "letter.txt");
+        assertThat(store().toFile().list()).containsExactly("letter.txt");
+        assertThat(Command.run("run", directory.resolve("trips.yaml"), "--store", "")
+                        .code())
+                .isEqualTo(2);
+    }
+
+    @Test
+    void a_read_only_directory_is_a_failure_that_says_so() throws IOException {
+        boolean root = "root".equals(System.getProperty("user.name"));
+        if (root) {
+            System.err.println(
+                    "SKIPPED: RunCommandTest.a_read_only_directory...: root may write anywhere");
+        }
+        assumeTrue(!root, "root may write anywhere");
+        Path locked = Files.createDirectory(
+                directory.resolve("locked"),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("r-xr-xr-x")));
+        Result result = Command.run(
+                "run", directory.resolve("trips.yaml"), "--store", locked.resolve("store"));
+        assertRefused(result, 1, "permission denied");
+    }
+
+    @Test
+    void a_stopped_run_commits_what_was_accepted_and_goes_on_later() throws IOException {
+        StringBuilder rows = new StringBuilder("{\"id\":0}\n");
+        for (int i = 1; i < 50_000; i++) {
+            rows.append("{\"id\":").append(i).append("}\n");
+        }
+        Files.writeString(directory.resolve("numbers.json"), rows);
+        Files.writeString(directory.resolve("numbers.yaml"), Command.NUMBERS_FEED);
+        AtomicBoolean asked = new AtomicBoolean();
+        // asked before the feed is open: it stops at its first record
+        Interrupts early = stop -> {
+            stop.run();
+            asked.set(true);
+            return Interrupts.none().watch(stop);
+        };
+        Object[] args = {"run", directory.resolve("numbers.yaml"), "--store", store(), "--json"};
+        Result stopped = Command.runIn(Path.of(""), false, early, args);
+        assertThat(asked).isTrue();
+        assertThat(stopped.code()).isEqualTo(130);
+        assertThat(stopped.err()).isEmpty();
+        long accepted = stopped.json().path("records").asLong();
+        assertThat(accepted).isLessThan(50_000);
+        assertThat(Command.run("query", store(), "Numbers", "--count").out())
+                .isEqualTo("{\"count\":%d}\n".formatted(accepted));
+
+        Result text = Command.runIn(
+                Path.of(""),
+                false,
+                early,
+                "run",
+                directory.resolve("numbers.yaml"),
+                "--store",
+                store());
+        assertThat(text.code()).isEqualTo(130);
+        assertThat(text.out()).contains("before it was stopped", "run it again to go on");
+
+        assertThat(Command.run(args).code()).isZero();
+        assertThat(Command.run("query", store(), "Numbers", "--count").out())
+                .isEqualTo("{\"count\":50000}\n");
+    }
+
+    @Test
+    void on_a_terminal_a_bar_is_drawn_on_standard_error_only() {
+        Result result = Command.runIn(
+                Path.of(""),
+                true,
+                Interrupts.none(),
+                "run",
+                directory.resolve("trips.yaml"),
+                "--store",
+                store(),
+                "--json");
+        assertThat(result.code()).isZero();
+        assertThat(result.outLines()).hasSize(1);
+        assertThat(result.err()).contains("trips", "MiB");
+    }
+}

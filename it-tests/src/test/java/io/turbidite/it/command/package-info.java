@@ -1,0 +1,5 @@
+/** The command as a process of its own: signals, and two processes at one store. */
+@NullMarked
+package io.turbidite.it.command;
+
+import org.jspecify.annotations.NullMarked;
