@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.log.LogOptions;
+import io.turbidite.core.sim.Fault;
+import io.turbidite.core.sim.FaultScript;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
@@ -138,5 +140,26 @@ class FeedCrashTest {
                 isComplete(images.get(i), as);
             }
         }
+    }
+
+    @Test
+    void anErrorOfTheDiskEndsTheRunAndTheNextRunCompletesIt() {
+        long seed = Seeds.of("FeedCrashTest#errors");
+        sourceDisk.put("a.csv", lines());
+        SplittableRandom random = new SplittableRandom(seed);
+        int rounds = Boolean.getBoolean("long") ? 300 : 6;
+        int failedCount = 0;
+        for (int round = 0; round < rounds; round++) {
+            String as = "%s round %d".formatted(Seeds.replay("FeedCrashTest", seed), round);
+            SimDisk disk = new SimDisk(seed + round, Profile.STRICT);
+            Fault fault = random.nextBoolean() ? Fault.EIO : Fault.ENOSPC;
+            disk.fault(FaultScript.with(fault).call(random.nextInt(1, 80)));
+            failedCount += run(disk, seed + round, Durability.INTERVAL) ? 0 : 1;
+            assertThat(disk.openHandles()).as(as).isEmpty();
+            disk.clearFaults();
+            assertThat(run(disk, seed + round, Durability.INTERVAL)).as(as).isTrue();
+            isComplete(disk, as);
+        }
+        assertThat(failedCount).isPositive();
     }
 }

@@ -1,16 +1,18 @@
 package io.turbidite.feeds.parse;
 
-import com.fasterxml.jackson.core.JacksonException;
-import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.dataformat.csv.CsvFactory;
-import com.fasterxml.jackson.dataformat.csv.CsvParser;
-import com.fasterxml.jackson.dataformat.csv.CsvSchema;
+import de.siegmar.fastcsv.reader.CloseableIterator;
+import de.siegmar.fastcsv.reader.CommentStrategy;
+import de.siegmar.fastcsv.reader.CsvCallbackHandler;
+import de.siegmar.fastcsv.reader.CsvParseException;
+import de.siegmar.fastcsv.reader.CsvReader;
+import de.siegmar.fastcsv.reader.FieldMismatchStrategy;
+import de.siegmar.fastcsv.reader.RecordType;
+
+import io.turbidite.core.Limits;
 
 import org.jspecify.annotations.Nullable;
 
-import java.io.IOException;
 import java.io.Reader;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharsetDecoder;
@@ -21,36 +23,41 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * The fields of one CSV record as characters, split by Jackson. Its parser goes from frame to frame, so
- * that records make no garbage; after an error, and for a record that spans lines, a new one is made.
+ * The fields of one CSV record as characters, split by FastCSV. Its reader goes from frame to frame,
+ * without garbage; after an error, and for a record that has line ends in it, a new one is made, so that
+ * no frame can be read as part of another.
  *
  * <p><em>Confined to one thread.</em> The characters are valid until the next {@link #read}.
  */
 final class CsvRow {
-    private static final CsvFactory CSV = new CsvFactory();
+    /** The library tells where in its input an error is; ours is made of frames. */
+    private static final String PLACE = " (record starting at line";
 
-    /** A row of one field. */
-    private static final String FILLER = "-\n";
-
-    private final CsvSchema schema;
+    private final CsvReader.CsvReaderBuilder builder;
     private final CharsetDecoder utf8 = StandardCharsets.UTF_8
             .newDecoder()
             .onMalformedInput(CodingErrorAction.REPORT)
             .onUnmappableCharacter(CodingErrorAction.REPORT);
 
     private CharBuffer decoded = CharBuffer.allocate(1024);
+    private @Nullable CloseableIterator<Boolean> rows;
 
     /** Field {@code i} is {@code chars[ends[i] .. ends[i + 1])}. */
     private char[] chars = new char[1024];
 
     private int[] ends = new int[65];
     private int count;
-    private @Nullable CsvParser parser;
-    private boolean fillerIsNext;
     private final View view = new View();
 
     CsvRow(char separator) {
-        schema = CsvSchema.emptySchema().withColumnSeparator(separator);
+        builder = CsvReader.builder()
+                .fieldSeparator(separator)
+                .skipEmptyLines(false)
+                .commentStrategy(CommentStrategy.NONE)
+                .allowUnclosedQuote(false)
+                .extraFieldStrategy(FieldMismatchStrategy.IGNORE) // counted with better words
+                .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
+                .maxBufferSize(2 * Limits.RECORD_BYTES_MAX);
     }
 
     /**
@@ -60,56 +67,35 @@ final class CsvRow {
      */
     void read(Frame frame) {
         decode(frame);
-        count = 0;
-        // Only the last character of such a frame can end a row, so the parser can't get out of
+        // Only the last character of such a frame can end a row, so the reader can't get out of
         // step.
         boolean plain = !frame.spansLines() && !hasCarriageReturn(frame);
-        CsvParser reused = plain ? parser : null;
-        parser = null; // whatever goes wrong below, the next frame begins anew
-        fillerIsNext = false;
+        CloseableIterator<Boolean> current = plain ? rows : null;
+        rows = null; // whatever goes wrong below, the next frame begins anew
         try {
-            CsvParser current = reused == null ? newParser() : reused;
-            if (reused != null) {
-                passFiller(current);
+            if (current == null) {
+                current = builder.build(new Fields(), new Decoded()).iterator();
             }
-            fillerIsNext = plain;
-            readRow(current);
+            current.next();
             if (plain) {
-                parser = current;
-            } else if (current.nextToken() != null) {
-                throw new MalformedFrameException(
-                        "there is a carriage return inside an unquoted field");
+                rows = current;
+            } else {
+                checkNoMore(current);
             }
-        } catch (JacksonException e) {
-            throw new MalformedFrameException(oneLine(e.getOriginalMessage()));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e); // characters in memory can't fail to be read
+        } catch (CsvParseException e) {
+            String message = String.valueOf(e.getMessage());
+            int place = message.indexOf(PLACE);
+            throw new MalformedFrameException(place < 0 ? message : message.substring(0, place));
         }
     }
 
-    private CsvParser newParser() throws IOException {
-        CsvParser made = CSV.createParser(new DecodedReader());
-        made.setSchema(schema);
-        return made;
-    }
-
-    private static void passFiller(CsvParser current) throws IOException {
-        JsonToken token = current.nextToken();
-        while (token != null && token != JsonToken.END_ARRAY) {
-            token = current.nextToken();
+    private void checkNoMore(CloseableIterator<Boolean> current) {
+        int counted = count; // looking for more counts anew
+        if (current.hasNext()) {
+            throw new MalformedFrameException(
+                    "there is a carriage return inside an unquoted field");
         }
-    }
-
-    private void readRow(CsvParser current) throws IOException {
-        JsonToken token = current.nextToken();
-        if (token != JsonToken.START_ARRAY) {
-            throw new MalformedFrameException("there is no record");
-        }
-        for (token = current.nextToken();
-                token == JsonToken.VALUE_STRING;
-                token = current.nextToken()) {
-            add(current);
-        }
+        count = counted;
     }
 
     int count() {
@@ -155,43 +141,64 @@ final class CsvRow {
         return false;
     }
 
-    private void add(CsvParser at) throws IOException {
-        String text = at.getText(); // made by the parser in any case
-        int start = ends[count];
-        int end = start + text.length();
-        if (end > chars.length) {
-            chars = Arrays.copyOf(chars, Math.max(end, chars.length * 2));
+    /** Takes the fields of a row as the library finds them. */
+    private final class Fields extends CsvCallbackHandler<Boolean> {
+        @Override
+        protected void beginRecord(long startingLineNumber) {
+            count = 0;
         }
-        text.getChars(0, text.length(), chars, start);
-        if (count + 2 > ends.length) {
-            ends = Arrays.copyOf(ends, ends.length * 2);
+
+        @Override
+        protected void addField(char[] source, int offset, int length, boolean quoted) {
+            int start = ends[count];
+            int end = start + length;
+            if (end > chars.length) {
+                chars = Arrays.copyOf(chars, Math.max(end, chars.length * 2));
+            }
+            System.arraycopy(source, offset, chars, start, length);
+            if (count + 2 > ends.length) {
+                ends = Arrays.copyOf(ends, ends.length * 2);
+            }
+            ends[++count] = end;
         }
-        ends[++count] = end;
+
+        @Override
+        protected Boolean buildRecord() {
+            return true;
+        }
+
+        @Override
+        protected RecordType getRecordType() {
+            return RecordType.DATA;
+        }
+
+        @Override
+        protected int getFieldCount() {
+            return count;
+        }
+
+        @Override
+        protected void setComment(char[] source, int offset, int length) {
+            throw new IllegalStateException("comments are off");
+        }
+
+        /** An empty line; frames are none. */
+        @Override
+        protected void setEmpty() {
+            count = 0;
+        }
     }
 
-    private static String oneLine(String message) {
-        int lineEnd = message.indexOf('\n');
-        return lineEnd < 0 ? message : message.substring(0, lineEnd);
-    }
-
-    /**
-     * Gives a parser the current frame. Before it ends a row, the parser looks for the next one; what it
-     * finds between frames is a filler.
-     */
-    private final class DecodedReader extends Reader {
+    /** Gives the library the current frame; it doesn't ask for more before it has returned the row. */
+    private final class Decoded extends Reader {
         @Override
         public int read(char[] target, int offset, int charCount) {
             int step = Math.min(charCount, decoded.remaining());
-            if (step > 0) {
-                decoded.get(target, offset, step);
-                return step;
-            }
-            if (!fillerIsNext || charCount < FILLER.length()) {
+            if (step == 0) {
                 return -1;
             }
-            fillerIsNext = false;
-            FILLER.getChars(0, FILLER.length(), target, offset);
-            return FILLER.length();
+            decoded.get(target, offset, step);
+            return step;
         }
 
         @Override

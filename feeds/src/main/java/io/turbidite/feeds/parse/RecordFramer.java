@@ -181,6 +181,7 @@ public final class RecordFramer {
                         firstLineEnd = at;
                     }
                     if (!quoted) {
+                        scannedBytes += at - from;
                         return at;
                     }
                     lineCount++;
