@@ -1,0 +1,143 @@
+package io.turbidite.it.golden;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.log.LogOptions;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.DatasetSpec;
+import io.turbidite.lsm.IndexSpec;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreOptions;
+import io.turbidite.lsm.component.ComponentOptions;
+import io.turbidite.lsm.component.Compression;
+import io.turbidite.ops.Predicates;
+import io.turbidite.ops.Query;
+import io.turbidite.ops.QueryResult;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
+import java.util.zip.ZipOutputStream;
+
+/**
+ * A store written by the first release: components of two flushes, one of them with deletes, a merge,
+ * and operations that are in the log alone. {@code -Dgolden.write=true} writes the archive anew, which only
+ * a new format version may need.
+ */
+class GoldenStoreTest {
+    private static final String ARCHIVE = "golden/store-v1.zip";
+
+    private static StoreOptions options() {
+        LogOptions log = LogOptions.defaults().withSegmentBytes(256 << 10, 16, 256, 64 << 10);
+        return new StoreOptions(1 << 20, 1 << 20, 1 << 20, log);
+    }
+
+    @Test
+    void the_first_format_opens_and_gives_what_was_written(@TempDir Path directory)
+            throws IOException {
+        if (Boolean.getBoolean("golden.write")) {
+            write(directory.resolve("new"));
+            zip(directory.resolve("new"), Path.of("src/test/resources").resolve(ARCHIVE));
+        }
+        Path store = directory.resolve("store");
+        unzip(store);
+        check(store);
+        // what the first opening left behind opens again
+        check(store);
+    }
+
+    private static void write(Path directory) {
+        try (Store store = Store.open(directory, options())) {
+            Dataset dataset = store.createDataset(DatasetSpec.named("Golden")
+                    .field("id", "int64")
+                    .field("name", "string?")
+                    .field("at", "datetime")
+                    .field("place", "point?")
+                    .primaryKey("id")
+                    .filter("at")
+                    .partitions(2)
+                    .components(ComponentOptions.primary()
+                            .withPageBytes(4 << 10)
+                            .withCompression(Compression.LZ4))
+                    .index(IndexSpec.btree("by_name", "name")));
+            for (long id = 0; id < 300; id++) {
+                dataset.upsertJson(json(id, "first"));
+            }
+            dataset.flush();
+            for (long id = 0; id < 300; id += 3) {
+                dataset.delete(id);
+            }
+            for (long id = 1; id < 300; id += 3) {
+                dataset.upsertJson(json(id, "second"));
+            }
+            dataset.flush();
+            dataset.upsertJson(json(1_000, "log"));
+            dataset.delete(2L);
+        }
+    }
+
+    private static String json(long id, String name) {
+        return """
+                {"id":%d,"name":"%s","at":"2013-07-04T00:00:%02dZ","place":[%d,0.5],"open":{"n":[%d,null]}}"""
+                .formatted(id, name, id % 60, id, id);
+    }
+
+    private static void check(Path directory) {
+        try (Store store = Store.openExisting(directory, options())) {
+            Dataset dataset = store.dataset("Golden");
+            assertThat(dataset.get(0L)).isNull();
+            assertThat(dataset.get(2L)).isNull();
+            Map<String, ?> changed = Objects.requireNonNull(dataset.get(4L));
+            assertThat(changed.get("name")).isEqualTo("second");
+            assertThat(changed.get("open")).hasToString("{n=[4, null]}");
+            assertThat(count(dataset, "first")).isEqualTo(99);
+            assertThat(count(dataset, "second")).isEqualTo(100);
+            assertThat(count(dataset, "log")).isEqualTo(1);
+            assertThat(store.verify().errors()).isEmpty();
+        }
+    }
+
+    private static long count(Dataset dataset, String name) {
+        try (QueryResult result =
+                Query.on(dataset).where(Predicates.eq("name", name)).count().run()) {
+            return result.count();
+        }
+    }
+
+    private static void zip(Path directory, Path archive) throws IOException {
+        Files.createDirectories(Objects.requireNonNull(archive.getParent()));
+        try (OutputStream file = Files.newOutputStream(archive);
+                ZipOutputStream out = new ZipOutputStream(file);
+                Stream<Path> walk = Files.walk(directory)) {
+            List<Path> files = walk.filter(Files::isRegularFile).sorted().toList();
+            for (Path one : files) {
+                out.putNextEntry(new ZipEntry(directory.relativize(one).toString()));
+                Files.copy(one, out);
+                out.closeEntry();
+            }
+        }
+    }
+
+    private static void unzip(Path directory) throws IOException {
+        try (InputStream archive = Files.newInputStream(Path.of("src/test/resources").resolve(ARCHIVE));
+                ZipInputStream in = new ZipInputStream(archive)) {
+            for (ZipEntry entry = in.getNextEntry(); entry != null; entry = in.getNextEntry()) {
+                Path target = directory.resolve(entry.getName()).normalize();
+                assertThat(target).startsWith(directory);
+                Files.createDirectories(Objects.requireNonNull(target.getParent()));
+                Files.copy(in, target);
+            }
+        }
+    }
+}
