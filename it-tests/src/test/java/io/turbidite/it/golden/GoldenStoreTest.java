@@ -89,8 +89,7 @@ class GoldenStoreTest {
 
     private static String json(long id, String name) {
         return """
-                {"id":%d,"name":"%s","at":"2013-07-04T00:00:%02dZ","place":[%d,0.5],"open":{"n":[%d,null]}}"""
-                .formatted(id, name, id % 60, id, id);
+                {"id":%d,"name":"%s","at":"2013-07-04T00:00:%02dZ","place":[%d,0.5],"open":{"n":[%d,null]}}""".formatted(id, name, id % 60, id, id);
     }
 
     private static void check(Path directory) {
@@ -130,7 +129,8 @@ class GoldenStoreTest {
     }
 
     private static void unzip(Path directory) throws IOException {
-        try (InputStream archive = Files.newInputStream(Path.of("src/test/resources").resolve(ARCHIVE));
+        try (InputStream archive =
+                        Files.newInputStream(Path.of("src/test/resources").resolve(ARCHIVE));
                 ZipInputStream in = new ZipInputStream(archive)) {
             for (ZipEntry entry = in.getNextEntry(); entry != null; entry = in.getNextEntry()) {
                 Path target = directory.resolve(entry.getName()).normalize();

@@ -23,6 +23,8 @@ import java.util.concurrent.ThreadLocalRandom;
 class ArchitectureTest {
     private static final JavaClasses MAIN = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            // the test-jars of other modules
+            .withImportOption(location -> !location.contains("-tests.jar"))
             .importPackages("io.turbidite");
 
     private static void check(ArchRule rule) {

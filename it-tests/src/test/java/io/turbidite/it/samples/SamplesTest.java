@@ -27,6 +27,6 @@ class SamplesTest {
         String sample = source.substring(
                 source.indexOf("// begin README\n") + 16, source.indexOf("        // end README"));
         String readme = Files.readString(ROOT.resolve("README.md"));
-        assertThat(readme).contains(sample.stripIndent().strip());
+        assertThat(readme).contains(sample.stripTrailing().stripIndent().strip());
     }
 }
