@@ -65,8 +65,16 @@ final class KeyTree {
         MemorySegment chunk = rootChunk;
         long at = rootAt;
         int version = Node.startReading(chunk, at);
+        int skip = -1;
+        long prefix = 0;
         while (Node.get(chunk, at, Node.LEVEL) > 0) {
-            int slot = search(chunk, at, version, 1, key);
+            // mostly the parent's: the prefix is there before this node is
+            int nodeSkip = Node.get(chunk, at, Node.SKIP);
+            if (nodeSkip != skip) {
+                skip = nodeSkip;
+                prefix = prefix(key.segment(), key.offset(), key.length(), skip);
+            }
+            int slot = search(chunk, at, version, prefix, key);
             if (slot == CHANGED) {
                 return 0;
             }
@@ -121,20 +129,29 @@ final class KeyTree {
         return (int) leaf;
     }
 
-    /**
-     * Finds {@code key} among the slots of a node from {@code first} up.
-     *
-     * @return the number of slots with lower keys, or its complement if the next slot has this very key,
-     *     or {@link #CHANGED}; all but the last still a guess
-     */
-    int search(MemorySegment chunk, long at, int version, int first, Slice key) {
-        if (first == 0 && Node.isEmpty(chunk, at)) {
+    /** Finds {@code key} among the slots of a leaf; returns what {@link #search} does. */
+    int searchLeaf(MemorySegment chunk, long at, int version, Slice key) {
+        if (Node.isEmpty(chunk, at)) {
             return 0;
         }
         int skip = Node.get(chunk, at, Node.SKIP);
+        long prefix = prefix(key.segment(), key.offset(), key.length(), skip);
+        return search(chunk, at, version, prefix, key);
+    }
+
+    /**
+     * Finds {@code key} among the slots of a node.
+     *
+     * @param prefix the key's, behind the node's {@code skip}
+     * @return the number of slots with lower keys, or its complement if the next slot has this very key,
+     *     or {@link #CHANGED}; all but the last still a guess
+     */
+    private int search(MemorySegment chunk, long at, int version, long prefix, Slice key) {
         int shared = Node.get(chunk, at, Node.SHARED);
         if (shared != 0) {
+            int skip = Node.get(chunk, at, Node.SKIP);
             int count = Node.get(chunk, at, Node.COUNT);
+            int first = firstKey(chunk, at);
             // an unchecked ref may lead anywhere
             if (!Node.unchanged(chunk, at, version)) {
                 return CHANGED;
@@ -144,8 +161,7 @@ final class KeyTree {
                 return order < 0 ? first : count;
             }
         }
-        long prefix = prefix(key.segment(), key.offset(), key.length(), skip);
-        int slot = Math.max(first, Node.lowerBound(chunk, at, prefix));
+        int slot = Node.lowerBound(chunk, at, prefix);
         if (slot == Node.SLOTS || Node.prefix(chunk, at, slot) != prefix) {
             return slot;
         }
@@ -160,7 +176,7 @@ final class KeyTree {
         int low = slot;
         int high = Math.min(count, slot + 1);
         if (high < count && Node.prefix(chunk, at, high) == prefix) {
-            high = prefix == Long.MAX_VALUE ? count : Node.lowerBound(chunk, at, prefix + 1);
+            high = prefix == Node.PREFIX_UNUSED ? count : Node.lowerBound(chunk, at, prefix + 1);
         }
         while (low < high) {
             int middle = (low + high) >>> 1;
@@ -206,7 +222,7 @@ final class KeyTree {
                 skip);
     }
 
-    /** Eight key bytes from {@code skip} on, zeros behind the end, in the form that nodes hold. */
+    /** 63 bits of the key from byte {@code skip} on, zeros behind its end. */
     private static long prefix(MemorySegment segment, long offset, int length, int skip) {
         int rest = length - skip;
         long bytes;
@@ -219,7 +235,7 @@ final class KeyTree {
         } else {
             bytes = Bytes.prefix(segment, offset + skip, rest);
         }
-        return bytes ^ Long.MIN_VALUE;
+        return bytes >>> 1;
     }
 
     /** Puts an entry with a new key into a latched leaf that has room. */
@@ -252,7 +268,9 @@ final class KeyTree {
         int version = Node.startReading(chunk, at);
         while (true) {
             int level = Node.get(chunk, at, Node.LEVEL);
-            int slot = search(chunk, at, version, level == 0 ? 0 : 1, key);
+            int skip = Node.get(chunk, at, Node.SKIP);
+            long prefix = prefix(key.segment(), key.offset(), key.length(), skip);
+            int slot = search(chunk, at, version, prefix, key);
             boolean full = Node.get(chunk, at, Node.COUNT) == Node.SLOTS;
             if (slot == CHANGED || !Node.unchanged(chunk, at, version)) {
                 return;
@@ -315,7 +333,7 @@ final class KeyTree {
         Node.set(rootChunk, rootAt, Node.LEVEL, Node.get(rootChunk, rootAt, Node.LEVEL) + 1);
         Node.set(rootChunk, rootAt, Node.COUNT, 1);
         Node.setEntry(rootChunk, rootAt, 0, 0);
-        Node.setPrefix(rootChunk, rootAt, 0, Long.MIN_VALUE);
+        Node.setPrefix(rootChunk, rootAt, 0, Node.PREFIX_LOWEST);
         Node.setChild(rootChunk, rootAt, 0, child);
         Node.set(rootChunk, rootAt, Node.SKIP, 0);
         Node.set(rootChunk, rootAt, Node.SHARED, 0);
@@ -341,7 +359,7 @@ final class KeyTree {
         if (level > 0) {
             long children = at + Node.CHILDREN + 4L * from;
             copySlots(chunk, children, right, rightAt + Node.CHILDREN, 4 * moved);
-            Node.setPrefix(right, rightAt, 0, Long.MIN_VALUE);
+            Node.setPrefix(right, rightAt, 0, Node.PREFIX_LOWEST);
         }
         Node.set(right, rightAt, Node.COUNT, moved);
         Node.set(right, rightAt, Node.LEVEL, level);
@@ -360,7 +378,7 @@ final class KeyTree {
 
     private static void clearPrefixes(MemorySegment chunk, long at, int from) {
         for (int slot = from; slot < Node.SLOTS; slot++) {
-            Node.setPrefix(chunk, at, slot, Long.MAX_VALUE);
+            Node.setPrefix(chunk, at, slot, Node.PREFIX_UNUSED);
         }
     }
 

@@ -56,7 +56,7 @@ public final class MemoryComponent implements AutoCloseable {
             MemorySegment chunk = arena.chunk(KeyTree.leafRef(leaf));
             long at = arena.offset(KeyTree.leafRef(leaf));
             int version = KeyTree.leafVersion(leaf);
-            int slot = tree.search(chunk, at, version, 0, key);
+            int slot = tree.searchLeaf(chunk, at, version, key);
             if (slot == KeyTree.CHANGED) {
                 continue;
             }
@@ -227,7 +227,7 @@ public final class MemoryComponent implements AutoCloseable {
             MemorySegment chunk = arena.chunk(KeyTree.leafRef(leaf));
             long at = arena.offset(KeyTree.leafRef(leaf));
             int version = KeyTree.leafVersion(leaf);
-            int slot = tree.search(chunk, at, version, 0, key);
+            int slot = tree.searchLeaf(chunk, at, version, key);
             if (slot == KeyTree.CHANGED) {
                 continue;
             }

@@ -54,7 +54,7 @@ final class MemoryCursor implements EntryCursor {
             MemorySegment node = arena.chunk(KeyTree.leafRef(leaf));
             long nodeAt = arena.offset(KeyTree.leafRef(leaf));
             int version = KeyTree.leafVersion(leaf);
-            int slot = tree.search(node, nodeAt, version, 0, target);
+            int slot = tree.searchLeaf(node, nodeAt, version, target);
             if (slot != KeyTree.CHANGED
                     && copyLeaf(node, nodeAt, version, slot < 0 ? ~slot : slot)) {
                 return;

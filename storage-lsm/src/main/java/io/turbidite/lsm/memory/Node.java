@@ -21,8 +21,8 @@ import java.lang.invoke.VarHandle;
  *     28      4  shared: ref of an entry whose first skip bytes are those of all keys in the node's slots,
  *                while its range may hold others; 0 = the bounds vouch for them
  *     32     32  zero, up to a cache line
- *     64  8 × N  prefixes: key bytes skip to skip + 8, big-endian, sign bit flipped: they
- *                  compare signed; the highest number in unused slots
+ *     64  8 × N  prefixes: the first 63 bits of the key from byte skip on, so that a difference of two
+ *                  can't overflow and its sign compares them
  *    576  4 × N  entries: refs; in an inner node an entry with the lowest key of the child
  *    832  4 × N  children: refs; inner nodes only. Child 0 has no lower bound of its own
  * </pre>
@@ -32,6 +32,12 @@ import java.lang.invoke.VarHandle;
  */
 final class Node {
     static final int SLOTS = 64;
+
+    /** The prefix of an unused slot: above or equal to all. */
+    static final long PREFIX_UNUSED = Long.MAX_VALUE;
+
+    /** The prefix of an inner node's first slot: below all. */
+    static final long PREFIX_LOWEST = -1;
 
     static final int VERSION = 0;
     static final int COUNT = VERSION + 4;
@@ -59,7 +65,7 @@ final class Node {
     static void clear(MemorySegment chunk, long at, int bytes) {
         for (int offset = 0; offset < bytes; offset += 8) {
             boolean isPrefix = offset >= PREFIXES && offset < ENTRIES;
-            chunk.set(Bytes.I64, at + offset, isPrefix ? Long.MAX_VALUE : 0);
+            chunk.set(Bytes.I64, at + offset, isPrefix ? PREFIX_UNUSED : 0);
         }
     }
 
@@ -76,22 +82,26 @@ final class Node {
     }
 
     /**
-     * The number of slots whose prefixes are lower. First one comparison for each line, all at once, so
-     * that their cache misses overlap; then a binary search within the line. Unused slots count as high.
+     * The number of slots whose prefixes are lower. One comparison for each line of slots, then one for
+     * each slot of the line that was found: no comparison waits for another of its kind, so that their
+     * latencies and cache misses overlap. A binary search has fewer and waits for each.
      */
     static int lowerBound(MemorySegment chunk, long at, long prefix) {
-        int line = prefix(chunk, at, 8) < prefix ? 8 : 0;
-        line += prefix(chunk, at, 16) < prefix ? 8 : 0;
-        line += prefix(chunk, at, 24) < prefix ? 8 : 0;
-        line += prefix(chunk, at, 32) < prefix ? 8 : 0;
-        line += prefix(chunk, at, 40) < prefix ? 8 : 0;
-        line += prefix(chunk, at, 48) < prefix ? 8 : 0;
-        line += prefix(chunk, at, 56) < prefix ? 8 : 0;
-        int slot = line;
-        slot += prefix(chunk, at, slot + 3) < prefix ? 4 : 0;
-        slot += prefix(chunk, at, slot + 1) < prefix ? 2 : 0;
-        slot += prefix(chunk, at, slot) < prefix ? 1 : 0;
-        return slot + (prefix(chunk, at, slot) < prefix ? 1 : 0);
+        int lines = (lower(chunk, at, 8, prefix) + lower(chunk, at, 16, prefix))
+                + (lower(chunk, at, 24, prefix) + lower(chunk, at, 32, prefix))
+                + (lower(chunk, at, 40, prefix) + lower(chunk, at, 48, prefix))
+                + lower(chunk, at, 56, prefix);
+        long line = at + 64L * lines;
+        return 8 * lines
+                + ((lower(chunk, line, 0, prefix) + lower(chunk, line, 1, prefix))
+                        + (lower(chunk, line, 2, prefix) + lower(chunk, line, 3, prefix)))
+                + ((lower(chunk, line, 4, prefix) + lower(chunk, line, 5, prefix))
+                        + (lower(chunk, line, 6, prefix) + lower(chunk, line, 7, prefix)));
+    }
+
+    /** 1 if the slot's prefix is lower, else 0: no branch, as a coin toss can't be predicted. */
+    private static int lower(MemorySegment chunk, long at, int slot, long prefix) {
+        return (int) ((prefix(chunk, at, slot) - prefix) >>> 63);
     }
 
     /** Whether a leaf has no entry. It reads a word of each line of refs: their misses overlap too. */
