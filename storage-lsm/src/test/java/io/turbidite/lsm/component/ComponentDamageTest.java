@@ -119,7 +119,7 @@ class ComponentDamageTest {
                 assertThat(Components.verify(damaged)).hasSize(2);
                 assertThatThrownBy(() -> readAll(damaged, same))
                         .isInstanceOf(CorruptionException.class)
-                        .hasMessageContaining("record leaf page 1");
+                        .hasMessageContaining("record leaf page 1 number");
             }
         }
     }
@@ -203,9 +203,24 @@ class ComponentDamageTest {
         // a fence that promises the page before more than it has
         expectFinding(
                 "fence", file -> forge(file, Block.Kind.RECORD_INTERIOR, 64 + 8 + 7, at -> at ^ 1));
+        // a block of another kind in the place of a page
+        expectFinding(
+                "record leaf page 0 kind",
+                file -> forge(file, Block.Kind.RECORD_LEAF, Block.KIND_OFFSET, at -> at ^ 3));
+        // a page that is said to lie where another does
+        expectFinding(
+                "recorded in an interior",
+                file -> forge(file, Block.Kind.RECORD_INTERIOR, fileOffsets(file), at -> at + 8));
         // counts
         expectFinding("anti-matter entries", file -> forgeContents(file, 52));
         expectFinding("distinct keys", file -> forgeContents(file, 60));
+    }
+
+    /** Where the second file offset stands in the record interior. */
+    private static int fileOffsets(byte[] content) {
+        int at = find(content, Block.Kind.RECORD_INTERIOR);
+        int pageCount = MemorySegment.ofArray(content).get(Bytes.I32, at + Block.HEADER_BYTES);
+        return 64 + 16 * pageCount + 8;
     }
 
     private void expectFinding(String finding, Consumer<byte[]> forger) {
@@ -225,13 +240,21 @@ class ComponentDamageTest {
     /** Changes eight bytes of the first block of a kind and seals it again. */
     private static void forge(byte[] content, Block.Kind kind, int offset, LongUnaryOperator to) {
         MemorySegment file = MemorySegment.ofArray(content);
+        int at = find(content, kind);
+        int blockBytes = Block.HEADER_BYTES + file.get(Bytes.I32, at + Block.PAYLOAD_BYTES_OFFSET);
+        long before = file.get(Bytes.I64, at + offset);
+        file.set(Bytes.I64, at + offset, to.applyAsLong(before));
+        seal(file, at, blockBytes);
+    }
+
+    /** The first block of a kind. */
+    private static int find(byte[] content, Block.Kind kind) {
+        MemorySegment file = MemorySegment.ofArray(content);
         int at = FileHeader.BYTES;
         while (file.get(Bytes.U8, at + Block.KIND_OFFSET) != kind.code) {
             at += Block.HEADER_BYTES + file.get(Bytes.I32, at + Block.PAYLOAD_BYTES_OFFSET);
         }
-        long before = file.get(Bytes.I64, at + offset);
-        file.set(Bytes.I64, at + offset, to.applyAsLong(before));
-        seal(file, at, Block.HEADER_BYTES + file.get(Bytes.I32, at + Block.PAYLOAD_BYTES_OFFSET));
+        return at;
     }
 
     /** Takes one from a number of the table of contents and seals that. */
