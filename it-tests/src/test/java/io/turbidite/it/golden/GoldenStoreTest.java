@@ -134,7 +134,7 @@ class GoldenStoreTest {
                 ZipInputStream in = new ZipInputStream(archive)) {
             for (ZipEntry entry = in.getNextEntry(); entry != null; entry = in.getNextEntry()) {
                 Path target = directory.resolve(entry.getName()).normalize();
-                assertThat(target).startsWith(directory);
+                assertThat(target.startsWith(directory)).isTrue();
                 Files.createDirectories(Objects.requireNonNull(target.getParent()));
                 Files.copy(in, target);
             }
