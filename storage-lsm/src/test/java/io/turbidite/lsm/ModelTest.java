@@ -17,8 +17,8 @@ import java.util.List;
  * cuts, over the policies, page sizes, compressions and partition counts that the seed picks.
  */
 class ModelTest {
-    private static final int HISTORIES = Boolean.getBoolean("long") ? 2_000 : 40;
-    private static final int OPERATIONS = Boolean.getBoolean("long") ? 5_000 : 1_000;
+    private static final int HISTORIES = Boolean.getBoolean("long") ? 2_000 : 200;
+    private static final int OPERATIONS = Boolean.getBoolean("long") ? 5_000 : 2_000;
 
     @Test
     void random_histories_give_what_the_oracle_gives() {

@@ -25,7 +25,7 @@ import java.nio.file.Path;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
-/** Point gets by JMH, for profilers: {@code ./turbidite bench jmh PointGet -prof gc}. */
+/** Point gets by JMH, for profilers: {@code ./turbidite bench jmh -- PointGet -prof gc}. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

@@ -26,7 +26,7 @@ import java.util.SplittableRandom;
  * and indexes that agree.
  */
 class KillTest {
-    private static final int CYCLES = Boolean.getBoolean("long") ? 5_000 : 30;
+    private static final int CYCLES = Boolean.getBoolean("long") ? 5_000 : 100;
 
     @Test
     void what_was_acknowledged_survives_a_kill(@TempDir Path directory)
