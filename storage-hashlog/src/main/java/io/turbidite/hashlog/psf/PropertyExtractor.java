@@ -1,0 +1,25 @@
+package io.turbidite.hashlog.psf;
+
+import io.turbidite.hashlog.parse.Rejection;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The compiled plan of one session over a {@link PsfSet}: parses a record as far as the set needs and
+ * evaluates every PSF. <em>Confined to one thread.</em> No garbage per record.
+ */
+public interface PropertyExtractor {
+    /**
+     * Fills {@code into} with the properties of the record of {@code length} bytes at {@code offset}.
+     *
+     * @return false if the record was refused: {@link #rejection()} says why, {@code into} is empty
+     */
+    boolean extract(MemorySegment segment, long offset, int length, Properties into);
+
+    /**
+     * Why the last record was refused.
+     *
+     * @throws IllegalStateException if it was not
+     */
+    Rejection rejection();
+}

@@ -1,0 +1,44 @@
+package io.turbidite.hashlog.psf;
+
+import com.dynatrace.hash4j.hashing.ByteAccess;
+import com.dynatrace.hash4j.hashing.Hasher64;
+import com.dynatrace.hash4j.hashing.Hashing;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * H(PSF id, value) of FISH19 §4.1, 64 bits: XXH3 of the value's bytes, or the integer itself, finished
+ * together with the PSF id by a mixer of full avalanche. The hash index on disk depends on it: a change is
+ * a change of format.
+ */
+public final class PropertyHash {
+    private static final Hasher64 HASHER = Hashing.xxh3_64();
+    private static final ByteAccess<MemorySegment> ACCESS =
+            ByteAccess.forMemorySegment(MemorySegment.class);
+
+    /** 2^64 divided by the golden ratio, odd. */
+    private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;
+
+    /** Keeps an integer and a text apart whose words coincide. */
+    private static final long INLINE_SALT = 0xD6E8_FEB8_6659_FD93L;
+
+    private PropertyHash() {}
+
+    /** The hash of the integer {@code value} of PSF {@code psfId}. */
+    public static long ofInline(int psfId, long value) {
+        return mix(mix(value ^ INLINE_SALT) + psfId * GOLDEN);
+    }
+
+    /** The hash of {@code length} bytes as the value of PSF {@code psfId}. */
+    public static long ofBytes(int psfId, MemorySegment segment, long offset, int length) {
+        return mix(HASHER.hashBytesToLong(segment, offset, length, ACCESS) + psfId * GOLDEN);
+    }
+
+    /** The finaliser of SplitMix64: each bit of the argument flips each bit of the result half the time. */
+    private static long mix(long word) {
+        long z = word;
+        z = (z ^ (z >>> 30)) * 0xbf58_476d_1ce4_e5b9L;
+        z = (z ^ (z >>> 27)) * 0x94d0_49bb_1331_11ebL;
+        return z ^ (z >>> 31);
+    }
+}
