@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
 
 /** {@code ./turbidite bench SUITE}: runs a suite, writes table, JSON and plot. */
 @Command(
@@ -37,14 +38,20 @@ public final class Main implements Runnable {
 
     @Command(
             name = "engine",
-            description = "Upserts, gets, scans and secondary queries beside RocksDB.",
+            description = "Upserts, gets, scans and secondary queries beside RocksDB and Hyracks.",
             mixinStandardHelpOptions = true)
     static final class EngineCommand implements Callable<Integer> {
         @Option(names = "--upserts", description = "tweets a round (default ${DEFAULT-VALUE})")
-        int upserts = 500_000;
+        int upserts = 1_000_000;
 
         @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
         int rounds = 3;
+
+        @Option(
+                names = "--scenarios",
+                split = ",",
+                description = "numbers of the tables to make (default: all)")
+        List<Integer> scenarios = List.of();
 
         @Option(names = "--out", description = "where the result goes (default ${DEFAULT-VALUE})")
         Path out = Path.of("docs", "experiments");
@@ -55,9 +62,12 @@ public final class Main implements Runnable {
         @Override
         public Integer call() throws IOException {
             Files.createDirectories(directory);
-            Report report = new EngineSuite(upserts, rounds, directory).run();
-            report.write(out, "engine");
-            System.out.println(report.table());
+            List<Integer> numbers = scenarios.isEmpty()
+                    ? IntStream.rangeClosed(1, EngineSuite.scenarioCount()).boxed().toList()
+                    : scenarios;
+            List<Report> reports = new EngineSuite(upserts, rounds, directory).run(numbers);
+            Report.writeAll(out, "engine", reports);
+            reports.forEach(report -> System.out.println(report.table()));
             return 0;
         }
     }

@@ -1,31 +1,22 @@
 package io.turbidite.bench.engine;
 
-import com.sun.management.OperatingSystemMXBean;
-import com.sun.management.ThreadMXBean;
-
 import io.turbidite.bench.peer.Engine;
 import io.turbidite.bench.peer.Engine.Answer;
-import io.turbidite.bench.peer.RocksEngine;
-import io.turbidite.bench.peer.TurbiditeEngine;
 import io.turbidite.bench.peer.Tweet;
 import io.turbidite.bench.peer.TweetSource;
 import io.turbidite.bench.report.Report;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.LongSupplier;
-import java.util.stream.Stream;
+import java.util.function.Supplier;
 
 /**
- * Turbidite and RocksDB in one process, turn by turn, on the same tweets. The figure is CPU time of the
+ * Turbidite and its peers in one process, turn by turn, on the same tweets. The figure is CPU time of the
  * whole process per operation, background work included; every answer is compared between the engines.
  * The first round warms up and is not counted.
  */
@@ -36,8 +27,6 @@ public final class EngineSuite {
     private final int upserts;
     private final int rounds;
     private final Path directory;
-    private final Report report;
-    private final Map<String, Object> answers = new HashMap<>();
 
     /**
      * @param upserts tweets a round
@@ -48,146 +37,172 @@ public final class EngineSuite {
         this.upserts = upserts;
         this.rounds = rounds;
         this.directory = directory;
-        this.report = new Report(
-                        "Eager upserts, gets, scans and secondary queries beside RocksDB",
-                        List.of("Turbidite", "RocksDB"))
-                .setting("machine", Report.machine())
-                .setting("tweets", upserts + ", about 500 bytes, 10 % updates")
-                .setting(
-                        "memory",
-                        "write memory 128 MiB, cache 1 GiB, everything in cache; logs on, no"
-                                + " sync per write; no compression")
-                .setting("figure", "CPU time of the whole process, median of " + rounds)
-                .setting(
-                        "command",
-                        "./turbidite bench engine --upserts %d --rounds %d"
-                                .formatted(upserts, rounds));
     }
 
-    public Report run() {
-        for (int round = 0; round <= rounds; round++) {
-            answers.clear();
-            for (boolean ours : List.of(round % 2 == 0, round % 2 != 0)) {
-                Path store = directory.resolve("round");
-                delete(store);
-                createParent(store);
-                try (Engine engine = open(ours, store)) {
-                    measure(engine, round > 0, 1_000 + round);
+    /** How many scenarios there are; they are numbered from 1. */
+    public static int scenarioCount() {
+        return Scenario.all().size();
+    }
+
+    /** Runs the scenarios of these numbers, each into a report of its own. */
+    public List<Report> run(List<Integer> numbers) {
+        List<Report> reports = new ArrayList<>();
+        for (int number : numbers) {
+            reports.add(new Turns(Scenario.all().get(number - 1), number).run());
+        }
+        return reports;
+    }
+
+    /** One scenario: the engines take turns, and whoever began a round ends the next. */
+    private final class Turns {
+        private final Scenario scenario;
+        private final Report report;
+        private final Map<String, Object> answers = new HashMap<>();
+
+        Turns(Scenario scenario, int number) {
+            this.scenario = scenario;
+            this.report = new Report(scenario.title(), scenario.engineNames())
+                    .setting("machine", Report.machine())
+                    .setting(
+                            "tweets",
+                            "%,d a round, about 500 bytes".formatted(upserts))
+                    .setting(
+                            "memory",
+                            "write memory %d MiB, cache %,d MiB"
+                                    .formatted(
+                                            scenario.writeMemoryBytes() / MIB,
+                                            scenario.cacheBytes() / MIB))
+                    .setting(
+                            "durability",
+                            "logs on (Hyracks has none), no sync per write, no compression")
+                    .setting(
+                            "figure",
+                            "CPU time of the whole process, median of %d rounds"
+                                    .formatted(rounds))
+                    .setting(
+                            "command",
+                            "./turbidite bench engine --upserts %d --rounds %d --scenarios %d"
+                                    .formatted(upserts, rounds, number));
+        }
+
+        Report run() {
+            int engines = scenario.engineNames().size();
+            for (int round = 0; round <= rounds; round++) {
+                answers.clear();
+                for (int turn = 0; turn < engines; turn++) {
+                    Path store = Scratch.empty(directory.resolve("round"));
+                    int engine = round % 2 == 0 ? turn : engines - 1 - turn;
+                    try (Engine opened = scenario.open(engine, store)) {
+                        measure(opened, round > 0, 1_000 + round);
+                    }
+                    Scratch.delete(store);
                 }
-                delete(store);
+            }
+            return report;
+        }
+
+        private void measure(Engine engine, boolean counts, long seed) {
+            TweetSource source = new TweetSource(seed, upserts, scenario.updateRatio());
+            ingest(engine, counts, source);
+            note(
+                    engine,
+                    counts,
+                    "disk, bytes / byte of live tweets",
+                    engine.diskBytes() / (double) (source.distinctCount() * Tweet.meanBytes()));
+            SplittableRandom present = new SplittableRandom(seed);
+            timed(engine, counts, "get present, us", () -> get(engine, source, present));
+            SplittableRandom absent = new SplittableRandom(seed + 1);
+            timed(engine, counts, "get absent, us", () -> engine.get(absent.nextLong()));
+            long allocated = Costs.allocatedBytes();
+            long rows = answer(engine, counts, "scan, ms", 3, engine::scan);
+            note(
+                    engine,
+                    counts,
+                    "scan, bytes allocated a row",
+                    (Costs.allocatedBytes() - allocated) / (4.0 * rows));
+            answer(
+                    engine,
+                    counts,
+                    "query by secondary, 1 %, ms",
+                    5,
+                    () -> engine.byAttribute(20_000, 20_999));
+            answer(
+                    engine,
+                    counts,
+                    "query by secondary, 10 %, ms",
+                    3,
+                    () -> engine.byAttribute(40_000, 49_999));
+        }
+
+        private void ingest(Engine engine, boolean counts, TweetSource source) {
+            Tweet tweet = new Tweet();
+            Engine.Writer writer = engine.newWriter();
+            long allocated = Costs.allocatedBytes();
+            long written = Costs.writtenBytes();
+            long cpu = Costs.cpuNanos();
+            for (int i = 0; i < upserts; i++) {
+                source.next(tweet);
+                writer.upsert(tweet);
+            }
+            engine.settle();
+            cpu = Costs.cpuNanos() - cpu;
+            note(engine, counts, "upsert, us", cpu / 1e3 / upserts);
+            note(
+                    engine,
+                    counts,
+                    "upsert, bytes allocated",
+                    (Costs.allocatedBytes() - allocated) / (double) upserts);
+            note(
+                    engine,
+                    counts,
+                    "upsert, bytes written / byte of tweets",
+                    (Costs.writtenBytes() - written) / (double) (upserts * Tweet.meanBytes()));
+        }
+
+        private long get(Engine engine, TweetSource source, SplittableRandom chooser) {
+            int attribute = engine.get(source.pastId(chooser));
+            if (attribute < 0) {
+                throw new IllegalStateException(engine.name() + " has lost a tweet");
+            }
+            return attribute;
+        }
+
+        private void timed(Engine engine, boolean counts, String work, LongSupplier operation) {
+            long sum = 0;
+            long cpu = Costs.cpuNanos();
+            for (int i = 0; i < GETS; i++) {
+                sum += operation.getAsLong();
+            }
+            note(engine, counts, work, (Costs.cpuNanos() - cpu) / 1e3 / GETS);
+            check(work, sum);
+        }
+
+        /** Asks once to warm the cache, then {@code times} times; returns the count of rows. */
+        private long answer(
+                Engine engine, boolean counts, String work, int times, Supplier<Answer> query) {
+            Answer first = query.get();
+            check(work, first);
+            long cpu = Costs.cpuNanos();
+            for (int i = 0; i < times; i++) {
+                check(work, query.get());
+            }
+            note(engine, counts, work, (Costs.cpuNanos() - cpu) / 1e6 / times);
+            return first.rows();
+        }
+
+        private void note(Engine engine, boolean counts, String work, double figure) {
+            if (counts) {
+                report.add(work, engine.name(), figure);
             }
         }
-        return report;
-    }
 
-    private static Engine open(boolean ours, Path store) {
-        return ours
-                ? new TurbiditeEngine(store, 128 * MIB, 1024 * MIB)
-                : new RocksEngine(store, 128 * MIB, 1024 * MIB);
-    }
-
-    private void measure(Engine engine, boolean counts, long seed) {
-        TweetSource source = new TweetSource(seed, upserts, 0.1);
-        Tweet tweet = new Tweet();
-        long allocated = allocatedBytes();
-        long cpu = cpuNanos();
-        for (int i = 0; i < upserts; i++) {
-            source.next(tweet);
-            engine.upsert(tweet);
-        }
-        engine.settle();
-        note(engine, counts, "upsert, us", (cpuNanos() - cpu) / 1e3 / upserts);
-        note(
-                engine,
-                counts,
-                "upsert, bytes allocated",
-                (allocatedBytes() - allocated) / (double) upserts);
-        SplittableRandom present = new SplittableRandom(seed);
-        timed(engine, counts, "get present, us", GETS, () -> get(engine, source, present));
-        SplittableRandom absent = new SplittableRandom(seed + 1);
-        timed(engine, counts, "get absent, us", GETS, () -> engine.get(absent.nextLong()));
-        answer(engine, counts, "scan, ms", 3, engine::scan);
-        answer(engine, counts, "secondary query 1 %, ms", 5, () -> engine.byUser(20_000, 20_999));
-        answer(engine, counts, "secondary query 10 %, ms", 3, () -> engine.byUser(40_000, 49_999));
-        note(engine, counts, "disk, MiB", engine.diskBytes() / (double) MIB);
-    }
-
-    private static long get(Engine engine, TweetSource source, SplittableRandom chooser) {
-        int user = engine.get(source.pastId(chooser));
-        if (user < 0) {
-            throw new IllegalStateException(engine.name() + " has lost a tweet");
-        }
-        return user;
-    }
-
-    private void timed(
-            Engine engine, boolean counts, String work, int times, LongSupplier operation) {
-        long sum = 0;
-        long cpu = cpuNanos();
-        for (int i = 0; i < times; i++) {
-            sum += operation.getAsLong();
-        }
-        note(engine, counts, work, (cpuNanos() - cpu) / 1e3 / times);
-        check(work, sum);
-    }
-
-    private void answer(
-            Engine engine,
-            boolean counts,
-            String work,
-            int times,
-            java.util.function.Supplier<Answer> query) {
-        check(work, query.get());
-        long cpu = cpuNanos();
-        for (int i = 0; i < times; i++) {
-            check(work, query.get());
-        }
-        note(engine, counts, work, (cpuNanos() - cpu) / 1e6 / times);
-    }
-
-    private void note(Engine engine, boolean counts, String work, double figure) {
-        if (counts) {
-            report.add(work, engine.name(), figure);
-        }
-    }
-
-    /** The same work must give the same answer, whoever does it. */
-    private void check(String work, Object answer) {
-        Object before = answers.putIfAbsent(work, answer);
-        if (before != null && !before.equals(answer)) {
-            throw new IllegalStateException(
-                    "%s: one engine says %s, the other %s".formatted(work, before, answer));
-        }
-    }
-
-    private static long cpuNanos() {
-        return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
-                .getProcessCpuTime();
-    }
-
-    private static long allocatedBytes() {
-        return ((ThreadMXBean) ManagementFactory.getThreadMXBean())
-                .getCurrentThreadAllocatedBytes();
-    }
-
-    private static void createParent(Path store) {
-        try {
-            Files.createDirectories(store);
-        } catch (IOException failed) {
-            throw new UncheckedIOException(failed);
-        }
-    }
-
-    private static void delete(Path store) {
-        if (!Files.exists(store)) {
-            return;
-        }
-        try (Stream<Path> files = Files.walk(store)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
+        /** The same work must give the same answer, whoever does it. */
+        private void check(String work, Object answer) {
+            Object before = answers.putIfAbsent(work, answer);
+            if (before != null && !before.equals(answer)) {
+                throw new IllegalStateException(
+                        "%s: one engine says %s, the other %s".formatted(work, before, answer));
             }
-        } catch (IOException failed) {
-            throw new UncheckedIOException(failed);
         }
     }
 }

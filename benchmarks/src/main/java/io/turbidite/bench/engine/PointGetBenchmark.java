@@ -1,6 +1,7 @@
 package io.turbidite.bench.engine;
 
 import io.turbidite.bench.peer.Engine;
+import io.turbidite.bench.peer.EngineOptions;
 import io.turbidite.bench.peer.RocksEngine;
 import io.turbidite.bench.peer.TurbiditeEngine;
 import io.turbidite.bench.peer.Tweet;
@@ -41,21 +42,24 @@ public class PointGetBenchmark {
     public int tweets;
 
     private final SplittableRandom random = new SplittableRandom(1);
+    private Path directory;
     private Engine store;
     private TweetSource source;
 
     /** Fills a store. */
     @Setup
     public void fill() throws IOException {
-        Path directory = Files.createTempDirectory("turbidite-bench");
+        directory = Files.createTempDirectory("turbidite-bench");
+        EngineOptions options = new EngineOptions(directory, 128 << 20, 1 << 30, 1, false);
         store = engine.equals("turbidite")
-                ? new TurbiditeEngine(directory, 128 << 20, 1 << 30)
-                : new RocksEngine(directory, 128 << 20, 1 << 30);
+                ? new TurbiditeEngine(options)
+                : new RocksEngine(options);
         source = new TweetSource(1, tweets, 0.1);
         Tweet tweet = new Tweet();
+        Engine.Writer writer = store.newWriter();
         for (int i = 0; i < tweets; i++) {
             source.next(tweet);
-            store.upsert(tweet);
+            writer.upsert(tweet);
         }
         store.settle();
     }
@@ -63,6 +67,7 @@ public class PointGetBenchmark {
     @TearDown
     public void close() {
         store.close();
+        Scratch.delete(directory);
     }
 
     @Benchmark

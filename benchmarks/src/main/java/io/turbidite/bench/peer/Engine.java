@@ -1,28 +1,41 @@
 package io.turbidite.bench.peer;
 
-/** A store of tweets with a secondary index on the user, kept eagerly. <em>Confined to one thread.</em> */
+/**
+ * A store of tweets with secondary indexes on their attributes, kept eagerly. Reads are <em>confined to
+ * one thread</em>; each writing thread has a {@link Writer}.
+ */
 public interface Engine extends AutoCloseable {
     String name();
 
-    void upsert(Tweet tweet);
+    /** A writer for one thread. */
+    Writer newWriter();
 
     /** Everything is on disk and no background work is left. */
     void settle();
 
-    /** The user of the tweet with this id; -1 if there is none. The whole record is read. */
+    /** The first attribute of the tweet with this id; -1 if there is none. The whole record is read. */
     int get(long id);
 
     /** Reads every record; a number that depends on all of them. */
     Answer scan();
 
-    /** Reads every record whose user is from {@code low} to {@code high}, both included, by the index. */
-    Answer byUser(int low, int high);
+    /**
+     * Reads every record whose first attribute is from {@code low} to {@code high}, both included, by its
+     * index.
+     */
+    Answer byAttribute(int low, int high);
 
-    /** Bytes of all files. */
+    /** Bytes of the components. */
     long diskBytes();
 
     @Override
     void close();
+
+    /** Writes tweets. <em>Confined to one thread.</em> */
+    @FunctionalInterface
+    interface Writer {
+        void upsert(Tweet tweet);
+    }
 
     /**
      * What a query found, reduced.
@@ -31,9 +44,9 @@ public interface Engine extends AutoCloseable {
      * @param sum of a number made of each
      */
     record Answer(long rows, long sum) {
-        /** A number made of a record's id, user and length. */
-        public static long of(long id, int user, int messageBytes) {
-            return (id * 31 + user) * 31 + messageBytes;
+        /** A number made of a record's id, first attribute and length. */
+        public static long of(long id, int attribute, int messageBytes) {
+            return (id * 31 + attribute) * 31 + messageBytes;
         }
     }
 }

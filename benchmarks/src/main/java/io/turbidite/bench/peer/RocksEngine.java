@@ -32,15 +32,15 @@ import java.util.List;
 /**
  * RocksDB through its Java bindings, tuned as its users would: direct buffers on hot paths, a reused
  * write batch, Bloom filter of 10 bits a key, 16 KiB blocks with a hash index, log on, no sync per
- * write. The secondary index is a column family of (user, id), kept by hand: the header of the old
- * record is read, its entry is single-deleted and the new one put where the user changed.
+ * write. A secondary index is a column family of (attribute, id), kept by hand: the header of the old
+ * record is read, its entry is single-deleted and the new one put where the attribute changed.
  */
 public final class RocksEngine implements Engine {
     static {
         RocksDB.loadLibrary();
     }
 
-    private static final int HEADER_BYTES = 12;
+    private static final int HEADER_BYTES = 4 * Tweet.ATTRIBUTE_COUNT + 8;
     private static final int BATCH = 1_000;
 
     private final RocksDB db;
@@ -48,20 +48,19 @@ public final class RocksEngine implements Engine {
     private final List<AutoCloseable> owned = new ArrayList<>();
     private final WriteOptions writeOptions = new WriteOptions().setSync(false);
     private final ReadOptions readOptions = new ReadOptions();
-    private final WriteBatch batch = new WriteBatch();
+    private final int secondaryCount;
     private final ByteBuffer key = direct(8);
-    private final ByteBuffer header = direct(HEADER_BYTES);
     private final ByteBuffer value = direct(1 << 10);
     private final ByteBuffer entry = direct(12);
-    private final ByteBuffer none = direct(0);
-    private final byte[] oldEntry = new byte[12];
 
     /**
-     * @param writeMemoryBytes the primary's memtable; the secondary's is a quarter of it
-     * @param cacheBytes the block cache
+     * Write memory is the primary's memtable; a secondary's is a quarter of it, and there may be three of
+     * each.
      */
-    public RocksEngine(Path directory, long writeMemoryBytes, long cacheBytes) {
-        LRUCache cache = own(new LRUCache(cacheBytes));
+    public RocksEngine(EngineOptions options) {
+        secondaryCount = options.secondaryCount();
+        long writeMemoryBytes = options.writeMemoryBytes();
+        LRUCache cache = own(new LRUCache(options.cacheBytes()));
         ColumnFamilyOptions primary = own(new ColumnFamilyOptions())
                 .setWriteBufferSize(writeMemoryBytes)
                 .setMaxWriteBufferNumber(3)
@@ -81,19 +80,20 @@ public final class RocksEngine implements Engine {
                 .setWriteBufferSize(Math.max(1 << 20, writeMemoryBytes / 4))
                 .setCompressionType(CompressionType.NO_COMPRESSION)
                 .setTableFormatConfig(new BlockBasedTableConfig().setBlockCache(cache));
-        DBOptions options = own(new DBOptions())
+        DBOptions database = own(new DBOptions())
                 .setCreateIfMissing(true)
                 .setCreateMissingColumnFamilies(true)
                 .setMaxOpenFiles(-1)
-                .setMaxBackgroundJobs(2);
+                .setMaxBackgroundJobs(2)
+                .setUseDirectReads(options.directIo())
+                .setUseDirectIoForFlushAndCompaction(options.directIo());
+        List<ColumnFamilyDescriptor> descriptors = new ArrayList<>();
+        descriptors.add(new ColumnFamilyDescriptor(RocksDB.DEFAULT_COLUMN_FAMILY, primary));
+        for (int i = 0; i < secondaryCount; i++) {
+            descriptors.add(new ColumnFamilyDescriptor(("a" + i).getBytes(US_ASCII), secondary));
+        }
         try {
-            db = RocksDB.open(
-                    options,
-                    directory.toString(),
-                    List.of(
-                            new ColumnFamilyDescriptor(RocksDB.DEFAULT_COLUMN_FAMILY, primary),
-                            new ColumnFamilyDescriptor("user".getBytes(US_ASCII), secondary)),
-                    families);
+            db = RocksDB.open(database, options.directory().toString(), descriptors, families);
         } catch (RocksDBException failed) {
             throw new IllegalStateException(failed);
         }
@@ -114,39 +114,8 @@ public final class RocksEngine implements Engine {
     }
 
     @Override
-    public void upsert(Tweet tweet) {
-        try {
-            batch.clear();
-            key.clear().putLong(tweet.id).flip();
-            header.clear();
-            int found = db.get(families.get(0), readOptions, key, header);
-            key.rewind();
-            boolean sameUser = false;
-            if (found != RocksDB.NOT_FOUND) {
-                int oldUser = header.getInt(0);
-                sameUser = oldUser == tweet.user;
-                if (!sameUser) {
-                    ByteBuffer.wrap(oldEntry).putInt(oldUser).putLong(tweet.id);
-                    batch.singleDelete(families.get(1), oldEntry);
-                }
-            }
-            if (!sameUser) {
-                entry.clear().putInt(tweet.user).putLong(tweet.id).flip();
-                batch.put(families.get(1), entry, none);
-            }
-            value.clear().putInt(tweet.user).putLong(tweet.created);
-            MemorySegment.copy(
-                    tweet.message.segment(),
-                    tweet.message.offset(),
-                    MemorySegment.ofBuffer(value.duplicate().clear()),
-                    HEADER_BYTES,
-                    tweet.message.length());
-            value.position(HEADER_BYTES + tweet.message.length()).flip();
-            batch.put(families.get(0), key, value);
-            db.write(writeOptions, batch);
-        } catch (RocksDBException failed) {
-            throw new IllegalStateException(failed);
-        }
+    public Writer newWriter() {
+        return new BatchWriter();
     }
 
     @Override
@@ -192,7 +161,7 @@ public final class RocksEngine implements Engine {
     }
 
     @Override
-    public Answer byUser(int low, int high) {
+    public Answer byAttribute(int low, int high) {
         long[] ids = new long[1 << 10];
         int count = 0;
         try (RocksIterator iterator = db.newIterator(families.get(1), readOptions)) {
@@ -256,7 +225,6 @@ public final class RocksEngine implements Engine {
 
     @Override
     public void close() {
-        batch.close();
         writeOptions.close();
         readOptions.close();
         families.forEach(ColumnFamilyHandle::close);
@@ -267,6 +235,61 @@ public final class RocksEngine implements Engine {
             } catch (Exception failed) {
                 throw new IllegalStateException(failed);
             }
+        }
+    }
+
+    /** Looks the old record up, then writes one batch; its buffers are reused. */
+    private final class BatchWriter implements Writer {
+        private final WriteBatch batch = own(new WriteBatch());
+        private final ByteBuffer id = direct(8);
+        private final ByteBuffer oldHeader = direct(HEADER_BYTES);
+        private final ByteBuffer record = direct(1 << 10);
+        private final ByteBuffer newEntry = direct(12);
+        private final ByteBuffer none = direct(0);
+        private final byte[] oldEntry = new byte[12];
+
+        @Override
+        public void upsert(Tweet tweet) {
+            try {
+                batch.clear();
+                id.clear().putLong(tweet.id).flip();
+                oldHeader.clear();
+                int found = db.get(families.get(0), readOptions, id, oldHeader);
+                id.rewind();
+                for (int i = 0; i < secondaryCount; i++) {
+                    maintain(i, found != RocksDB.NOT_FOUND, tweet);
+                }
+                record.clear();
+                for (int attribute : tweet.attributes) {
+                    record.putInt(attribute);
+                }
+                record.putLong(tweet.created);
+                MemorySegment.copy(
+                        tweet.message.segment(),
+                        tweet.message.offset(),
+                        MemorySegment.ofBuffer(record.duplicate().clear()),
+                        HEADER_BYTES,
+                        tweet.message.length());
+                record.position(HEADER_BYTES + tweet.message.length()).flip();
+                batch.put(families.get(0), id, record);
+                db.write(writeOptions, batch);
+            } catch (RocksDBException failed) {
+                throw new IllegalStateException(failed);
+            }
+        }
+
+        private void maintain(int index, boolean hadOld, Tweet tweet) throws RocksDBException {
+            int attribute = tweet.attributes[index];
+            if (hadOld) {
+                int old = oldHeader.getInt(4 * index);
+                if (old == attribute) {
+                    return;
+                }
+                ByteBuffer.wrap(oldEntry).putInt(old).putLong(tweet.id);
+                batch.singleDelete(families.get(1 + index), oldEntry);
+            }
+            newEntry.clear().putInt(attribute).putLong(tweet.id).flip();
+            batch.put(families.get(1 + index), newEntry, none);
         }
     }
 }

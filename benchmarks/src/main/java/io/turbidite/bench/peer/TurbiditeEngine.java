@@ -19,46 +19,51 @@ import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreDescription;
 import io.turbidite.lsm.StoreOptions;
+import io.turbidite.lsm.merge.MergePolicySpec;
 
-import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 
-/** Turbidite: one dataset, eager, one partition, write-ahead log on, no sync per write. */
+/**
+ * Turbidite: one dataset, eager, one partition, tiering (LUO19), write-ahead log on, no sync per write.
+ */
 public final class TurbiditeEngine implements Engine {
     private static final int BATCH_BYTES = 1 << 20;
+    private static final int ATTRIBUTE = 1;
+    private static final int CREATED = ATTRIBUTE + Tweet.ATTRIBUTE_COUNT;
+    private static final int MESSAGE = CREATED + 1;
 
     private final Store store;
     private final Dataset tweets;
-    private final RecordWriter writer;
     private final RecordView view;
-    private final KeySpec userKey;
+    private final KeySpec attributeKey;
     private final ByteSink keyBytes = new ByteSink(64, 1 << 16);
     private final ByteSink recordBytes = new ByteSink(1 << 10, 1 << 20);
     private final Slice key = new Slice();
     private final Slice text = new Slice();
 
-    /**
-     * @param writeMemoryBytes memory components of all indexes together
-     * @param cacheBytes the buffer cache
-     */
-    public TurbiditeEngine(Path directory, long writeMemoryBytes, long cacheBytes) {
+    public TurbiditeEngine(EngineOptions options) {
         store = Store.open(
-                directory,
+                options.directory(),
                 StoreOptions.defaults()
-                        .withWriteMemoryBytes(writeMemoryBytes)
-                        .withCacheBytes(cacheBytes)
+                        .withWriteMemoryBytes(options.writeMemoryBytes())
+                        .withCacheBytes(options.cacheBytes())
                         .withDurability(Durability.NONE));
-        tweets = store.createDataset(DatasetSpec.named("Tweets")
-                .field("id", "int64")
-                .field("user", "int32")
-                .field("created", "datetime")
+        DatasetSpec spec = DatasetSpec.named("Tweets").field("id", "int64");
+        for (int i = 0; i < Tweet.ATTRIBUTE_COUNT; i++) {
+            spec.field("a" + i, "int32");
+        }
+        spec.field("created", "datetime")
                 .field("message", "string")
                 .primaryKey("id")
                 .filter("created")
-                .index(IndexSpec.btree("by_user", "user")));
-        writer = tweets.newRecordWriter();
+                .mergePolicy(MergePolicySpec.parse("tiering", Map.of()));
+        for (int i = 0; i < options.secondaryCount(); i++) {
+            spec.index(IndexSpec.btree("by_a" + i, "a" + i));
+        }
+        tweets = store.createDataset(spec);
         view = new RecordView(tweets.type());
-        userKey = KeySpec.of(tweets.type(), List.of("user"), "benchmark");
+        attributeKey = KeySpec.of(tweets.type(), List.of("a0"), "benchmark");
     }
 
     @Override
@@ -67,13 +72,18 @@ public final class TurbiditeEngine implements Engine {
     }
 
     @Override
-    public void upsert(Tweet tweet) {
-        writer.begin();
-        writer.setLong(0, tweet.id);
-        writer.setLong(1, tweet.user);
-        writer.setLong(2, tweet.created);
-        writer.setString(3, tweet.message);
-        tweets.upsertRecord(writer.finish());
+    public Writer newWriter() {
+        RecordWriter writer = tweets.newRecordWriter();
+        return tweet -> {
+            writer.begin();
+            writer.setLong(0, tweet.id);
+            for (int i = 0; i < Tweet.ATTRIBUTE_COUNT; i++) {
+                writer.setLong(ATTRIBUTE + i, tweet.attributes[i]);
+            }
+            writer.setLong(CREATED, tweet.created);
+            writer.setString(MESSAGE, tweet.message);
+            tweets.upsertRecord(writer.finish());
+        };
     }
 
     @Override
@@ -88,7 +98,7 @@ public final class TurbiditeEngine implements Engine {
         if (!tweets.getRecord(keyBytes.asSlice(key), recordBytes)) {
             return -1;
         }
-        return (int) view.wrap(recordBytes.asSlice(key)).getLong(1);
+        return (int) view.wrap(recordBytes.asSlice(key)).getLong(ATTRIBUTE);
     }
 
     @Override
@@ -108,17 +118,17 @@ public final class TurbiditeEngine implements Engine {
     private long answerOf(RecordCursor cursor) {
         view.wrap(cursor.record());
         return Answer.of(
-                view.getLong(0), (int) view.getLong(1), view.getBytes(3, text).length());
+                view.getLong(0), (int) view.getLong(ATTRIBUTE), view.getBytes(MESSAGE, text).length());
     }
 
     @Override
-    public Answer byUser(int low, int high) {
+    public Answer byAttribute(int low, int high) {
         long rows = 0;
         long sum = 0;
-        KeyRange range = KeyRange.closed(userKey.encode(low), userKey.encode(high));
+        KeyRange range = KeyRange.closed(attributeKey.encode(low), attributeKey.encode(high));
         KeyBatch keys = new KeyBatch(BATCH_BYTES);
         try (ReadView moment = tweets.openView();
-                IndexCursor entries = moment.search(0, "by_user", range, FilterPredicate.none())) {
+                IndexCursor entries = moment.search(0, "by_a0", range, FilterPredicate.none())) {
             boolean more = entries.next();
             while (more) {
                 keys.clear();

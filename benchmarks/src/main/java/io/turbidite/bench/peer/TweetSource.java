@@ -6,13 +6,13 @@ import java.lang.foreign.ValueLayout;
 import java.util.SplittableRandom;
 
 /**
- * The synthetic tweets of LUO19 §6.1: about 500 bytes, random 64-bit id, user in 0..99,999, increasing
+ * The synthetic tweets of LUO19 §6.1: about 500 bytes, random 64-bit id, four attributes in 0..99,999, increasing
  * creation time; with a given probability a tweet is an update of a past one, chosen uniformly. The same
  * seed gives the same tweets.
  */
 public final class TweetSource {
-    /** Users are below it. */
-    public static final int USER_COUNT = 100_000;
+    /** Attributes are below it. */
+    public static final int ATTRIBUTE_LIMIT = 100_000;
 
     private static final int TEXT_BYTES = 1 << 16;
 
@@ -44,10 +44,17 @@ public final class TweetSource {
             tweet.id = random.nextLong();
             ids[idCount++] = tweet.id;
         }
-        tweet.user = random.nextInt(USER_COUNT);
+        for (int i = 0; i < Tweet.ATTRIBUTE_COUNT; i++) {
+            tweet.attributes[i] = random.nextInt(ATTRIBUTE_LIMIT);
+        }
         tweet.created = created++;
-        int bytes = 430 + random.nextInt(100);
+        int bytes = 418 + random.nextInt(100);
         tweet.message.set(text, random.nextInt(TEXT_BYTES - bytes), bytes);
+    }
+
+    /** How many different tweets were made. */
+    public int distinctCount() {
+        return idCount;
     }
 
     /** The id of a tweet that was made. */

@@ -52,8 +52,12 @@ public final class Report {
                 .add(figure);
     }
 
+    /** The median over the rounds; NaN for work that the engine had no part in. */
     private static double median(Map<String, List<Double>> byEngine, String engine) {
-        List<Double> rounds = Objects.requireNonNull(byEngine.get(engine));
+        List<Double> rounds = byEngine.get(engine);
+        if (rounds == null) {
+            return Double.NaN;
+        }
         double[] sorted =
                 rounds.stream().mapToDouble(Double::doubleValue).sorted().toArray();
         return sorted.length % 2 == 1
@@ -74,30 +78,52 @@ public final class Report {
         figures.forEach((work, byEngine) -> {
             text.append("| ").append(work).append(" |");
             for (String engine : engines) {
-                text.append(String.format(Locale.ROOT, " %.3f |", median(byEngine, engine)));
+                text.append(cell("%.3f", median(byEngine, engine)));
             }
             double first = median(byEngine, engines.get(0));
             for (String engine : engines.subList(1, engines.size())) {
-                text.append(
-                        String.format(Locale.ROOT, " %.2f |", first / median(byEngine, engine)));
+                text.append(cell("%.2f", first / median(byEngine, engine)));
             }
             text.append('\n');
         });
         return text.toString();
     }
 
+    private static String cell(String format, double figure) {
+        return Double.isNaN(figure) ? " |" : " " + String.format(Locale.ROOT, format, figure) + " |";
+    }
+
     /** Writes {@code NAME.md}, {@code NAME.json} and {@code NAME.png}. */
     public void write(Path directory, String name) throws IOException {
+        writeAll(directory, name, List.of(this));
+    }
+
+    /** Writes several reports into one {@code NAME.md} and {@code NAME.json}, with a plot each. */
+    public static void writeAll(Path directory, String name, List<Report> reports)
+            throws IOException {
         Files.createDirectories(directory);
-        Files.writeString(
-                directory.resolve(name + ".md"),
-                table() + "\n![the same as a plot](%s.png)\n".formatted(name));
+        StringBuilder text = new StringBuilder();
+        List<Map<String, Object>> json = new ArrayList<>();
+        for (int i = 0; i < reports.size(); i++) {
+            Report report = reports.get(i);
+            String plot = reports.size() == 1 ? name + ".png" : "%s-%d.png".formatted(name, i + 1);
+            text.append(report.table())
+                    .append("\n![the same as a plot](%s)\n\n".formatted(plot));
+            json.add(Map.of(
+                    "title",
+                    report.title,
+                    "setting",
+                    report.setting,
+                    "figures",
+                    report.figures));
+            report.plot(directory.resolve(plot));
+        }
+        Files.writeString(directory.resolve(name + ".md"), text.toString().stripTrailing() + "\n");
         new ObjectMapper()
                 .enable(SerializationFeature.INDENT_OUTPUT)
                 .writeValue(
                         directory.resolve(name + ".json").toFile(),
-                        Map.of("title", title, "setting", setting, "figures", figures));
-        plot(directory.resolve(name + ".png"));
+                        json.size() == 1 ? json.get(0) : json);
     }
 
     private void plot(Path file) throws IOException {
@@ -116,7 +142,8 @@ public final class Report {
                         .mapToDouble(name -> median(byEngine, name))
                         .max()
                         .orElse(1);
-                shares.add(median(byEngine, engine) / most);
+                double share = median(byEngine, engine) / most;
+                shares.add(Double.isNaN(share) ? 0 : share);
             }
             chart.addSeries(engine, works, shares);
         }
