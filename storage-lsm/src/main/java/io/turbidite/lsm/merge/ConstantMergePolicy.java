@@ -20,7 +20,7 @@ public record ConstantMergePolicy(int componentCountMax) implements MergePolicy 
     @Override
     public Optional<MergeRange> choose(List<ComponentSize> newestFirst) {
         return newestFirst.size() > componentCountMax
-                ? Optional.of(new MergeRange(0, newestFirst.size() - 1))
+                ? FreeRuns.choose(newestFirst, run -> new MergeRange(0, run.size() - 1))
                 : Optional.empty();
     }
 }

@@ -7,17 +7,28 @@ import java.util.Optional;
  * Decides which disk components of an index become one: a pure function of their sizes and ages.
  *
  * <p><em>Immutable.</em> It is asked after each flush and each merge, and whenever a store opens; it keeps
- * nothing between two questions. Whoever asks leaves out what must not be merged now, by handing in the
- * part of the list that is free. To let one index decide for all of its partition (ALS15's correlated
+ * nothing between two questions. To let one index decide for all of its partition (ALS15's correlated
  * policies), ask for the primary and merge the chosen range everywhere: {@link
  * MergePolicySpec#isCorrelated}.
+ *
+ * <p><b>Several merges at a time.</b> Whoever runs merges marks the inputs of those that run or wait
+ * ({@link ComponentSize#isMerging}) and asks again: each answer is one more merge that may run beside the
+ * others, until there is none.
+ *
+ * <ol>
+ *   <li>A range never holds a marked component, so ranges chosen one after the other are disjoint, and their
+ *       merges may end in any order.
+ *   <li>A policy comes to an end: if each answer is merged, or marked, answers run out.
+ *   <li>Marking can only take answers away: where a list without marks is well as it is, so is the same list
+ *       with marks.
+ * </ol>
  */
 public sealed interface MergePolicy
         permits NoMergePolicy, ConstantMergePolicy, PrefixMergePolicy, TieringMergePolicy {
     /**
      * The components to merge next, empty if the list is well as it is.
      *
-     * @param newestFirst an index's disk components, or neighbours of them
+     * @param newestFirst all disk components of an index, those that are being merged marked
      */
     Optional<MergeRange> choose(List<ComponentSize> newestFirst);
 }

@@ -41,13 +41,17 @@ public record PrefixMergePolicy(long mergeableBytesMax, int toleranceCount) impl
 
     @Override
     public Optional<MergeRange> choose(List<ComponentSize> newestFirst) {
-        for (int oldest = newestFirst.size() - 1; oldest > 0; oldest--) {
-            MergeRange range = startingAt(newestFirst, oldest);
+        return FreeRuns.choose(newestFirst, this::inRun);
+    }
+
+    private @Nullable MergeRange inRun(List<ComponentSize> run) {
+        for (int oldest = run.size() - 1; oldest > 0; oldest--) {
+            MergeRange range = startingAt(run, oldest);
             if (range != null) {
-                return Optional.of(range);
+                return range;
             }
         }
-        return Optional.empty();
+        return null;
     }
 
     private @Nullable MergeRange startingAt(List<ComponentSize> newestFirst, int oldest) {

@@ -2,6 +2,8 @@ package io.turbidite.lsm.merge;
 
 import io.turbidite.core.InvalidRequestException;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.List;
 import java.util.Optional;
 
@@ -40,10 +42,14 @@ public record TieringMergePolicy(double sizeRatio, int mergeCountMin, long merge
 
     @Override
     public Optional<MergeRange> choose(List<ComponentSize> newestFirst) {
+        return FreeRuns.choose(newestFirst, this::inRun);
+    }
+
+    private @Nullable MergeRange inRun(List<ComponentSize> run) {
         long youngerBytes = 0;
         int lastIndex = -1;
-        for (int oldest = 0; oldest < newestFirst.size(); oldest++) {
-            long bytes = newestFirst.get(oldest).bytes();
+        for (int oldest = 0; oldest < run.size(); oldest++) {
+            long bytes = run.get(oldest).bytes();
             if (bytes >= mergeableBytesMax) {
                 break;
             }
@@ -52,6 +58,6 @@ public record TieringMergePolicy(double sizeRatio, int mergeCountMin, long merge
             }
             youngerBytes += bytes;
         }
-        return lastIndex < 0 ? Optional.empty() : Optional.of(new MergeRange(0, lastIndex));
+        return lastIndex < 0 ? null : new MergeRange(0, lastIndex);
     }
 }

@@ -27,7 +27,8 @@ final class ComponentFiles {
             int partition,
             int tree,
             ComponentState state) {
-        ComponentHandle handle = openNew(substrate, schema, partition, tree, state.fileId());
+        ComponentHandle handle =
+                open(substrate, schema, partition, tree, state.fileId(), state.generation());
         if (!handle.state().equals(state)) {
             handle.release();
             throw new CorruptionException(
@@ -40,9 +41,35 @@ final class ComponentFiles {
         return handle;
     }
 
-    /** Opens a component that was just written. */
+    /** Opens a component that was just flushed or loaded: its data was never merged. */
     static ComponentHandle openNew(
             Substrate substrate, DatasetSchema schema, int partition, int tree, long fileId) {
+        return open(substrate, schema, partition, tree, fileId, 0);
+    }
+
+    /** Opens a component that was just merged from others. */
+    static ComponentHandle openMerged(
+            Substrate substrate,
+            DatasetSchema schema,
+            int partition,
+            int tree,
+            long fileId,
+            List<ComponentHandle> inputs) {
+        int generation = 1
+                + inputs.stream()
+                        .mapToInt(input -> input.state().generation())
+                        .max()
+                        .orElseThrow();
+        return open(substrate, schema, partition, tree, fileId, generation);
+    }
+
+    private static ComponentHandle open(
+            Substrate substrate,
+            DatasetSchema schema,
+            int partition,
+            int tree,
+            long fileId,
+            int generation) {
         DiskComponent component = DiskComponent.open(
                 substrate.disk(),
                 StoreFiles.component(fileId),
@@ -52,7 +79,8 @@ final class ComponentFiles {
                 fileId,
                 component.id().minTimestamp(),
                 component.id().maxTimestamp(),
-                component.bytes());
+                component.bytes(),
+                generation);
         return new ComponentHandle(state, component, substrate.graveyard());
     }
 

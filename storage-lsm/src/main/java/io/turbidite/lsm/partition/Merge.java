@@ -116,7 +116,11 @@ final class Merge {
         return newestFirst.stream()
                 .map(ComponentHandle::state)
                 .map(state -> new ComponentSize(
-                        state.bytes(), state.minTimestamp(), state.maxTimestamp()))
+                        state.bytes(),
+                        state.minTimestamp(),
+                        state.maxTimestamp(),
+                        state.generation(),
+                        false))
                 .toList();
     }
 
@@ -231,6 +235,7 @@ final class Merge {
             writer.finish(
                     new ComponentId(minTimestamp, maxTimestamp), filter, minMicros, maxMicros);
         }
-        return ComponentFiles.openNew(substrate, schema, partition.number(), tree, fileId);
+        return ComponentFiles.openMerged(
+                substrate, schema, partition.number(), tree, fileId, newestFirst);
     }
 }

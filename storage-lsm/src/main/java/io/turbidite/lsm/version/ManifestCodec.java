@@ -24,7 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The payload of the manifest file, version 1. All integers big-endian, strings as {@link
+ * The payload of the manifest file, version 2. All integers big-endian, strings as {@link
  * DataOutputStream#writeUTF}, lists as a 32-bit count and the elements. It is read only after its
  * checksum was found right, so a count can be believed.
  *
@@ -36,7 +36,7 @@ import java.util.List;
  * index     := id i32, name str, kind str, field str*, maintenance str
  * options   := pageBytes i32, compression str, bloom bool, bloomFalsePositiveRate f64, keyTree bool
  * partition := flushedTimestamp i64, tree*        tree := component*
- * component := fileId i64, minTimestamp i64, maxTimestamp i64, bytes i64
+ * component := fileId i64, minTimestamp i64, maxTimestamp i64, bytes i64, generation i32
  * </pre>
  */
 final class ManifestCodec {
@@ -181,6 +181,7 @@ final class ManifestCodec {
                 out.writeLong(component.minTimestamp());
                 out.writeLong(component.maxTimestamp());
                 out.writeLong(component.bytes());
+                out.writeInt(component.generation());
             }
         }
     }
@@ -194,7 +195,7 @@ final class ManifestCodec {
             int componentCount = in.readInt();
             for (int i = 0; i < componentCount; i++) {
                 components.add(new ComponentState(
-                        in.readLong(), in.readLong(), in.readLong(), in.readLong()));
+                        in.readLong(), in.readLong(), in.readLong(), in.readLong(), in.readInt()));
             }
             trees.add(components);
         }

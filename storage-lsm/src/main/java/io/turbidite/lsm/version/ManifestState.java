@@ -123,6 +123,9 @@ public record ManifestState(
      * @param minTimestamp the component ID's first half
      * @param maxTimestamp its second half
      * @param bytes the file's size
+     * @param generation 0 as flushed or loaded; a merged component has one more than the highest of its
+     *     inputs. So no byte of it was merged more often
      */
-    public record ComponentState(long fileId, long minTimestamp, long maxTimestamp, long bytes) {}
+    public record ComponentState(
+            long fileId, long minTimestamp, long maxTimestamp, long bytes, int generation) {}
 }

@@ -22,7 +22,7 @@ class MergePolicyTest {
         List<ComponentSize> components = new ArrayList<>();
         for (int i = 0; i < newestFirst.length; i++) {
             long timestamp = (long) newestFirst.length - i;
-            components.add(new ComponentSize(newestFirst[i], timestamp, timestamp));
+            components.add(new ComponentSize(newestFirst[i], timestamp, timestamp, 0, false));
         }
         return components;
     }
@@ -140,7 +140,7 @@ class MergePolicyTest {
         int most = 0;
         for (int flush = 1; flush <= flushes; flush++) {
             long bytes = 64L + random.nextInt(64);
-            components.addFirst(new ComponentSize(bytes, flush, flush));
+            components.addFirst(new ComponentSize(bytes, flush, flush, 0, false));
             flushed += bytes;
             written += bytes;
             int merges = 0;
@@ -157,7 +157,11 @@ class MergePolicyTest {
                         components.subList(range.firstIndex(), range.lastIndex() + 1);
                 long sum = inputs.stream().mapToLong(ComponentSize::bytes).sum();
                 ComponentSize merged = new ComponentSize(
-                        sum, inputs.getLast().minTimestamp(), inputs.getFirst().maxTimestamp());
+                        sum,
+                        inputs.getLast().minTimestamp(),
+                        inputs.getFirst().maxTimestamp(),
+                        1,
+                        false);
                 inputs.clear();
                 components.add(range.firstIndex(), merged);
                 written += sum;
@@ -295,9 +299,9 @@ class MergePolicyTest {
         assertThatThrownBy(() -> new MergeRange(2, 2)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new MergeRange(-1, 2))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> new ComponentSize(-1, 0, 0))
+        assertThatThrownBy(() -> new ComponentSize(-1, 0, 0, 0, false))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> new ComponentSize(1, 5, 4))
+        assertThatThrownBy(() -> new ComponentSize(1, 5, 4, 0, false))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 }
