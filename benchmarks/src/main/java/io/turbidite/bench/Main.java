@@ -1,19 +1,21 @@
 package io.turbidite.bench;
 
 import io.turbidite.bench.engine.EngineSuite;
+import io.turbidite.bench.engine.MemoryRun;
+import io.turbidite.bench.engine.SmallRecordsRun;
+import io.turbidite.bench.engine.WritersSuite;
 import io.turbidite.bench.report.Report;
 
 import org.openjdk.jmh.runner.RunnerException;
 
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
@@ -23,7 +25,13 @@ import java.util.stream.IntStream;
         name = "turbidite bench",
         description = "Runs an experiment suite.",
         mixinStandardHelpOptions = true,
-        subcommands = {Main.EngineCommand.class, Main.JmhCommand.class})
+        subcommands = {
+            Main.EngineCommand.class,
+            Main.WritersCommand.class,
+            Main.MemoryCommand.class,
+            Main.SmallRecordsCommand.class,
+            Main.JmhCommand.class
+        })
 public final class Main implements Runnable {
     private Main() {}
 
@@ -34,6 +42,21 @@ public final class Main implements Runnable {
     @Override
     public void run() {
         CommandLine.usage(this, System.out);
+    }
+
+    /** What every suite is asked. */
+    static final class Places {
+        @Option(names = "--out", description = "where the result goes (default ${DEFAULT-VALUE})")
+        Path out = Path.of("docs", "experiments");
+
+        @Option(names = "--dir", description = "where the stores lie (default: a temporary one)")
+        Path directory = Path.of(System.getProperty("java.io.tmpdir"), "turbidite-bench");
+
+        int report(String name, List<Report> reports) throws IOException {
+            Report.writeAll(out, name, reports);
+            reports.forEach(report -> System.out.println(report.table()));
+            return 0;
+        }
     }
 
     @Command(
@@ -53,22 +76,74 @@ public final class Main implements Runnable {
                 description = "numbers of the tables to make (default: all)")
         List<Integer> scenarios = List.of();
 
-        @Option(names = "--out", description = "where the result goes (default ${DEFAULT-VALUE})")
-        Path out = Path.of("docs", "experiments");
-
-        @Option(names = "--dir", description = "where the stores lie (default: a temporary one)")
-        Path directory = Path.of(System.getProperty("java.io.tmpdir"), "turbidite-bench");
+        @Mixin
+        Places places = new Places();
 
         @Override
         public Integer call() throws IOException {
-            Files.createDirectories(directory);
             List<Integer> numbers = scenarios.isEmpty()
-                    ? IntStream.rangeClosed(1, EngineSuite.scenarioCount()).boxed().toList()
+                    ? IntStream.rangeClosed(1, EngineSuite.scenarioCount())
+                            .boxed()
+                            .toList()
                     : scenarios;
-            List<Report> reports = new EngineSuite(upserts, rounds, directory).run(numbers);
-            Report.writeAll(out, "engine", reports);
-            reports.forEach(report -> System.out.println(report.table()));
-            return 0;
+            return places.report(
+                    "engine", new EngineSuite(upserts, rounds, places.directory).run(numbers));
+        }
+    }
+
+    @Command(
+            name = "writers",
+            description = "What a second writing thread costs.",
+            mixinStandardHelpOptions = true)
+    static final class WritersCommand implements Callable<Integer> {
+        @Option(names = "--upserts", description = "tweets a round (default ${DEFAULT-VALUE})")
+        int upserts = 1_000_000;
+
+        @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
+        int rounds = 3;
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            return places.report(
+                    "writers", List.of(new WritersSuite(upserts, rounds, places.directory).run()));
+        }
+    }
+
+    @Command(
+            name = "memory",
+            description = "Resident memory against budget, heap limit and an idle JVM.",
+            mixinStandardHelpOptions = true)
+    static final class MemoryCommand implements Callable<Integer> {
+        @Option(names = "--upserts", description = "tweets (default ${DEFAULT-VALUE})")
+        int upserts = 1_000_000;
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException, InterruptedException {
+            return places.report("memory", List.of(new MemoryRun(upserts, places.directory).run()));
+        }
+    }
+
+    @Command(
+            name = "small-records",
+            description = "Many small records in a bounded memory budget; give it -Xmx512m.",
+            mixinStandardHelpOptions = true)
+    static final class SmallRecordsCommand implements Callable<Integer> {
+        @Option(names = "--records", description = "how many (default ${DEFAULT-VALUE})")
+        long records = 100_000_000;
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            return places.report(
+                    "small-records", List.of(new SmallRecordsRun(records, places.directory).run()));
         }
     }
 
@@ -85,10 +160,5 @@ public final class Main implements Runnable {
             org.openjdk.jmh.Main.main(arguments.toArray(String[]::new));
             return 0;
         }
-    }
-
-    @Override
-    public String toString() {
-        return Arrays.toString(new String[] {"engine", "jmh"});
     }
 }

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 /** What this process has used so far: the difference of two readings is the cost of what lay between. */
 final class Costs {
     private static final Path IO = Path.of("/proc/self/io");
+    private static final Path STATUS = Path.of("/proc/self/status");
 
     private Costs() {}
 
@@ -28,13 +29,24 @@ final class Costs {
 
     /** Bytes handed to write calls, logs included; 0 where the system does not count them. */
     static long writtenBytes() {
-        if (!Files.isReadable(IO)) {
+        return number(IO, "wchar:");
+    }
+
+    /** The most memory that this process ever had resident; 0 where the system does not tell. */
+    static long residentBytesMax() {
+        return number(STATUS, "VmHWM:") << 10;
+    }
+
+    /** The number behind {@code name} in a file of one name and number a line. */
+    private static long number(Path file, String name) {
+        if (!Files.isReadable(file)) {
             return 0;
         }
         try {
-            for (String line : Files.readAllLines(IO)) {
-                if (line.startsWith("wchar: ")) {
-                    return Long.parseLong(line.substring("wchar: ".length()));
+            for (String line : Files.readAllLines(file)) {
+                if (line.startsWith(name)) {
+                    String number = line.substring(name.length()).replace("kB", "");
+                    return Long.parseLong(number.strip());
                 }
             }
         } catch (IOException failed) {

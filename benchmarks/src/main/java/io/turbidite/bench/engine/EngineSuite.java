@@ -63,9 +63,7 @@ public final class EngineSuite {
             this.scenario = scenario;
             this.report = new Report(scenario.title(), scenario.engineNames())
                     .setting("machine", Report.machine())
-                    .setting(
-                            "tweets",
-                            "%,d a round, about 500 bytes".formatted(upserts))
+                    .setting("tweets", "%,d a round, about 500 bytes".formatted(upserts))
                     .setting(
                             "memory",
                             "write memory %d MiB, cache %,d MiB"
@@ -77,8 +75,7 @@ public final class EngineSuite {
                             "logs on (Hyracks has none), no sync per write, no compression")
                     .setting(
                             "figure",
-                            "CPU time of the whole process, median of %d rounds"
-                                    .formatted(rounds))
+                            "CPU time of the whole process, median of %d rounds".formatted(rounds))
                     .setting(
                             "command",
                             "./turbidite bench engine --upserts %d --rounds %d --scenarios %d"
@@ -90,7 +87,7 @@ public final class EngineSuite {
             for (int round = 0; round <= rounds; round++) {
                 answers.clear();
                 for (int turn = 0; turn < engines; turn++) {
-                    Path store = Scratch.empty(directory.resolve("round"));
+                    Path store = Scratch.empty(directory.resolve("engine"));
                     int engine = round % 2 == 0 ? turn : engines - 1 - turn;
                     try (Engine opened = scenario.open(engine, store)) {
                         measure(opened, round > 0, 1_000 + round);

@@ -64,8 +64,8 @@ record Scenario(
 
     /** Opens engine number {@code index} of {@link #engineNames} over an empty directory. */
     Engine open(int index, Path directory) {
-        EngineOptions options = new EngineOptions(
-                directory, writeMemoryBytes(), cacheBytes, secondaries, directIo);
+        EngineOptions options =
+                new EngineOptions(directory, writeMemoryBytes(), cacheBytes, secondaries, directIo);
         List<Function<EngineOptions, Engine>> engines =
                 List.of(TurbiditeEngine::new, RocksEngine::new, HyracksEngine::new);
         return engines.get(index).apply(options);

@@ -218,7 +218,8 @@ public final class HyracksEngine implements Engine {
     @Override
     public long diskBytes() {
         try (Stream<Path> files = Files.walk(directory)) {
-            return files.mapToLong(file -> file.toFile().isFile() ? file.toFile().length() : 0)
+            return files.mapToLong(
+                            file -> file.toFile().isFile() ? file.toFile().length() : 0)
                     .sum();
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
@@ -341,8 +342,10 @@ public final class HyracksEngine implements Engine {
             }
             PrefixMergePolicy policy = new PrefixMergePolicy();
             policy.configure(Map.of(
-                    "max-mergable-component-size", String.valueOf(1L << 30),
-                    "max-tolerance-component-count", "5"));
+                    "max-mergable-component-size",
+                    String.valueOf(1L << 30),
+                    "max-tolerance-component-count",
+                    "5"));
             tree = create(name, isPrimary, types, order, memory, policy);
             tree.create();
             tree.activate();
@@ -391,7 +394,8 @@ public final class HyracksEngine implements Engine {
         }
 
         /** The record of this key, valid until {@link #done}; null if there is none. */
-        @Nullable ITupleReference find(Tuple wanted) {
+        @Nullable
+        ITupleReference find(Tuple wanted) {
             try {
                 range.reset(wanted, wanted, true, true, firstField, firstField);
                 accessor.search(pointCursor, range);

@@ -118,7 +118,9 @@ public final class TurbiditeEngine implements Engine {
     private long answerOf(RecordCursor cursor) {
         view.wrap(cursor.record());
         return Answer.of(
-                view.getLong(0), (int) view.getLong(ATTRIBUTE), view.getBytes(MESSAGE, text).length());
+                view.getLong(0),
+                (int) view.getLong(ATTRIBUTE),
+                view.getBytes(MESSAGE, text).length());
     }
 
     @Override

@@ -90,7 +90,9 @@ public final class Report {
     }
 
     private static String cell(String format, double figure) {
-        return Double.isNaN(figure) ? " |" : " " + String.format(Locale.ROOT, format, figure) + " |";
+        return Double.isNaN(figure)
+                ? " |"
+                : " " + String.format(Locale.ROOT, format, figure) + " |";
     }
 
     /** Writes {@code NAME.md}, {@code NAME.json} and {@code NAME.png}. */
@@ -107,15 +109,9 @@ public final class Report {
         for (int i = 0; i < reports.size(); i++) {
             Report report = reports.get(i);
             String plot = reports.size() == 1 ? name + ".png" : "%s-%d.png".formatted(name, i + 1);
-            text.append(report.table())
-                    .append("\n![the same as a plot](%s)\n\n".formatted(plot));
+            text.append(report.table()).append("\n![the same as a plot](%s)\n\n".formatted(plot));
             json.add(Map.of(
-                    "title",
-                    report.title,
-                    "setting",
-                    report.setting,
-                    "figures",
-                    report.figures));
+                    "title", report.title, "setting", report.setting, "figures", report.figures));
             report.plot(directory.resolve(plot));
         }
         Files.writeString(directory.resolve(name + ".md"), text.toString().stripTrailing() + "\n");
