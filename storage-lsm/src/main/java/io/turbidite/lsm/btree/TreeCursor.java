@@ -26,7 +26,11 @@ public final class TreeCursor implements EntryCursor {
             Arena.ofAuto().allocate(Limits.KEY_BYTES_MAX + (long) Heads.BYTES, 8);
 
     private int page = -1;
+
+    /** The entry of the page that the cursor stands on; without one, the entry before the gap. */
     private int index = -1;
+
+    private boolean standsOnEntry;
 
     /** The entry of the page whose key is in {@link #keyBytes}; -1 if there is none yet. */
     private int keyIndex = -1;
@@ -41,6 +45,7 @@ public final class TreeCursor implements EntryCursor {
     @Override
     public void seek(Slice target) {
         checkOpen();
+        standsOnEntry = false;
         int targetPage = tree.fences().pageOf(target, Long.MAX_VALUE);
         if (targetPage < 0) {
             return;
@@ -52,12 +57,30 @@ public final class TreeCursor implements EntryCursor {
     }
 
     @Override
+    public void seekEnd() {
+        checkOpen();
+        leavePages(tree.fences().pageCount());
+    }
+
+    @Override
     public boolean next() {
         if (index + 1 < leaf.count()) {
             index++;
+            standsOnEntry = true;
             return true;
         }
         return nextPage();
+    }
+
+    @Override
+    public boolean previous() {
+        int before = standsOnEntry ? index - 1 : index;
+        if (before >= 0) {
+            index = before;
+            standsOnEntry = true;
+            return true;
+        }
+        return previousPage();
     }
 
     @Override
@@ -94,6 +117,7 @@ public final class TreeCursor implements EntryCursor {
         closed = true;
         leaf.clear();
         index = -1;
+        standsOnEntry = false;
         pages.close();
     }
 
@@ -101,23 +125,41 @@ public final class TreeCursor implements EntryCursor {
         checkOpen();
         int pageCount = tree.fences().pageCount();
         if (page + 1 >= pageCount) {
-            // at the end: another next() must come here again
-            page = pageCount;
-            leaf.clear();
-            index = -1;
-            pages.release();
+            leavePages(pageCount);
             return false;
         }
         load(page + 1);
         index = 0;
+        standsOnEntry = true;
         return true;
     }
 
-    private void load(int target) {
+    private boolean previousPage() {
+        checkOpen();
+        if (page <= 0) {
+            leavePages(-1);
+            return false;
+        }
+        load(page - 1);
+        index = leaf.count() - 1;
+        standsOnEntry = true;
+        return true;
+    }
+
+    /** Stands before the first page (-1) or behind the last one, so that a move finds its way back. */
+    private void leavePages(int outside) {
+        page = outside;
         leaf.clear();
         index = -1;
+        standsOnEntry = false;
+        pages.release();
+    }
+
+    private void load(int target) {
+        int before = page;
+        leavePages(
+                target < before ? target + 1 : target - 1); // if it fails, the next try is the same
         keyIndex = -1;
-        page = target - 1; // if loading fails, the next try is for the same page
         leaf.wrap(pages.page(target));
         page = target;
     }

@@ -3,29 +3,23 @@ package io.turbidite.lsm.entry;
 import io.turbidite.core.bytes.Slice;
 
 /**
- * Entries of one layer, or of several merged, in order (key ascending, timestamp descending). All
- * versions and anti-matter are shown; reconciling is the reader's work.
+ * Entries of one layer, or of several merged, read in both directions from wherever it is sought.
  *
- * <p><em>Confined to one thread.</em> Before the first seek it stands before the first entry. Slices are
- * reused and valid until the cursor moves.
+ * <p>A cursor stands on an entry, or in a gap: before the first entry (where it starts, and where a
+ * {@link #previous()} that found nothing leaves it), behind the last one (where a {@link #next()} that
+ * found nothing leaves it), or before the place of a key that was sought. From an entry both directions
+ * lead to its neighbours; from a gap, to the entries on its two sides. So a cursor may turn anywhere, and
+ * a move that finds nothing may be repeated. After one that throws, the cursor must be sought.
+ *
+ * <p><em>Confined to one thread.</em>
  */
-public interface EntryCursor extends AutoCloseable {
+public interface EntryCursor extends EntryStream {
     /** Stands before the first entry whose key is at or above {@code key}. */
     void seek(Slice key);
 
-    /** Moves to the next entry; false at the end. */
-    boolean next();
+    /** Stands behind the last entry. */
+    void seekEnd();
 
-    Slice key();
-
-    long timestamp();
-
-    /** Whether the entry says that its key is deleted as of its timestamp. */
-    boolean isAntimatter();
-
-    /** The value; empty for anti-matter and key-only trees. */
-    Slice value();
-
-    @Override
-    void close();
+    /** Moves to the entry before: a newer version of the same key first; false at the start. */
+    boolean previous();
 }

@@ -24,6 +24,12 @@ public final class KeyCopy {
         present = true;
     }
 
+    /** Moves {@code slice} to the key that is remembered. */
+    public Slice asSlice(Slice slice) {
+        assert present;
+        return bytes.asSlice(slice);
+    }
+
     /** Whether a key is remembered and {@code key} has the same bytes. */
     public boolean matches(Slice key) {
         return present

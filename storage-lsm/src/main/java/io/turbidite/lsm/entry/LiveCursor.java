@@ -1,19 +1,46 @@
 package io.turbidite.lsm.entry;
 
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a reader at one snapshot sees of a merged stream: for each key the newest version at or below the
  * snapshot, keys whose newest version is anti-matter left out.
  *
+ * <p>Forwards, versions of a key come newest first: the first visible one decides, and the cursor stands
+ * on it. Backwards they come oldest first: which is the newest is known only when the entry after it is
+ * of another key or above the snapshot. So the visible one is copied, and the merged stream stands one
+ * entry ahead. To turn from there is to move it back over the versions of the current key.
+ *
  * <p><em>Confined to one thread.</em> Owns the cursor it reads. If two entries have the same key and the
- * same timestamp, the first one counts.
+ * same timestamp, the first one in order counts.
  */
 public final class LiveCursor implements EntryCursor {
     private final EntryCursor versions;
     private final long snapshot;
+
+    /** The key whose further versions do not matter: those of the current entry, or of a deleted one. */
     private final KeyCopy decided = new KeyCopy();
+
+    /** Whether the current entry is the one that {@link #versions} stands on. */
     private boolean standsOnEntry;
+
+    /** Whether the current entry, or the gap, lies before the one that {@link #versions} stands on. */
+    private boolean isAhead;
+
+    /** Whether {@link #versions} stands on an entry while it is ahead, not in the gap at the start. */
+    private boolean aheadOnEntry;
+
+    /** Made by the first move backwards: most cursors never see one. */
+    private @Nullable ByteSink copiedValue;
+
+    private long copiedTimestamp;
+    private boolean copiedAntimatter;
+    private final Slice copiedKeySlice = new Slice();
+    private final Slice copiedValueSlice = new Slice();
 
     private LiveCursor(EntryCursor versions, long snapshot) {
         this.versions = versions;
@@ -32,9 +59,20 @@ public final class LiveCursor implements EntryCursor {
 
     @Override
     public void seek(Slice key) {
+        leaveEntry();
+        versions.seek(key);
+    }
+
+    @Override
+    public void seekEnd() {
+        leaveEntry();
+        versions.seekEnd();
+    }
+
+    private void leaveEntry() {
         decided.forget();
         standsOnEntry = false;
-        versions.seek(key);
+        isAhead = false;
     }
 
     @Override
@@ -43,6 +81,8 @@ public final class LiveCursor implements EntryCursor {
             decided.set(versions.key());
             standsOnEntry = false;
         }
+        // ahead, the current key's versions come once more: they are decided, as its copy is
+        isAhead = false;
         while (versions.next()) {
             if (versions.timestamp() > snapshot || decided.matches(versions.key())) {
                 continue;
@@ -58,13 +98,59 @@ public final class LiveCursor implements EntryCursor {
     }
 
     @Override
+    public boolean previous() {
+        boolean onEntry = isAhead ? aheadOnEntry : versions.previous();
+        standsOnEntry = false;
+        isAhead = false;
+        while (onEntry) {
+            if (versions.timestamp() > snapshot) {
+                onEntry = versions.previous();
+                continue;
+            }
+            onEntry = copyNewest();
+            if (!copiedAntimatter) {
+                isAhead = true;
+                aheadOnEntry = onEntry;
+                return true;
+            }
+        }
+        decided.forget();
+        return false;
+    }
+
+    /**
+     * Copies the newest visible version of the key that {@link #versions} stands on, and moves past it.
+     *
+     * @return whether it stands on an entry then
+     */
+    private boolean copyNewest() {
+        ByteSink copied = copiedValue;
+        if (copied == null) {
+            copied = new ByteSink(256, Limits.RECORD_BYTES_MAX);
+            copiedValue = copied;
+        }
+        decided.set(versions.key());
+        boolean sameKey = true;
+        boolean onEntry = true;
+        while (sameKey && versions.timestamp() <= snapshot) {
+            copiedTimestamp = versions.timestamp();
+            copiedAntimatter = versions.isAntimatter();
+            copied.clear().putBytes(versions.value());
+            onEntry = versions.previous();
+            sameKey = onEntry && decided.matches(versions.key());
+        }
+        copied.asSlice(copiedValueSlice);
+        return onEntry;
+    }
+
+    @Override
     public Slice key() {
-        return versions.key();
+        return isAhead ? decided.asSlice(copiedKeySlice) : versions.key();
     }
 
     @Override
     public long timestamp() {
-        return versions.timestamp();
+        return isAhead ? copiedTimestamp : versions.timestamp();
     }
 
     /** Never: deleted keys are not shown. */
@@ -75,7 +161,7 @@ public final class LiveCursor implements EntryCursor {
 
     @Override
     public Slice value() {
-        return versions.value();
+        return isAhead ? copiedValueSlice : versions.value();
     }
 
     @Override

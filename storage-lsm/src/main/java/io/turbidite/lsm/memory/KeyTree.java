@@ -53,14 +53,30 @@ final class KeyTree {
      */
     long leafOf(Slice key) {
         while (true) {
-            long leaf = descend(key);
+            long leaf = descend(key, 0);
             if (leaf != 0) {
                 return leaf;
             }
         }
     }
 
-    private long descend(Slice key) {
+    /** The leaf whose range ends at {@code key}, the lower bound of another; in the form of leafOf. */
+    long leafBefore(Slice key) {
+        while (true) {
+            long leaf = descend(key, 1);
+            if (leaf != 0) {
+                return leaf;
+            }
+        }
+    }
+
+    /**
+     * Goes down to the leaf of {@code key}.
+     *
+     * @param left where a child's range begins at {@code key}: 1 to go to its left neighbour, else 0
+     * @return the leaf and its version, 0 if a node changed on the way
+     */
+    private long descend(Slice key, int left) {
         int ref = root;
         MemorySegment chunk = rootChunk;
         long at = rootAt;
@@ -78,7 +94,8 @@ final class KeyTree {
             if (slot == CHANGED) {
                 return 0;
             }
-            ref = Node.child(chunk, at, slot < 0 ? ~slot : slot - 1);
+            // child 0 has no lower bound, so a key that is one is at slot 1 or above
+            ref = Node.child(chunk, at, slot < 0 ? ~slot - left : slot - 1);
             if (!Node.unchanged(chunk, at, version)) {
                 return 0;
             }
@@ -113,6 +130,31 @@ final class KeyTree {
                 }
                 // child 0 stays child 0: splits move to the right
                 ref = child;
+            }
+        }
+    }
+
+    /** The leaf with the highest keys, in the form of {@link #leafOf}. */
+    long lastLeaf() {
+        while (true) {
+            int ref = root;
+            while (true) {
+                MemorySegment chunk = arena.chunk(ref);
+                long at = arena.offset(ref);
+                int version = Node.startReading(chunk, at);
+                int level = Node.get(chunk, at, Node.LEVEL);
+                int next = Node.get(chunk, at, Node.RIGHT);
+                if (next == 0 && level > 0) {
+                    next = Node.child(chunk, at, Node.get(chunk, at, Node.COUNT) - 1);
+                }
+                if (!Node.unchanged(chunk, at, version)) {
+                    break;
+                }
+                if (next == 0) {
+                    return leaf(ref, version);
+                }
+                // down, or to the right part of a node that was split since its parent was read
+                ref = next;
             }
         }
     }

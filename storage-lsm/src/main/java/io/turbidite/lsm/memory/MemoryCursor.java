@@ -5,27 +5,41 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.EntryCursor;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * Walks a component while others write: copies the refs of one leaf at a time, with the leaf's right
- * neighbour as of the same moment (invariant 2 of {@link KeyTree}), and follows each key's versions from
- * newest to oldest.
+ * neighbour and lower bound as of the same moment (invariant 2 of {@link KeyTree}), and follows each
+ * key's versions from newest to oldest. Backwards, the next leaf is the one that leads up to the lower
+ * bound, and the versions of a key, whose chain goes one way, are collected first.
  *
- * <p><em>Confined to one thread.</em> Allocates nothing after construction.
+ * <p><em>Confined to one thread.</em> Allocates nothing after construction, but for an array that grows to
+ * the most versions of one key that are read backwards.
  */
 final class MemoryCursor implements EntryCursor {
+    /** Nobody has collected the newer versions of the current entry. */
+    private static final int UNKNOWN = -1;
+
     private final MemoryComponent component;
     private final ChunkArena arena;
     private final KeyTree tree;
     private final Slice key = new Slice();
     private final Slice value = new Slice();
+    private final Slice bound = new Slice();
 
     /** Newest versions of the keys of the leaf. */
     private final int[] newest = new int[Node.SLOTS];
 
     private int newestCount;
-    private int nextIndex;
+
+    /** The slot of the entry that the cursor stands on; without one, the slot behind the gap. */
+    private int slot;
+
     private int rightLeaf;
+
+    /** An entry with the lowest key of the leaf's range, 0 = no bound. */
+    private int lowBound;
+
     private boolean sought;
 
     /** The entry that the cursor stands on, 0 = none. */
@@ -34,6 +48,11 @@ final class MemoryCursor implements EntryCursor {
     private MemorySegment chunk = MemorySegment.NULL;
     private long at;
     private long word;
+
+    /** Versions newer than the current one, newest first; while {@link #newerCount} is not negative. */
+    private int[] newer = new int[16];
+
+    private int newerCount = UNKNOWN;
 
     /** What {@link #warm} read, so that the reads are not thrown away. */
     private long warmed;
@@ -47,55 +66,72 @@ final class MemoryCursor implements EntryCursor {
     @Override
     public void seek(Slice target) {
         component.checkOpen();
-        current = 0;
+        leaveEntry();
         sought = true;
         while (true) {
             long leaf = tree.leafOf(target);
             MemorySegment node = arena.chunk(KeyTree.leafRef(leaf));
             long nodeAt = arena.offset(KeyTree.leafRef(leaf));
             int version = KeyTree.leafVersion(leaf);
-            int slot = tree.searchLeaf(node, nodeAt, version, target);
-            if (slot != KeyTree.CHANGED
-                    && copyLeaf(node, nodeAt, version, slot < 0 ? ~slot : slot)) {
+            int found = tree.searchLeaf(node, nodeAt, version, target);
+            if (found != KeyTree.CHANGED && copyLeaf(node, nodeAt, version)) {
+                slot = found < 0 ? ~found : found;
+                warm(slot, newestCount);
                 return;
             }
         }
+    }
+
+    @Override
+    public void seekEnd() {
+        component.checkOpen();
+        leaveEntry();
+        sought = true;
+        long leaf = tree.lastLeaf();
+        while (!copyLeaf(leaf)) {
+            leaf = tree.lastLeaf();
+        }
+        slot = newestCount;
+        warm(0, slot);
     }
 
     private void seekFirst() {
         sought = true;
-        while (true) {
-            long leaf = tree.firstLeaf();
-            MemorySegment node = arena.chunk(KeyTree.leafRef(leaf));
-            long nodeAt = arena.offset(KeyTree.leafRef(leaf));
-            if (copyLeaf(node, nodeAt, KeyTree.leafVersion(leaf), 0)) {
-                return;
-            }
+        long leaf = tree.firstLeaf();
+        while (!copyLeaf(leaf)) {
+            leaf = tree.firstLeaf();
         }
+        slot = 0;
+        warm(0, newestCount);
     }
 
-    /** Copies the slots from {@code first} up; false if the leaf has changed since {@code version}. */
-    private boolean copyLeaf(MemorySegment node, long nodeAt, int version, int first) {
-        int count = Math.max(0, Node.get(node, nodeAt, Node.COUNT) - first);
-        long entries = nodeAt + Node.ENTRIES + 4L * first;
-        MemorySegment.copy(node, Bytes.I32, entries, newest, 0, count);
+    private void leaveEntry() {
+        current = 0;
+        newerCount = UNKNOWN;
+    }
+
+    private boolean copyLeaf(long leaf) {
+        int ref = KeyTree.leafRef(leaf);
+        return copyLeaf(arena.chunk(ref), arena.offset(ref), KeyTree.leafVersion(leaf));
+    }
+
+    /** Copies the slots of a leaf; false, and rubbish is copied, if it has changed since {@code version}. */
+    private boolean copyLeaf(MemorySegment node, long nodeAt, int version) {
+        int count = Math.clamp(Node.get(node, nodeAt, Node.COUNT), 0, Node.SLOTS);
+        MemorySegment.copy(node, Bytes.I32, nodeAt + Node.ENTRIES, newest, 0, count);
         rightLeaf = Node.get(node, nodeAt, Node.RIGHT);
-        if (!Node.unchanged(node, nodeAt, version)) {
-            return false;
-        }
+        lowBound = Node.get(node, nodeAt, Node.LOW);
         newestCount = count;
-        nextIndex = 0;
-        warm();
-        return true;
+        return Node.unchanged(node, nodeAt, version);
     }
 
     /**
-     * Reads the first word of each entry of the leaf. Entries lie in the order in which they were put:
+     * Reads the first word of each entry of some slots. Entries lie in the order in which they were put:
      * each is a cache miss, and here the misses overlap instead of being waited for one by one.
      */
-    private void warm() {
+    private void warm(int from, int to) {
         long sum = 0;
-        for (int i = 0; i < newestCount; i++) {
+        for (int i = from; i < to; i++) {
             int ref = newest[i];
             sum += Entry.word(arena.chunk(ref), arena.offset(ref));
         }
@@ -105,34 +141,109 @@ final class MemoryCursor implements EntryCursor {
     @Override
     public boolean next() {
         component.checkOpen();
-        int older = current == 0 ? 0 : Entry.older(chunk, at);
-        long timestamp = current == 0 ? -1 : Entry.timestamp(word);
-        while (older != 0) {
-            moveTo(older);
-            if (Entry.timestamp(word) != timestamp) {
+        if (current != 0) {
+            newerCount = UNKNOWN;
+            int older = olderVersion();
+            if (older != 0) {
+                moveTo(older);
                 return true;
             }
-            // replaced by a later put with the same timestamp
-            older = Entry.older(chunk, at);
+            slot++;
         }
         if (!sought) {
             seekFirst();
         }
-        while (nextIndex == newestCount) {
+        while (slot >= newestCount) {
             if (rightLeaf == 0) {
-                current = 0;
+                leaveEntry();
+                slot = newestCount;
                 return false;
             }
-            MemorySegment node = arena.chunk(rightLeaf);
-            long nodeAt = arena.offset(rightLeaf);
-            // false: the leaf has changed meanwhile, and rightLeaf may be of either time
             int leaf = rightLeaf;
-            while (!copyLeaf(node, nodeAt, Node.startReading(node, nodeAt), 0)) {
-                rightLeaf = leaf;
+            MemorySegment node = arena.chunk(leaf);
+            long nodeAt = arena.offset(leaf);
+            while (!copyLeaf(node, nodeAt, Node.startReading(node, nodeAt))) {
+                Thread.onSpinWait();
+            }
+            slot = 0;
+            warm(0, newestCount);
+        }
+        moveTo(newest[slot]);
+        return true;
+    }
+
+    /** The version behind the current one, 0 = none; not one that a later put with its timestamp replaced. */
+    private int olderVersion() {
+        long timestamp = Entry.timestamp(word);
+        int older = Entry.older(chunk, at);
+        while (older != 0 && timestampOf(older) == timestamp) {
+            older = Entry.older(arena.chunk(older), arena.offset(older));
+        }
+        return older;
+    }
+
+    @Override
+    public boolean previous() {
+        component.checkOpen();
+        if (!sought) {
+            seekFirst();
+        }
+        if (current != 0) {
+            if (newerCount == UNKNOWN) {
+                collectVersions(newest[slot], current);
+            }
+            if (newerCount > 0) {
+                moveTo(newer[--newerCount]);
+                return true;
             }
         }
-        moveTo(newest[nextIndex++]);
+        while (slot == 0) {
+            if (lowBound == 0) {
+                leaveEntry();
+                return false;
+            }
+            int high = lowBound;
+            MemorySegment boundChunk = arena.chunk(high);
+            long boundAt = arena.offset(high);
+            int length = Entry.keyLength(Entry.word(boundChunk, boundAt));
+            bound.set(boundChunk, boundAt + Entry.KEY, length);
+            long leaf = tree.leafBefore(bound);
+            while (!copyLeaf(leaf)) {
+                leaf = tree.leafBefore(bound);
+            }
+            slot = newestCount;
+            warm(0, slot);
+        }
+        slot--;
+        collectVersions(newest[slot], 0);
+        moveTo(newer[--newerCount]);
         return true;
+    }
+
+    /** Collects the versions of a key from its newest to the one before {@code end}, 0 = to the oldest. */
+    private void collectVersions(int newestVersion, int end) {
+        int count = 0;
+        long timestamp = -1;
+        int ref = newestVersion;
+        while (ref != end) {
+            MemorySegment refChunk = arena.chunk(ref);
+            long refAt = arena.offset(ref);
+            long refTimestamp = Entry.timestamp(Entry.word(refChunk, refAt));
+            // one with the timestamp of the one before was replaced by it
+            if (refTimestamp != timestamp) {
+                if (count == newer.length) {
+                    newer = Arrays.copyOf(newer, 2 * count);
+                }
+                newer[count++] = ref;
+                timestamp = refTimestamp;
+            }
+            ref = Entry.older(refChunk, refAt);
+        }
+        newerCount = count;
+    }
+
+    private long timestampOf(int ref) {
+        return Entry.timestamp(Entry.word(arena.chunk(ref), arena.offset(ref)));
     }
 
     private void moveTo(int ref) {
@@ -169,15 +280,15 @@ final class MemoryCursor implements EntryCursor {
     @Override
     public void close() {
         newestCount = 0;
-        nextIndex = 0;
+        slot = 0;
         rightLeaf = 0;
-        current = 0;
+        lowBound = 0;
+        leaveEntry();
         sought = true;
     }
 
     @Override
     public String toString() {
-        return "MemoryCursor[leaf of " + newestCount + " keys, at " + nextIndex + ", " + warmed
-                + "]";
+        return "MemoryCursor[leaf of " + newestCount + " keys, at " + slot + ", " + warmed + "]";
     }
 }

@@ -16,9 +16,21 @@ import java.util.List;
  * log2(k) comparisons on one path. Keys are compared by their first eight bytes, kept beside the tree,
  * and by the rest only if these are equal.
  *
+ * <p>While it goes forward, the winner's stream stands on the current entry and every other one on its
+ * first entry behind that. So to turn is to move each stream once in the other direction, and to play all
+ * matches again the other way round. A layer that grows meanwhile may show, at a turn, an entry that was
+ * put since and lies on the wrong side of the current one; whoever reads at a snapshot passes it over, as
+ * it is newer.
+ *
  * <p><em>Confined to one thread.</em> Owns the streams. Allocates nothing after construction.
  */
 public final class MergeCursor implements EntryCursor {
+    /** The streams stand where they were sought, the tree is not decided. */
+    private static final int UNDECIDED = 0;
+
+    private static final int FORWARD = 1;
+    private static final int BACKWARD = 2;
+
     private final EntryCursor[] streams;
 
     /** First eight key bytes of each stream's entry. */
@@ -29,8 +41,7 @@ public final class MergeCursor implements EntryCursor {
     /** Slot 0 holds the winner, slots 1.. the losers; stream i plays first at slot (i + k) / 2. */
     private final int[] tree;
 
-    /** Whether every stream stands on its entry and the tree is decided. */
-    private boolean started;
+    private int direction = UNDECIDED;
 
     private MergeCursor(List<? extends EntryCursor> newestFirst) {
         streams = newestFirst.toArray(EntryCursor[]::new);
@@ -53,15 +64,32 @@ public final class MergeCursor implements EntryCursor {
         for (EntryCursor stream : streams) {
             stream.seek(key);
         }
-        started = false;
+        direction = UNDECIDED;
+    }
+
+    @Override
+    public void seekEnd() {
+        for (EntryCursor stream : streams) {
+            stream.seekEnd();
+        }
+        direction = UNDECIDED;
     }
 
     @Override
     public boolean next() {
+        return move(FORWARD);
+    }
+
+    @Override
+    public boolean previous() {
+        return move(BACKWARD);
+    }
+
+    private boolean move(int wanted) {
         if (streams.length == 0) {
             return false;
         }
-        if (started) {
+        if (direction == wanted) {
             int winner = tree[0];
             if (ended[winner]) {
                 return false;
@@ -69,30 +97,36 @@ public final class MergeCursor implements EntryCursor {
             advance(winner);
             replay(winner);
         } else {
-            start();
+            start(wanted);
         }
         return !ended[tree[0]];
     }
 
-    private void start() {
+    /** Moves every stream to its entry on the wanted side of the position, and plays all matches. */
+    private void start(int wanted) {
         for (int i = 0; i < streams.length; i++) {
-            ended[i] = false;
-            advance(i);
+            ended[i] = !(wanted == FORWARD ? streams[i].next() : streams[i].previous());
+        }
+        direction = wanted;
+        for (int i = 0; i < streams.length; i++) {
+            readPrefix(i);
         }
         Arrays.fill(tree, -1);
         for (int i = streams.length - 1; i >= 0; i--) {
             replay(i);
         }
-        started = true;
     }
 
     private void advance(int stream) {
         EntryCursor cursor = streams[stream];
-        if (cursor.next()) {
-            Slice key = cursor.key();
+        ended[stream] = !(direction == FORWARD ? cursor.next() : cursor.previous());
+        readPrefix(stream);
+    }
+
+    private void readPrefix(int stream) {
+        if (!ended[stream]) {
+            Slice key = streams[stream].key();
             prefixes[stream] = Bytes.prefix(key.segment(), key.offset(), key.length());
-        } else {
-            ended[stream] = true;
         }
     }
 
@@ -117,9 +151,15 @@ public final class MergeCursor implements EntryCursor {
         if (ended[a] || ended[b]) {
             return !ended[a];
         }
-        if (prefixes[a] != prefixes[b]) {
-            return Long.compareUnsigned(prefixes[a], prefixes[b]) < 0;
+        int order = Long.compareUnsigned(prefixes[a], prefixes[b]);
+        if (order == 0) {
+            order = compareEntries(a, b);
         }
+        return (order < 0) == (direction == FORWARD);
+    }
+
+    /** The order of two entries with equal prefixes; never 0. */
+    private int compareEntries(int a, int b) {
         int order = streams[a].key().compareBytes(streams[b].key());
         if (order == 0) {
             order = Long.compare(streams[b].timestamp(), streams[a].timestamp());
@@ -127,7 +167,7 @@ public final class MergeCursor implements EntryCursor {
         if (order == 0) {
             order = Boolean.compare(streams[a].isAntimatter(), streams[b].isAntimatter());
         }
-        return order != 0 ? order < 0 : a < b;
+        return order != 0 ? order : Integer.compare(a, b);
     }
 
     @Override

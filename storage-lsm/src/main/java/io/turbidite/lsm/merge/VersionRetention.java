@@ -1,7 +1,7 @@
 package io.turbidite.lsm.merge;
 
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.entry.KeyCopy;
 
 import java.util.Arrays;
@@ -50,7 +50,7 @@ public final class VersionRetention {
      * The entries of {@code versions} that must be kept, in order. Owns {@code versions}. If two entries
      * have the same key and timestamp, the first one counts.
      */
-    public EntryCursor retain(EntryCursor versions) {
+    public EntryStream retain(EntryStream versions) {
         return new Retained(versions);
     }
 
@@ -69,22 +69,16 @@ public final class VersionRetention {
         return low;
     }
 
-    private final class Retained implements EntryCursor {
-        private final EntryCursor versions;
+    private final class Retained implements EntryStream {
+        private final EntryStream versions;
         private final KeyCopy key = new KeyCopy();
         private long newerTimestamp;
 
         /** Cuts from this index up already see a newer version of the key. */
         private int cutsServedFrom;
 
-        Retained(EntryCursor versions) {
+        Retained(EntryStream versions) {
             this.versions = versions;
-        }
-
-        @Override
-        public void seek(Slice target) {
-            key.forget();
-            versions.seek(target);
         }
 
         @Override

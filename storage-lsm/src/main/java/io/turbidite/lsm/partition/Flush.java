@@ -4,7 +4,7 @@ import io.turbidite.core.StoreFailedException;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
-import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -98,7 +98,7 @@ final class Flush {
                         tree,
                         fileId,
                         memory.entryCount());
-                EntryCursor entries = retention.retain(memory.cursor())) {
+                EntryStream entries = retention.retain(memory.cursor())) {
             while (entries.next()) {
                 writer.add(
                         entries.key(),

@@ -5,6 +5,7 @@ import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.merge.ComponentSize;
 import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.merge.MergePolicy;
@@ -219,7 +220,7 @@ final class Merge {
             maxTimestamp = Math.max(maxTimestamp, input.state().maxTimestamp());
         }
         long fileId = substrate.manifest().newFileId();
-        try (EntryCursor kept = retention.retain(MergeCursor.of(cursors));
+        try (EntryStream kept = retention.retain(MergeCursor.of(cursors));
                 ComponentWriter writer = ComponentFiles.create(
                         substrate, schema, partition.number(), tree, fileId, entries)) {
             int untilCheck = CHECK_INTERVAL;

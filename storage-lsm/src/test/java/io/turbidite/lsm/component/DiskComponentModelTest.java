@@ -14,7 +14,9 @@ import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.Entries.Entry;
 import io.turbidite.lsm.component.Entries.KeyShape;
 import io.turbidite.lsm.component.Entries.ValueShape;
+import io.turbidite.lsm.entry.CursorWalk;
 import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.entry.ListCursor.Row;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -88,6 +90,7 @@ class DiskComponentModelTest {
             checkMetadata(component, entries, options);
             checkScans(component, entries);
             checkSeeks(random, component, entries);
+            checkWalks(random, component, entries);
             checkFinds(random, component, entries);
             checkRanges(random, component, entries);
             assertThat(Components.verify(component)).isEmpty();
@@ -129,6 +132,19 @@ class DiskComponentModelTest {
             assertThat(cached.next()).isFalse();
             assertThat(streamed.next()).isFalse();
             assertThat(keys.next()).isFalse();
+        }
+    }
+
+    private static void checkWalks(
+            SplittableRandom random, DiskComponent component, Entries entries) {
+        List<Row> rows = entries.sorted.stream()
+                .map(entry ->
+                        new Row(entry.key(), entry.timestamp(), entry.antimatter(), entry.value()))
+                .toList();
+        try (TreeCursor cached = component.cursor();
+                TreeCursor streamed = component.streamCursor()) {
+            CursorWalk.run(cached, rows, random, 5_000);
+            CursorWalk.run(streamed, rows, random, 200);
         }
     }
 

@@ -14,7 +14,11 @@ public final class ListCursor implements EntryCursor {
             .thenComparing(Comparator.comparingLong(Row::timestamp).reversed());
 
     private final List<Row> rows;
+
+    /** The entry it stands on; without one, the entry before the gap. */
     private int index = -1;
+
+    private boolean standsOnEntry;
     private boolean closed;
 
     public ListCursor(List<Row> rows) {
@@ -36,7 +40,7 @@ public final class ListCursor implements EntryCursor {
         }
 
         /** The entry that {@code cursor} stands on. */
-        public static Row of(EntryCursor cursor) {
+        public static Row of(EntryStream cursor) {
             return new Row(
                     cursor.key().toByteArray(),
                     cursor.timestamp(),
@@ -92,12 +96,33 @@ public final class ListCursor implements EntryCursor {
             at++;
         }
         index = at - 1;
+        standsOnEntry = false;
+    }
+
+    /** Stands before the first entry. */
+    public void rewind() {
+        index = -1;
+        standsOnEntry = false;
+    }
+
+    @Override
+    public void seekEnd() {
+        index = rows.size() - 1;
+        standsOnEntry = false;
     }
 
     @Override
     public boolean next() {
-        index = Math.min(index + 1, rows.size());
-        return index < rows.size();
+        standsOnEntry = index + 1 < rows.size();
+        index += standsOnEntry ? 1 : 0;
+        return standsOnEntry;
+    }
+
+    @Override
+    public boolean previous() {
+        index = Math.max(-1, standsOnEntry ? index - 1 : index);
+        standsOnEntry = index >= 0;
+        return standsOnEntry;
     }
 
     @Override

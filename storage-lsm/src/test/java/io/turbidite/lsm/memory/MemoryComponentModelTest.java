@@ -3,6 +3,7 @@ package io.turbidite.lsm.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.entry.CursorWalk;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.entry.ListCursor;
@@ -130,6 +131,9 @@ class MemoryComponentModelTest {
                 }
             }
             assertThat(all).as("seed %d", SEED).isEqualTo(List.copyOf(model.values()));
+            try (EntryCursor cursor = component.cursor()) {
+                CursorWalk.run(cursor, all, random, 100_000);
+            }
         }
         assertThat(chunks.taken()).isZero();
         chunks.close();

@@ -3,7 +3,9 @@ package io.turbidite.lsm.merge;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.entry.CursorWalk;
 import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.entry.ListCursor;
 import io.turbidite.lsm.entry.ListCursor.Row;
 
@@ -20,7 +22,7 @@ class MergeCursorTest {
         return new Row(new byte[] {(byte) key}, timestamp, antimatter, new byte[] {(byte) value});
     }
 
-    static List<Row> rest(EntryCursor cursor) {
+    static List<Row> rest(EntryStream cursor) {
         List<Row> rows = new ArrayList<>();
         while (cursor.next()) {
             rows.add(Row.of(cursor));
@@ -69,6 +71,11 @@ class MergeCursorTest {
                         .isEqualTo(all.stream()
                                 .filter(row -> ListCursor.ORDER.compare(row, first) >= 0)
                                 .toList());
+                CursorWalk.run(
+                        MergeCursor.of(cursors.stream().peek(ListCursor::rewind).toList()),
+                        all,
+                        random,
+                        200);
                 merged.close();
                 assertThat(cursors).allMatch(ListCursor::closed);
             }

@@ -1,0 +1,28 @@
+package io.turbidite.lsm.entry;
+
+import io.turbidite.core.bytes.Slice;
+
+/**
+ * Entries in order (key ascending, timestamp descending), read once from the first to the last: what
+ * flush and merge write. All versions and anti-matter are shown; reconciling is the reader's work.
+ *
+ * <p><em>Confined to one thread.</em> Starts before the first entry. Slices are reused and valid until
+ * the stream moves.
+ */
+public interface EntryStream extends AutoCloseable {
+    /** Moves to the next entry; false at the end. */
+    boolean next();
+
+    Slice key();
+
+    long timestamp();
+
+    /** Whether the entry says that its key is deleted as of its timestamp. */
+    boolean isAntimatter();
+
+    /** The value; empty for anti-matter and key-only trees. */
+    Slice value();
+
+    @Override
+    void close();
+}
