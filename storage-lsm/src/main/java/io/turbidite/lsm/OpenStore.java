@@ -47,6 +47,7 @@ import java.util.SplittableRandom;
  * </ol>
  */
 final class OpenStore {
+    /** What may lie in a directory in which a store's making was cut short. */
     private static final Set<String> ROOT_NAMES =
             Set.of(StoreFiles.LOCK, StoreFiles.MANIFEST_DRAFT, StoreFiles.DATA, StoreFiles.LOG);
 
@@ -114,6 +115,11 @@ final class OpenStore {
     }
 
     private static void checkEmpty(Disk disk, boolean create) {
+        if (disk.exists(StoreFiles.INCOMPLETE)) {
+            throw new InvalidRequestException(
+                    "%s is not a store: a backup or restore into it was interrupted; delete it"
+                            .formatted(disk.description()));
+        }
         for (String name : disk.list("")) {
             if (!ROOT_NAMES.contains(name)) {
                 throw new InvalidRequestException("%s is not a store: it has no %s but a file '%s'"
@@ -184,6 +190,9 @@ final class OpenStore {
             }
         }
         Disk disk = substrate.disk();
+        if (disk.exists(StoreFiles.INCOMPLETE)) {
+            disk.delete(StoreFiles.INCOMPLETE); // whole: the manifest is there
+        }
         boolean deleted = false;
         for (String name : disk.list(StoreFiles.DATA)) {
             long fileId = StoreFiles.componentFileId(name);

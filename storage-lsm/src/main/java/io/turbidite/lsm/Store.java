@@ -1,10 +1,14 @@
 package io.turbidite.lsm;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.cache.BufferCache;
+import io.turbidite.core.cache.CacheOptions;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.scan.ReadView;
@@ -12,6 +16,11 @@ import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.lsm.backup.Backup;
+import io.turbidite.lsm.backup.BackupReport;
+import io.turbidite.lsm.backup.CopyMode;
+import io.turbidite.lsm.backup.Restore;
+import io.turbidite.lsm.backup.RestoreReport;
 import io.turbidite.lsm.check.Verifier;
 import io.turbidite.lsm.check.VerifyReport;
 import io.turbidite.lsm.partition.BackgroundWork;
@@ -20,6 +29,7 @@ import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 
 import org.jspecify.annotations.Nullable;
@@ -30,6 +40,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /**
  * A directory with datasets, held by one process: a write-ahead log, a buffer cache, background work.
@@ -42,6 +53,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * ClosedException} at their next use.
  */
 public final class Store implements AutoCloseable {
+    /** Checks read past the cache; it holds what is opened. */
+    private static final long RESTORE_CACHE_BYTES = 16 << 20;
+
     private final StoreOptions options;
     private final OpenStore parts;
     private final Substrate substrate;
@@ -235,6 +249,25 @@ public final class Store implements AutoCloseable {
 
     /** Checks every checksum and every index against the primary; writers may go on. */
     public VerifyReport verify() {
+        return verify(Verifier::verify);
+    }
+
+    /**
+     * Checks the manifest, and of every component its size and everything but its leaf pages: takes a
+     * fraction of the time of {@link #verify} and finds what is cut, swapped or stale, not every flipped
+     * bit.
+     */
+    public VerifyReport verifyQuickly() {
+        checkReadable();
+        try {
+            var _ = Manifest.open(substrate.disk());
+        } catch (CorruptionException damage) {
+            return new VerifyReport(0, 0, 0, List.of(damage.toString()));
+        }
+        return verify(Verifier::verifyQuickly);
+    }
+
+    private VerifyReport verify(Function<List<Verifier.Subject>, VerifyReport> check) {
         checkReadable();
         List<Verifier.Subject> subjects = new ArrayList<>();
         for (Dataset dataset : datasets()) {
@@ -242,9 +275,66 @@ public final class Store implements AutoCloseable {
                     dataset.schema(), dataset.partitions(), dataset.openView()));
         }
         try {
-            return Verifier.verify(subjects);
+            return check.apply(subjects);
         } finally {
             subjects.forEach(subject -> subject.view().close());
+        }
+    }
+
+    /**
+     * Copies the store, as it is now, into a new or empty directory while writers go on; the copy can be
+     * opened as a store. What is kept besides datasets (dead letters of feeds) is not in it.
+     *
+     * @throws InvalidRequestException if the directory is not empty, lies in the store, or {@code mode} is
+     *     {@code LINK} and it is on another file system; nothing is changed
+     */
+    public BackupReport backup(Path directory, CopyMode mode) {
+        checkReadable();
+        if (substrate.disk() instanceof RealDisk own && own.encloses(directory)) {
+            throw new InvalidRequestException("%s lies inside the store in %s; back up elsewhere"
+                    .formatted(directory, own.description()));
+        }
+        return RealDisk.filled(directory, target -> backup(target, mode));
+    }
+
+    /** As {@link #backup(Path, CopyMode)}, into the root of a disk, which must be empty. */
+    public BackupReport backup(Disk target, CopyMode mode) {
+        checkReadable();
+        return Backup.write(substrate, target, mode);
+    }
+
+    /**
+     * Copies a backup into a new or empty directory, where it can be opened as a store, and checks every
+     * checksum of the copy; {@link #verify} checks the indexes too.
+     *
+     * @throws InvalidRequestException if there is no complete backup that was never opened as a store, or
+     *     the directory is not empty; nothing is changed
+     * @throws io.turbidite.core.CorruptionException if the backup is damaged; nothing is restored
+     */
+    public static RestoreReport restore(Path backup, Path directory) {
+        if (!RealDisk.isDirectory(backup)) {
+            throw new InvalidRequestException("%s is not a directory".formatted(backup));
+        }
+        RealDisk source = RealDisk.open(backup);
+        if (source.encloses(directory)) {
+            throw new InvalidRequestException("%s lies inside the backup in %s; restore elsewhere"
+                    .formatted(directory, source.description()));
+        }
+        try (Tasks tasks = ThreadTasks.create("turbidite-restore")) {
+            return RealDisk.filled(
+                    directory, target -> restore(source, target, tasks, Clock.system()));
+        }
+    }
+
+    static RestoreReport restore(Disk backup, Disk target, Tasks tasks, Clock clock) {
+        MemoryBudget budget = MemoryBudget.of(RESTORE_CACHE_BYTES);
+        try (BufferCache cache = BufferCache.create(
+                budget.account("restore"),
+                CacheOptions.of(RESTORE_CACHE_BYTES),
+                tasks,
+                clock,
+                new Meters())) {
+            return Restore.copy(backup, target, cache);
         }
     }
 

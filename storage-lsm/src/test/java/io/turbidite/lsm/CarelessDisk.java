@@ -62,6 +62,11 @@ final class CarelessDisk implements Disk {
     }
 
     @Override
+    public boolean link(String name, Disk target, String targetName) {
+        return disk.link(name, target, targetName);
+    }
+
+    @Override
     public void syncDirectory(String directory) {
         if (!skipsDirectorySync.test(directory)) {
             disk.syncDirectory(directory);

@@ -64,6 +64,11 @@ final class Oracle {
         return history.size();
     }
 
+    /** The hash of the state after so many commits. */
+    long hashAfter(int commits) {
+        return hashes.get(commits);
+    }
+
     int durableCount() {
         return durable;
     }

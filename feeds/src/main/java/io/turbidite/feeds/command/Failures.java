@@ -58,7 +58,7 @@ final class Failures {
             case StoreInUseException e -> "wait until that process has ended, or end it";
             case InvalidRequestException e -> null;
             case CorruptionException e ->
-                "./turbidite verify STORE lists all damage; restore the store from a copy, or load it anew";
+                "./turbidite verify STORE lists all damage; restore the store from a backup, or load it anew";
             case FormatVersionException e -> "use the version of turbidite that wrote the store";
             case StoreFailedException e ->
                 "run the command again: opening the store recovers everything that was acknowledged";

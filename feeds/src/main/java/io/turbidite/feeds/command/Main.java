@@ -85,6 +85,8 @@ public final class Main {
                 .addSubcommand(new GetCommand(console))
                 .addSubcommand(new InspectCommand(console))
                 .addSubcommand(new VerifyCommand(console))
+                .addSubcommand(new BackupCommand(console))
+                .addSubcommand(new RestoreCommand(console))
                 .setOut(out)
                 .setExpandAtFiles(false) // a key may begin with @
                 .setParameterExceptionHandler((e, given) -> misused(e, console.err(), debug))

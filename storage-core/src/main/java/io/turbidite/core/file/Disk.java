@@ -38,6 +38,18 @@ public interface Disk {
     /** Renames atomically within the disk, replacing a file that has the new name. */
     void rename(String from, String to);
 
+    /**
+     * Gives a file a second name, here or in another directory tree: one content, two names, and whichever
+     * name is deleted leaves the other. The file should be one that nobody changes any more.
+     *
+     * <p>Durable after a sync of the directory that the new name is in, as a creation is.
+     *
+     * @param target where the new name goes
+     * @return false if a file of this disk can't have a name there: it is another file system, or one
+     *     without hard links; nothing has happened, and a copy will do
+     */
+    boolean link(String name, Disk target, String targetName);
+
     void syncDirectory(String directory);
 
     /** Bytes that can still be written, as far as the file system knows. */

@@ -1,5 +1,6 @@
 package io.turbidite.core.file;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
 
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /**
  * A directory of the operating system's file system.
@@ -73,6 +75,58 @@ public final class RealDisk implements Disk {
     /** Whether there is a directory; asks without making one. */
     public static boolean isDirectory(Path path) {
         return Files.isDirectory(path);
+    }
+
+    /**
+     * Whether a path lies in this directory, or is it; asks the file system where the path's existing part
+     * really is, so that symbolic links don't hide it.
+     */
+    public boolean encloses(Path path) {
+        try {
+            Path absolute = path.toAbsolutePath().normalize();
+            Path existing = absolute;
+            for (Path up = existing; up != null; up = up.getParent()) {
+                existing = up;
+                if (Files.exists(up)) {
+                    break;
+                }
+            }
+            Path real = existing.toRealPath().resolve(existing.relativize(absolute));
+            return real.startsWith(root);
+        } catch (IOException e) {
+            throw IoErrors.translate("resolving", path.toString(), e);
+        }
+    }
+
+    /**
+     * Has a directory filled that is made if there is none. If that fails and leaves a directory empty that
+     * was not there before, it is deleted again; so a refusal changes nothing.
+     *
+     * @throws InvalidRequestException if something else than a directory is at the path
+     */
+    public static <T> T filled(Path path, Function<Disk, T> work) {
+        boolean isNew = !Files.exists(path, LinkOption.NOFOLLOW_LINKS);
+        if (!isNew && !Files.isDirectory(path)) {
+            throw new InvalidRequestException("%s is there and is no directory".formatted(path));
+        }
+        boolean done = false;
+        try {
+            T result = work.apply(open(path));
+            done = true;
+            return result;
+        } finally {
+            if (!done && isNew) {
+                deleteIfEmpty(path);
+            }
+        }
+    }
+
+    private static void deleteIfEmpty(Path path) {
+        try {
+            Files.deleteIfExists(path);
+        } catch (IOException notEmpty) {
+            // what is in it says what it is
+        }
     }
 
     @Override
@@ -147,6 +201,34 @@ public final class RealDisk implements Disk {
             if (file.path().equals(fromPath)) {
                 file.movedTo(toPath);
             }
+        }
+    }
+
+    @Override
+    public boolean link(String name, Disk target, String targetName) {
+        if (!(target instanceof RealDisk other)) {
+            return false;
+        }
+        Path from = resolve(name);
+        Path to = other.resolve(targetName);
+        try {
+            Files.createLink(to, from);
+            return true;
+        } catch (UnsupportedOperationException e) {
+            return false;
+        } catch (IOException e) {
+            StorageIoException failure =
+                    IoErrors.translate("link to " + to, name, e, 1, usableBytesOrMax());
+            // the system's words are translated, so what can't be linked is told by elimination: a
+            // file of another file system, too many links, links forbidden by a rule of the system
+            boolean tryCopying = switch (failure.kind()) {
+                case IO, ACCESS_DENIED -> Files.isRegularFile(from);
+                case NO_SPACE, TOO_MANY_FILES, NOT_FOUND, ALREADY_EXISTS -> false;
+            };
+            if (tryCopying) {
+                return false;
+            }
+            throw failure;
         }
     }
 

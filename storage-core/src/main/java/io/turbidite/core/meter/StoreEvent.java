@@ -52,6 +52,17 @@ public sealed interface StoreEvent {
     record Recovered(long wallMicros, long logBytes, long operationCount, long nanos)
             implements StoreEvent {}
 
+    /**
+     * A backup was completed.
+     *
+     * @param timestamp the last operation that is in it
+     * @param linkedCount component files shared with the store
+     * @param copiedCount component files copied
+     * @param bytes of all component files of the backup
+     */
+    record BackedUp(long wallMicros, long timestamp, int linkedCount, int copiedCount, long bytes)
+            implements StoreEvent {}
+
     /** Background work stopped for want of space on disk, or went on ({@code paused} false). */
     record SpaceChanged(long wallMicros, boolean paused, String what) implements StoreEvent {}
 

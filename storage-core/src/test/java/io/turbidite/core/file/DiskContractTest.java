@@ -137,6 +137,40 @@ class DiskContractTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"real", "simulated"})
+    void aLinkIsASecondNameOfOneContent(String kind) {
+        Disk disk = disk(kind);
+        disk.createDirectories("a");
+        try (DiskFile file = disk.create("f")) {
+            write(file, 0, new byte[] {1, 2});
+            assertThat(disk.link("f", disk, "a/g")).isTrue();
+            write(file, 1, new byte[] {3});
+        }
+        assertKind(Kind.ALREADY_EXISTS, () -> disk.link("f", disk, "a/g"));
+        assertKind(Kind.NOT_FOUND, () -> disk.link("h", disk, "a/h"));
+        assertKind(Kind.NOT_FOUND, () -> disk.link("f", disk, "b/g"));
+        disk.delete("f");
+        assertThat(disk.exists("f")).isFalse();
+        try (DiskFile link = disk.openReadOnly("a/g")) {
+            assertThat(read(link, 0, 9)).containsExactly(1, 3);
+        }
+        disk.delete("a/g");
+        assertThat(disk.list("a")).isEmpty();
+    }
+
+    @Test
+    void anotherKindOfDiskTakesNoLink() {
+        Disk real = disk("real");
+        Disk simulated = disk("simulated");
+        real.create("f").close();
+        simulated.create("f").close();
+        assertThat(real.link("f", simulated, "g")).isFalse();
+        assertThat(simulated.link("f", real, "g")).isFalse();
+        assertThat(simulated.link("f", disk("simulated"), "g")).isFalse();
+        assertThat(real.exists("g")).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"real", "simulated"})
     void aDeletedOrReplacedFileLivesOnInItsHandles(String kind) {
         Disk disk = disk(kind);
         DiskFile first = disk.create("f");

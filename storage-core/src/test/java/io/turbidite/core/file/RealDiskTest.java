@@ -136,6 +136,53 @@ class RealDiskTest {
 
     @Test
     @EnabledOnOs(OS.LINUX)
+    void anotherFileSystemTakesNoLink() {
+        RealDisk disk = RealDisk.open(directory);
+        disk.create("f").close();
+        RealDisk shared = RealDisk.open(Path.of("/dev/shm"));
+        String name = "turbidite-" + ProcessHandle.current().pid();
+        if (disk.link("f", shared, name)) {
+            shared.delete(name); // the temporary directory is there too
+        } else {
+            assertThat(shared.exists(name)).isFalse();
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void whatLiesInTheDirectoryIsSeenThroughSymbolicLinks() throws IOException {
+        RealDisk disk = RealDisk.open(directory.resolve("root"));
+        Path link = Files.createSymbolicLink(directory.resolve("link"), directory.resolve("root"));
+        assertThat(disk.encloses(directory.resolve("root"))).isTrue();
+        assertThat(disk.encloses(directory.resolve("root/a/b"))).isTrue();
+        assertThat(disk.encloses(link.resolve("a/b"))).isTrue();
+        assertThat(disk.encloses(link.resolve("../root/a"))).isTrue();
+        assertThat(disk.encloses(directory)).isFalse();
+        assertThat(disk.encloses(directory.resolve("rooted"))).isFalse();
+        assertThat(disk.encloses(directory.resolve("root/../other"))).isFalse();
+    }
+
+    @Test
+    void whatWasMadeInVainIsTakenAway() {
+        Path fresh = directory.resolve("fresh");
+        assertThatThrownBy(() -> RealDisk.filled(fresh, disk -> {
+                    throw new IllegalStateException("no");
+                }))
+                .hasMessage("no");
+        assertThat(fresh).doesNotExist();
+        boolean filled = RealDisk.filled(fresh, disk -> {
+            disk.create("f").close();
+            return true;
+        });
+        assertThat(filled).isTrue();
+        assertThat(fresh.resolve("f")).exists();
+        assertThatThrownBy(() -> RealDisk.filled(fresh.resolve("f"), disk -> true))
+                .isInstanceOf(io.turbidite.core.InvalidRequestException.class)
+                .hasMessageContaining("no directory");
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
     void aFullDeviceIsNoSpace() {
         try (DiskFile full = RealDisk.open(Path.of("/dev")).open("full")) {
             assertThatThrownBy(() -> full.write(0, MemorySegment.ofArray(new byte[9]), 0, 9))

@@ -87,6 +87,11 @@ final class BuggyDisk implements Disk {
     }
 
     @Override
+    public boolean link(String name, Disk target, String targetName) {
+        return disk.link(name, target, targetName);
+    }
+
+    @Override
     public void syncDirectory(String directory) {
         if (bug != Bug.SKIP_DIRECTORY_SYNC) {
             disk.syncDirectory(directory);

@@ -85,6 +85,13 @@ final class FileTree {
         link(OperationKind.CREATE_DIRECTORY, name, new DirectoryNode(nextNodeId++));
     }
 
+    /** Gives a file a second name; the new name is as volatile as a creation. */
+    void link(String name, String newName) {
+        FileNode node = file(OperationKind.LINK, name);
+        link(OperationKind.LINK, newName, node);
+        node.linked();
+    }
+
     /** Puts a file that needs no sync; returns what had the name. */
     @Nullable
     Node putDurable(String name, SectorMap content) {
@@ -163,7 +170,7 @@ final class FileTree {
         return new StorageIoException(kind, operation.toString(), name, reason, null);
     }
 
-    /** A node that two names lead to, as the halves of a rename may leave it, is copied once. */
+    /** A node that two names lead to, linked or left by the halves of a rename, is copied once. */
     private static void copyNames(
             DirectoryNode from,
             DirectoryNode to,

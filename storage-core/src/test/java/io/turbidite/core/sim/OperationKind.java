@@ -10,6 +10,7 @@ public enum OperationKind {
     SYNC(true),
     DELETE(true),
     RENAME(true),
+    LINK(true),
     SYNC_DIRECTORY(true),
     CREATE_DIRECTORY(true),
     LIST(false),

@@ -144,6 +144,19 @@ public final class SimDisk implements Disk {
     }
 
     @Override
+    public boolean link(String name, Disk target, String targetName) {
+        DiskName.check(name);
+        if (!equals(target)) {
+            return false;
+        }
+        beginOrFail(OperationKind.LINK, DiskName.check(targetName));
+        synchronized (lock) {
+            tree.link(name, targetName);
+        }
+        return true;
+    }
+
+    @Override
     public void syncDirectory(String directory) {
         Fault fault = begin(OperationKind.SYNC_DIRECTORY, DiskName.checkDirectory(directory), 0, 0);
         synchronized (lock) {

@@ -97,6 +97,30 @@ class SimDiskTest {
         fresh.close();
     }
 
+    @ParameterizedTest
+    @EnumSource(Profile.class)
+    void anUnsyncedLinkIsLostInSomeImageAndNeverLosesTheFile(Profile profile) {
+        SimDisk disk = new SimDisk(seed, profile);
+        disk.createDirectories("a");
+        disk.syncDirectory("");
+        durableFile(disk, "f", new byte[] {1}).close();
+        assertThat(disk.link("f", disk, "a/g")).isTrue();
+        Set<String> states = states(disk, image -> image.files() + "");
+        assertThat(states).contains("[f]");
+        assertThat(states.contains("[a/g, f]")).isEqualTo(profile != Profile.STRICT);
+        disk.syncDirectory("a");
+        disk.delete("f");
+        for (int i = 0; i < IMAGE_COUNT; i++) {
+            assertThat(disk.crashImage(i).content("a/g")).containsExactly(1);
+        }
+        disk.syncDirectory("");
+        assertThat(disk.usedBytes()).isPositive();
+        SimDisk image = disk.crashImage(1);
+        assertThat(image.files()).containsExactly("a/g");
+        image.delete("a/g");
+        assertThat(image.usedBytes()).isZero();
+    }
+
     @Test
     void anUnsyncedDeletionMayOvertakeAnEarlierRename() {
         SimDisk disk = new SimDisk(seed, Profile.ADVERSARIAL);

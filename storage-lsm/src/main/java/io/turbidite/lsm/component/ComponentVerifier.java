@@ -40,21 +40,25 @@ final class ComponentVerifier {
     }
 
     void run() {
-        ComponentMeta.Sections sections = component.meta().sections();
+        checkMetadata();
         Fences keys = component.keyFences();
-        // 1. what was read when the component was opened, again
-        guarded(component::reread);
-        guardedSection(Kind.RECORD_INTERIOR, sections.recordInterior());
-        if (keys != null) {
-            guardedSection(Kind.KEY_INTERIOR, sections.keyInterior());
-        }
-        if (component.hasBloom()) {
-            guardedSection(Kind.BLOOM, sections.bloom());
-        }
         // 2. the trees, side by side
         try (TreeWalker records = walker(Kind.RECORD_LEAF, component.recordFences());
                 TreeWalker keyWalker = keys == null ? null : walker(Kind.KEY_LEAF, keys)) {
             walk(records, keyWalker);
+        }
+    }
+
+    /** Step 1 alone: what was read when the component was opened, again. */
+    void checkMetadata() {
+        ComponentMeta.Sections sections = component.meta().sections();
+        guarded(component::reread);
+        guardedSection(Kind.RECORD_INTERIOR, sections.recordInterior());
+        if (component.keyFences() != null) {
+            guardedSection(Kind.KEY_INTERIOR, sections.keyInterior());
+        }
+        if (component.hasBloom()) {
+            guardedSection(Kind.BLOOM, sections.bloom());
         }
     }
 

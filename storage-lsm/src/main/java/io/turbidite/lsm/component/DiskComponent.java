@@ -261,6 +261,18 @@ public final class DiskComponent implements AutoCloseable {
         new ComponentVerifier(this, out).run();
     }
 
+    /**
+     * As {@link #verify}, without the leaf pages: size, header, footer, table of contents, interiors, Bloom
+     * filter. A small share of the file.
+     */
+    public void verifyMetadata(Consumer<CorruptionException> out) {
+        if (file.size() != bytes) {
+            out.accept(new CorruptionException(
+                    name(), file.size(), "file", bytes + " bytes", file.size() + " bytes"));
+        }
+        new ComponentVerifier(this, out).checkMetadata();
+    }
+
     /** Drops its pages from the cache and closes the file. Cursors must be gone. */
     @Override
     public void close() {

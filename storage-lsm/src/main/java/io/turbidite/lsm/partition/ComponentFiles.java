@@ -84,7 +84,7 @@ final class ComponentFiles {
         return new ComponentHandle(state, component, substrate.graveyard());
     }
 
-    /** A writer for a tree; only the primary has a Bloom filter and a key tree beside its records. */
+    /** A writer for a tree. */
     static ComponentWriter create(
             Substrate substrate,
             DatasetSchema schema,
@@ -92,13 +92,18 @@ final class ComponentFiles {
             int tree,
             long fileId,
             long expectedEntries) {
-        ComponentOptions options = schema.components();
         return ComponentWriter.create(
                 substrate.disk(),
                 StoreFiles.component(fileId),
                 header(substrate, schema, partition, tree, fileId),
-                tree == 0 ? options : options.withBloom(false).withKeyTree(false),
+                options(schema, tree),
                 expectedEntries);
+    }
+
+    /** How a tree's components look; only the primary has a Bloom filter and a key tree. */
+    static ComponentOptions options(DatasetSchema schema, int tree) {
+        ComponentOptions options = schema.components();
+        return tree == 0 ? options : options.withBloom(false).withKeyTree(false);
     }
 
     /** Lets the maker's references go; files that were not installed are deleted. */
@@ -111,7 +116,7 @@ final class ComponentFiles {
         }
     }
 
-    private static ComponentHeader header(
+    static ComponentHeader header(
             Substrate substrate, DatasetSchema schema, int partition, int tree, long fileId) {
         int indexId = tree == 0 ? 0 : schema.indexes().get(tree - 1).id();
         return new ComponentHeader(

@@ -24,6 +24,8 @@ public final class EngineEvents {
     private final Counter mergeReadBytes;
     private final Counter mergeWriteBytes;
     private final Counter pauses;
+    private final Counter backups;
+    private final Counter backupBytes;
     private final Latency flushes;
     private final Latency merges;
     private final Latency stalls;
@@ -35,6 +37,8 @@ public final class EngineEvents {
         this.mergeReadBytes = meters.counter("merge.bytes.read");
         this.mergeWriteBytes = meters.counter("merge.bytes.written");
         this.pauses = meters.counter("background.pauses");
+        this.backups = meters.counter("backup.count");
+        this.backupBytes = meters.counter("backup.bytes");
         this.flushes = meters.latency("flush.time");
         this.merges = meters.latency("merge.time");
         this.stalls = meters.latency("write.stall.time");
@@ -95,6 +99,14 @@ public final class EngineEvents {
         pauses.increment();
         events.publish(new StoreEvent.SpaceChanged(
                 clock.wallMicros(), true, work + ": " + cause.getMessage()));
+    }
+
+    /** Says that a backup is complete. */
+    public void backedUp(long timestamp, int linked, int copied, long bytes) {
+        backups.increment();
+        backupBytes.add(bytes);
+        events.publish(
+                new StoreEvent.BackedUp(clock.wallMicros(), timestamp, linked, copied, bytes));
     }
 
     /** Says how an opening went. */

@@ -32,7 +32,8 @@ public final class ComponentHandle {
         return component;
     }
 
-    void retain() {
+    /** Takes one more reference; the caller holds one, or a version that does. */
+    public void retain() {
         int before = references.getAndIncrement();
         assert before > 0 : "component " + state.fileId() + " was let go";
     }

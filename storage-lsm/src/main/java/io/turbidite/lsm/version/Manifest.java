@@ -5,6 +5,7 @@ import io.turbidite.core.file.Disk;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 /**
@@ -38,6 +39,11 @@ public final class Manifest {
         return new Manifest(disk, ManifestFile.read(disk));
     }
 
+    /** Writes the manifest of a store whose other files are all in place: with it, they are a store. */
+    public static void write(Disk disk, ManifestState state) {
+        ManifestFile.write(disk, state);
+    }
+
     /** What is durable. */
     public ManifestState state() {
         return state;
@@ -46,6 +52,20 @@ public final class Manifest {
     /** A file id that no file has. */
     public long newFileId() {
         return nextFileId.getAndIncrement();
+    }
+
+    /**
+     * Asks while nothing changes: the durable state and the partitions' components agree.
+     *
+     * @param question does no I/O
+     */
+    public <T> T atRest(Function<ManifestState, T> question) {
+        lock.lock();
+        try {
+            return question.apply(state);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**

@@ -31,7 +31,8 @@ public record ManifestState(
         return new ManifestState(storeId, 1, 1, 0, 0, List.of());
     }
 
-    ManifestState withNextFileId(long fileId) {
+    /** The same with a higher next file id. */
+    public ManifestState withNextFileId(long fileId) {
         return new ManifestState(
                 storeId, fileId, nextDatasetId, lastTimestamp, logPosition, datasets);
     }
@@ -52,6 +53,20 @@ public record ManifestState(
                 nextDatasetId,
                 Math.max(timestamp, lastTimestamp),
                 Math.max(position, logPosition),
+                datasets);
+    }
+
+    /**
+     * The same for a store of its own that has no log: everything up to {@code timestamp} is in its
+     * components.
+     */
+    public ManifestState withoutLog(long timestamp) {
+        return new ManifestState(
+                storeId,
+                nextFileId,
+                nextDatasetId,
+                Math.max(timestamp, lastTimestamp),
+                0,
                 datasets);
     }
 

@@ -11,6 +11,9 @@ public final class StoreFiles {
     /** The manifest being written. */
     public static final String MANIFEST_DRAFT = "MANIFEST.draft";
 
+    /** In a directory that is being filled by a backup, a restore or a shipment, until it is a store. */
+    public static final String INCOMPLETE = "INCOMPLETE";
+
     /** Component files. */
     public static final String DATA = "data";
 

@@ -63,8 +63,8 @@ class LiveCursorTest {
             layers.add(rows);
         }
         // matter first where key and timestamp are equal, as a memory component has it at most once
-        layers.forEach(
-                rows -> rows.sort(ListCursor.ORDER.thenComparingInt(row -> row.antimatter() ? 1 : 0)));
+        layers.forEach(rows ->
+                rows.sort(ListCursor.ORDER.thenComparingInt(row -> row.antimatter() ? 1 : 0)));
         return layers;
     }
 

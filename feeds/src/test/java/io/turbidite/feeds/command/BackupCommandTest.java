@@ -1,0 +1,131 @@
+package io.turbidite.feeds.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+
+import io.turbidite.feeds.command.Command.Result;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+class BackupCommandTest {
+    @TempDir
+    private Path directory;
+
+    private Path store = Path.of("");
+
+    @BeforeEach
+    void load() throws IOException {
+        store = Command.load(directory);
+    }
+
+    private Path at(String name) {
+        return directory.resolve(name);
+    }
+
+    private static List<String> records(Path of) {
+        return Command.run("query", of, "Trips").outLines();
+    }
+
+    @Test
+    void a_backup_is_a_store_that_answers_like_the_first() {
+        Result backup = Command.run("backup", store, at("backup"), "--json");
+        assertThat(backup.err()).isEmpty();
+        assertThat(backup.code()).isZero();
+        JsonNode report = backup.json();
+        assertThat(report.fieldNames())
+                .toIterable()
+                .containsExactly(
+                        "ok",
+                        "store",
+                        "backup",
+                        "timestamp",
+                        "linked",
+                        "copied",
+                        "written",
+                        "bytes");
+        assertThat(report.path("linked").asInt()).isPositive();
+        assertThat(report.path("copied").asInt()).isZero();
+        Result restored = Command.run("restore", at("backup"), at("restored"), "--json");
+        assertThat(restored.err()).isEmpty();
+        assertThat(restored.json().path("ok").asBoolean()).isTrue();
+        assertThat(restored.json().path("timestamp")).isEqualTo(report.path("timestamp"));
+        assertThat(records(at("restored")))
+                .containsExactlyElementsOf(records(store))
+                .hasSize(4);
+        assertThat(Command.run("verify", at("backup")).code()).isZero();
+        assertThat(records(at("backup"))).containsExactlyElementsOf(records(store));
+    }
+
+    @Test
+    void the_reports_read_well() {
+        Result backup = Command.run("backup", store, at("backup"), "--copy");
+        assertThat(backup.outLines()).hasSize(1);
+        assertThat(backup.out()).startsWith("backed up to ").contains("0 components linked");
+        Result restored = Command.run("restore", at("backup"), at("restored"));
+        assertThat(restored.outLines()).hasSize(1);
+        assertThat(restored.out()).startsWith("restored ").contains("every index is right");
+    }
+
+    @Test
+    void a_target_that_is_taken_or_in_the_store_is_refused_and_nothing_changes()
+            throws IOException {
+        Files.createDirectory(at("taken"));
+        Files.writeString(at("taken").resolve("mine"), "x");
+        Files.writeString(at("file"), "x");
+        List<Path> before = tree();
+        for (Path target :
+                List.of(at("taken"), at("file"), store, store.resolve("backup"), at("store/a/b"))) {
+            for (String mode : List.of("--link", "--copy")) {
+                Result result = Command.run("backup", store, target, mode);
+                assertThat(result.code()).as("%s", target).isEqualTo(2);
+                assertThat(result.errLines()).hasSize(1);
+            }
+        }
+        assertThat(tree()).isEqualTo(before);
+        assertThat(Command.run("backup", store, at("x"), "--link", "--copy").code())
+                .isEqualTo(2);
+        assertThat(Command.run("backup", at("nowhere"), at("x")).code()).isEqualTo(2);
+        assertThat(at("x")).doesNotExist();
+    }
+
+    private List<Path> tree() throws IOException {
+        try (Stream<Path> paths = Files.walk(directory)) {
+            return paths.filter(path -> !path.startsWith(store.resolve("log")))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    @Test
+    void what_is_no_whole_backup_is_not_restored() throws IOException {
+        assertThat(Command.run("restore", store, at("x")).err()).contains("opened as a store");
+        assertThat(Command.run("restore", at("nowhere"), at("x")).code()).isEqualTo(2);
+        Path backup = at("backup");
+        assertThat(Command.run("backup", store, backup).code()).isZero();
+        Files.move(backup.resolve("MANIFEST"), at("MANIFEST"));
+        Files.createFile(backup.resolve("INCOMPLETE"));
+        Result interrupted = Command.run("restore", backup, at("x"));
+        assertThat(interrupted.code()).isEqualTo(2);
+        assertThat(interrupted.err()).contains("interrupted");
+        assertThat(Command.run("query", backup, "Trips").err()).contains("interrupted");
+        assertThat(at("x")).doesNotExist();
+    }
+
+    @Test
+    void quick_verification_reads_no_leaves() throws IOException {
+        Result quick = Command.run("verify", store, "--quick", "--json");
+        assertThat(quick.code()).isZero();
+        assertThat(quick.json().path("components").asInt()).isPositive();
+        assertThat(quick.json().path("ok").asBoolean()).isTrue();
+        assertThat(Command.run("verify", store, "--quick").out()).contains("file sizes");
+    }
+}

@@ -1,0 +1,74 @@
+package io.turbidite.lsm.backup;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StoreInUseException;
+import io.turbidite.core.cache.BufferCache;
+import io.turbidite.core.file.Disk;
+import io.turbidite.lsm.component.ComponentHeader;
+import io.turbidite.lsm.version.Manifest;
+import io.turbidite.lsm.version.ManifestState;
+import io.turbidite.lsm.version.StoreFiles;
+
+import java.util.Map;
+
+/**
+ * Copies a backup into an empty directory and checks every byte of the copy. The backup stays what it is:
+ * nothing is linked, so that neither can damage the other, and it is not opened as a store.
+ */
+public final class Restore {
+    private Restore() {}
+
+    /**
+     * Restores.
+     *
+     * @param cache for the checks; pages are read past it
+     * @throws InvalidRequestException if {@code backup} is none or {@code target} is not empty
+     * @throws io.turbidite.core.CorruptionException if the backup is damaged; {@code target} is left empty
+     */
+    public static RestoreReport copy(Disk backup, Disk target, BufferCache cache) {
+        ManifestState state = read(backup);
+        TargetDirectory directory = new TargetDirectory(target);
+        directory.prepare();
+        boolean complete = false;
+        try (ComponentCopies copies = new ComponentCopies(target, cache)) {
+            Map<Long, ComponentHeader> headers = Backup.headers(state);
+            headers.values().forEach(header -> copies.copy(backup, header));
+            directory.complete(state);
+            complete = true;
+            return new RestoreReport(state.lastTimestamp(), headers.size(), Backup.bytes(state));
+        } finally {
+            if (!complete) {
+                directory.abandon();
+            }
+        }
+    }
+
+    /** The manifest of a store that has no log: a backup that was not opened since. */
+    private static ManifestState read(Disk backup) {
+        if (!backup.exists(StoreFiles.MANIFEST)) {
+            throw new InvalidRequestException(
+                    backup.exists(StoreFiles.INCOMPLETE)
+                            ? "%s is a backup that was interrupted: it is not whole"
+                                    .formatted(backup.description())
+                            : "%s is no backup: it has no %s"
+                                    .formatted(backup.description(), StoreFiles.MANIFEST));
+        }
+        if (backup.exists(StoreFiles.LOCK)) {
+            try (Disk.Lock lock = backup.tryLock(StoreFiles.LOCK)) {
+                if (lock == null) {
+                    throw new StoreInUseException(backup.description());
+                }
+            }
+        }
+        ManifestState state = Manifest.open(backup).state();
+        if (state.logPosition() > 0
+                || (backup.exists(StoreFiles.LOG)
+                        && !backup.list(StoreFiles.LOG).isEmpty())) {
+            throw new InvalidRequestException(
+                    ("%s has been opened as a store, so that its log belongs to it; back it up to a new"
+                                    + " directory and restore from there")
+                            .formatted(backup.description()));
+        }
+        return state;
+    }
+}

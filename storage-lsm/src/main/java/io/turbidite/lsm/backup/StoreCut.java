@@ -1,0 +1,93 @@
+package io.turbidite.lsm.backup;
+
+import io.turbidite.core.file.Disk;
+import io.turbidite.lsm.partition.PartitionCut;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A store as it was at one timestamp, over all datasets and partitions. <em>Confined to one thread.</em>
+ */
+final class StoreCut implements AutoCloseable {
+    private final Substrate substrate;
+    private final ManifestState state;
+    private final List<PartitionCut> partitions;
+    private final long wallMicros;
+
+    private StoreCut(Substrate substrate, ManifestState state, List<PartitionCut> partitions) {
+        this.substrate = substrate;
+        this.state = state;
+        this.partitions = partitions;
+        this.wallMicros = substrate.clock().wallMicros();
+    }
+
+    /**
+     * Cuts a store now. What is in the cut is made durable in the store too, so that no copy knows more
+     * than the store does after a crash.
+     *
+     * @throws io.turbidite.core.StoreFailedException if the store takes no writes
+     */
+    static StoreCut take(Substrate substrate) {
+        substrate.health().checkWritable();
+        StoreCut cut = substrate
+                .manifest()
+                .atRest(state -> new StoreCut(
+                        substrate,
+                        state,
+                        PartitionCut.ofAll(substrate, substrate.partitions().all())));
+        boolean durable = false;
+        try {
+            substrate.log().flush();
+            durable = true;
+            return cut;
+        } finally {
+            if (!durable) {
+                cut.close();
+            }
+        }
+    }
+
+    long timestamp() {
+        return partitions.isEmpty()
+                ? state.lastTimestamp()
+                : partitions.getFirst().timestamp();
+    }
+
+    long wallMicros() {
+        return wallMicros;
+    }
+
+    /** The disk components, held until {@link #close}. */
+    List<ComponentHandle> components() {
+        List<ComponentHandle> all = new ArrayList<>();
+        for (PartitionCut partition : partitions) {
+            for (int tree = 0; tree < partition.treeCount(); tree++) {
+                all.addAll(partition.tree(tree));
+            }
+        }
+        return all;
+    }
+
+    /**
+     * Writes what was in memory as components of another disk, and lets the memory go.
+     *
+     * @return the manifest of a store that consists of them and of {@link #components}, without a log
+     */
+    ManifestState writeMemory(Disk target) {
+        ManifestState image = state;
+        for (PartitionCut partition : partitions) {
+            image = image.withPartition(
+                    partition.schema().id(), partition.number(), partition.writeMemory(target));
+        }
+        return image.withoutLog(timestamp()).withNextFileId(substrate.manifest().newFileId());
+    }
+
+    @Override
+    public void close() {
+        partitions.forEach(PartitionCut::close);
+    }
+}

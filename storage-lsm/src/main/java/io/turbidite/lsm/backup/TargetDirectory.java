@@ -1,0 +1,81 @@
+package io.turbidite.lsm.backup;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.file.Disk;
+import io.turbidite.lsm.version.Manifest;
+import io.turbidite.lsm.version.ManifestState;
+import io.turbidite.lsm.version.StoreFiles;
+
+/**
+ * A directory that is being filled and becomes a store at one moment.
+ *
+ * <ol>
+ *   <li>{@link #prepare}: it says INCOMPLETE, durably, before anything else is in it.
+ *   <li>Component files come in, each durable.
+ *   <li>{@link #complete}: their names are made durable, then the manifest, then the mark goes. A crash in
+ *       between leaves a store that still has the mark; opening it deletes the mark.
+ *   <li>{@link #abandon} after a failure: everything goes, the mark last.
+ * </ol>
+ *
+ * <em>Confined to one thread.</em>
+ */
+final class TargetDirectory {
+    private final Disk disk;
+
+    TargetDirectory(Disk disk) {
+        this.disk = disk;
+    }
+
+    Disk disk() {
+        return disk;
+    }
+
+    /**
+     * Takes an empty directory.
+     *
+     * @throws InvalidRequestException if there is something in it; nothing is changed
+     */
+    void prepare() {
+        for (String name : disk.list("")) {
+            throw new InvalidRequestException(
+                    name.equals(StoreFiles.INCOMPLETE)
+                            ? "%s holds an interrupted backup or restore; delete the directory first"
+                                    .formatted(disk.description())
+                            : "%s is not empty: there is '%s'; give a new directory"
+                                    .formatted(disk.description(), name));
+        }
+        disk.create(StoreFiles.INCOMPLETE).close();
+        disk.syncDirectory("");
+        disk.createDirectories(StoreFiles.DATA);
+        disk.createDirectories(StoreFiles.LOG);
+        disk.syncDirectory("");
+    }
+
+    void complete(ManifestState state) {
+        disk.syncDirectory(StoreFiles.DATA);
+        Manifest.write(disk, state);
+        disk.delete(StoreFiles.INCOMPLETE);
+        disk.syncDirectory("");
+    }
+
+    /** Leaves the directory empty if it can; if not, it still says that it is incomplete. */
+    void abandon() {
+        try {
+            if (disk.exists(StoreFiles.MANIFEST)) {
+                return; // whole already: only the mark could not be taken away
+            }
+            for (String name : disk.list(StoreFiles.DATA)) {
+                disk.delete(StoreFiles.DATA + "/" + name);
+            }
+            disk.delete(StoreFiles.DATA);
+            disk.delete(StoreFiles.LOG);
+            if (disk.exists(StoreFiles.MANIFEST_DRAFT)) {
+                disk.delete(StoreFiles.MANIFEST_DRAFT);
+            }
+            disk.delete(StoreFiles.INCOMPLETE);
+        } catch (StorageException left) {
+            // the first failure is the caller's; the mark says the rest
+        }
+    }
+}

@@ -1,0 +1,229 @@
+package io.turbidite.lsm.partition;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.file.Disk;
+import io.turbidite.lsm.component.ComponentId;
+import io.turbidite.lsm.component.ComponentWriter;
+import io.turbidite.lsm.entry.EntryStream;
+import io.turbidite.lsm.merge.VersionRetention;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.StoreFiles;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A partition as it was at one timestamp: its disk components of then, held, and its memory layers, whose
+ * later entries are passed over. Writers, flushes and merges go on beside it.
+ *
+ * <p><em>Confined to one thread.</em> Memory is held until {@link #writeMemory}, components until {@link
+ * #close}.
+ */
+public final class PartitionCut implements AutoCloseable {
+    private final Substrate substrate;
+    private final DatasetSchema schema;
+    private final int number;
+    private final long timestamp;
+    private final List<List<ComponentHandle>> trees = new ArrayList<>();
+    private @Nullable Version pinned;
+
+    /**
+     * Pins a partition.
+     *
+     * @param timestamp every operation at or below it is in the memory layers or on disk, and no component
+     *     holds a later one: the gate is closed, or was when it was the last one drawn
+     */
+    PartitionCut(Partition partition, long timestamp) {
+        this.substrate = partition.substrate();
+        this.schema = partition.schema();
+        this.number = partition.number();
+        this.timestamp = timestamp;
+        Version version = partition.pin();
+        for (int tree = 0; tree < version.treeCount(); tree++) {
+            List<ComponentHandle> components = version.tree(tree);
+            components.forEach(ComponentHandle::retain);
+            trees.add(components);
+        }
+        this.pinned = version;
+    }
+
+    /**
+     * Cuts all partitions of a store at one timestamp: the gates are closed for as long as it takes to pin
+     * them, in the order in which batches enter them. Called while the manifest is at rest.
+     */
+    public static List<PartitionCut> ofAll(Substrate substrate, List<Partition> partitions) {
+        List<Partition> ordered = partitions.stream()
+                .sorted((a, b) -> Integer.compare(a.order(), b.order()))
+                .toList();
+        List<Partition> closed = new ArrayList<>();
+        try {
+            for (Partition partition : ordered) {
+                partition.gate().close();
+                closed.add(partition);
+            }
+            // whoever has drawn a timestamp has left its gates, so that it is in every memory layer
+            long timestamp = substrate.timestamps().lastDrawn();
+            List<PartitionCut> cuts = new ArrayList<>();
+            for (Partition partition : ordered) {
+                cuts.add(new PartitionCut(partition, timestamp));
+            }
+            return cuts;
+        } finally {
+            closed.reversed().forEach(partition -> partition.gate().open());
+        }
+    }
+
+    public DatasetSchema schema() {
+        return schema;
+    }
+
+    public int number() {
+        return number;
+    }
+
+    /** The operations at or below it are in, no others. */
+    public long timestamp() {
+        return timestamp;
+    }
+
+    /** The held disk components of the primary (0) or of a secondary, newest first. */
+    public List<ComponentHandle> tree(int tree) {
+        return trees.get(tree);
+    }
+
+    public int treeCount() {
+        return trees.size();
+    }
+
+    /**
+     * Writes what the memory layers held at the timestamp as components on another disk, each layer with
+     * an ID of its own as a flush would have done it, and lets the memory go. The files are durable, their
+     * directory is the caller's to sync.
+     *
+     * @return the partition with these components above those on disk
+     */
+    public PartitionState writeMemory(Disk target) {
+        Version version = pinned;
+        if (version == null) {
+            throw new IllegalStateException("the memory layers were let go");
+        }
+        List<List<ComponentState>> states = new ArrayList<>();
+        for (int tree = 0; tree < trees.size(); tree++) {
+            states.add(new ArrayList<>());
+        }
+        addLayer(version.current(), version.frozen() != null, target, states);
+        MemoryLayer frozen = version.frozen();
+        if (frozen != null) {
+            addLayer(frozen, false, target, states);
+        }
+        for (int tree = 0; tree < trees.size(); tree++) {
+            for (ComponentHandle handle : trees.get(tree)) {
+                states.get(tree).add(handle.state());
+            }
+        }
+        pinned = null;
+        version.unpin();
+        return new PartitionState(timestamp, states);
+    }
+
+    private void addLayer(
+            MemoryLayer layer,
+            boolean coversOther,
+            Disk target,
+            List<List<ComponentState>> states) {
+        if (layer.isEmpty() || layer.minTimestamp() > timestamp) {
+            return;
+        }
+        for (int tree = 0; tree < trees.size(); tree++) {
+            boolean includesOldest = !coversOther && trees.get(tree).isEmpty();
+            states.get(tree).add(write(layer, tree, includesOldest, target));
+        }
+    }
+
+    private ComponentState write(MemoryLayer layer, int tree, boolean includesOldest, Disk target) {
+        long fileId = substrate.manifest().newFileId();
+        long last = layer.maxTimestamp();
+        // a layer that was frozen since ends above the timestamp: what is above is not in
+        ComponentId id = new ComponentId(
+                layer.minTimestamp(), last < 0 ? timestamp : Math.min(last, timestamp));
+        VersionRetention retention = VersionRetention.of(timestamp, new long[0], includesOldest);
+        try (ComponentWriter writer = ComponentWriter.create(
+                        target,
+                        StoreFiles.component(fileId),
+                        ComponentFiles.header(substrate, schema, number, tree, fileId),
+                        ComponentFiles.options(schema, tree),
+                        layer.tree(tree).entryCount());
+                EntryStream entries =
+                        retention.retain(new UpTo(layer.tree(tree).cursor(), timestamp))) {
+            while (entries.next()) {
+                writer.add(
+                        entries.key(),
+                        entries.timestamp(),
+                        entries.isAntimatter(),
+                        entries.value());
+            }
+            // the filter may be wider by what came later, and may be no narrower
+            writer.finish(
+                    id, layer.filter(), layer.minWallMicros(), substrate.clock().wallMicros());
+        }
+        try (var file = target.openReadOnly(StoreFiles.component(fileId))) {
+            return new ComponentState(fileId, id.minTimestamp(), id.maxTimestamp(), file.size(), 0);
+        }
+    }
+
+    /** Lets everything go. */
+    @Override
+    public void close() {
+        if (pinned != null) {
+            pinned.unpin();
+            pinned = null;
+        }
+        trees.forEach(tree -> tree.forEach(ComponentHandle::release));
+        trees.clear();
+    }
+
+    /** The entries at or below a timestamp. */
+    private record UpTo(EntryStream entries, long timestamp) implements EntryStream {
+        @Override
+        public boolean next() {
+            while (entries.next()) {
+                if (entries.timestamp() <= timestamp) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        @Override
+        public Slice key() {
+            return entries.key();
+        }
+
+        @Override
+        public long timestamp() {
+            return entries.timestamp();
+        }
+
+        @Override
+        public boolean isAntimatter() {
+            return entries.isAntimatter();
+        }
+
+        @Override
+        public Slice value() {
+            return entries.value();
+        }
+
+        @Override
+        public void close() {
+            entries.close();
+        }
+    }
+}
