@@ -120,7 +120,7 @@ class FeedDefinitionTest {
                 "partitions: 2 | partitions: 2.5 | f.yaml:12: dataset.partitions | whole number",
                 "maintenance: eager | maintenance: lazy | f.yaml:13: dataset.maintenance | 'lazy' is unknown",
                 "maintenance: eager | maintenance: validation | f.yaml:13: dataset.maintenance | 'validation' is not available in this release",
-                "kind: prefix | kind: leveling | f.yaml:14: dataset.mergePolicy.kind | not available in this release",
+                "kind: prefix | kind: steady | f.yaml:14: dataset.mergePolicy.kind | there is no merge policy 'steady'",
                 "toleranceCount: 7 | tolerance: 7 | f.yaml:14: dataset.mergePolicy.tolerance | no such parameter",
                 "toleranceCount: 7 | toleranceCount: x | f.yaml:14: dataset.mergePolicy.toleranceCount | not a whole number",
                 "1GiB | 1GB | f.yaml:14: dataset.mergePolicy.mergeableBytesMax | 1GB",

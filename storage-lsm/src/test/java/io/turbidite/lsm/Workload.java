@@ -32,7 +32,11 @@ final class Workload {
         "prefix(mergeableBytesMax=1MiB,toleranceCount=2)",
         "tiering",
         "correlated-tiering",
-        "correlated-prefix(mergeableBytesMax=1MiB,toleranceCount=2)"
+        "correlated-prefix(mergeableBytesMax=1MiB,toleranceCount=2)",
+        "leveling(sizeRatio=3)",
+        "correlated-lazy-leveling(sizeRatio=2)",
+        "concurrent(mergeCountMin=2,mergeCountMax=3)",
+        "correlated-constant(componentCountMax=3)"
     };
 
     private final SplittableRandom random;

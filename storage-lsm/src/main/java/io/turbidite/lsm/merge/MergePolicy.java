@@ -19,12 +19,18 @@ import java.util.Optional;
  *   <li>A range never holds a marked component, so ranges chosen one after the other are disjoint, and their
  *       merges may end in any order.
  *   <li>A policy comes to an end: if each answer is merged, or marked, answers run out.
- *   <li>Marking can only take answers away: where a list without marks is well as it is, so is the same list
- *       with marks.
+ *   <li>Marks only take answers away: a list that the policy left as it is stays so when some of it is
+ *       marked.
  * </ol>
  */
 public sealed interface MergePolicy
-        permits NoMergePolicy, ConstantMergePolicy, PrefixMergePolicy, TieringMergePolicy {
+        permits NoMergePolicy,
+                ConstantMergePolicy,
+                PrefixMergePolicy,
+                TieringMergePolicy,
+                LevelingMergePolicy,
+                LazyLevelingMergePolicy,
+                ConcurrentMergePolicy {
     /**
      * The components to merge next, empty if the list is well as it is.
      *

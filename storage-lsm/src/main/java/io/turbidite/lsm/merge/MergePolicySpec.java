@@ -7,7 +7,6 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -30,15 +29,15 @@ public record MergePolicySpec(MergePolicy policy, boolean isCorrelated) {
     private static final String CORRELATED = "correlated-";
     private static final long MERGEABLE_BYTES_DEFAULT = 1L << 30;
 
-    /** Kinds that have a name in definitions, and are not built yet. */
-    private static final Set<String> LATER = Set.of("leveling", "lazy-leveling", "concurrent");
-
     /** The kinds there are, with the parameters that each takes. */
     private enum Kind {
         NO_MERGE("no-merge"),
         CONSTANT("constant", "componentCountMax"),
         PREFIX("prefix", "mergeableBytesMax", "toleranceCount"),
-        TIERING("tiering", "sizeRatio", "mergeCountMin", "mergeableBytesMax");
+        TIERING("tiering", "sizeRatio", "mergeCountMin", "mergeableBytesMax"),
+        LEVELING("leveling", "sizeRatio"),
+        LAZY_LEVELING("lazy-leveling", "sizeRatio"),
+        CONCURRENT("concurrent", "sizeRatio", "mergeCountMin", "mergeCountMax");
 
         private final String text;
 
@@ -96,6 +95,13 @@ public record MergePolicySpec(MergePolicy policy, boolean isCorrelated) {
                         values.ratio("sizeRatio", 1.2),
                         values.count("mergeCountMin", 2),
                         values.bytes("mergeableBytesMax", MERGEABLE_BYTES_DEFAULT));
+            case LEVELING -> new LevelingMergePolicy(values.count("sizeRatio", 10));
+            case LAZY_LEVELING -> new LazyLevelingMergePolicy(values.count("sizeRatio", 4));
+            case CONCURRENT ->
+                new ConcurrentMergePolicy(
+                        values.ratio("sizeRatio", 1.2),
+                        values.count("mergeCountMin", 3),
+                        values.count("mergeCountMax", 10));
         };
         return new MergePolicySpec(policy, correlated);
     }
@@ -136,6 +142,9 @@ public record MergePolicySpec(MergePolicy policy, boolean isCorrelated) {
             case ConstantMergePolicy _ -> Kind.CONSTANT;
             case PrefixMergePolicy _ -> Kind.PREFIX;
             case TieringMergePolicy _ -> Kind.TIERING;
+            case LevelingMergePolicy _ -> Kind.LEVELING;
+            case LazyLevelingMergePolicy _ -> Kind.LAZY_LEVELING;
+            case ConcurrentMergePolicy _ -> Kind.CONCURRENT;
         };
         return (isCorrelated ? CORRELATED : "") + kind.text;
     }
@@ -155,6 +164,13 @@ public record MergePolicySpec(MergePolicy policy, boolean isCorrelated) {
                 values.put("sizeRatio", "" + tiering.sizeRatio());
                 values.put("mergeCountMin", "" + tiering.mergeCountMin());
                 values.put("mergeableBytesMax", ByteSize.format(tiering.mergeableBytesMax()));
+            }
+            case LevelingMergePolicy leveling -> values.put("sizeRatio", "" + leveling.sizeRatio());
+            case LazyLevelingMergePolicy lazy -> values.put("sizeRatio", "" + lazy.sizeRatio());
+            case ConcurrentMergePolicy concurrent -> {
+                values.put("sizeRatio", "" + concurrent.sizeRatio());
+                values.put("mergeCountMin", "" + concurrent.mergeCountMin());
+                values.put("mergeCountMax", "" + concurrent.mergeCountMax());
             }
         }
         return values;
@@ -176,11 +192,6 @@ public record MergePolicySpec(MergePolicy policy, boolean isCorrelated) {
             if (kind.text.equals(plain)) {
                 return kind;
             }
-        }
-        if (LATER.contains(plain)) {
-            throw new InvalidRequestException(
-                    "kind: merge policy '%s' is not available in this release (there are %s)"
-                            .formatted(asked, String.join(", ", kinds())));
         }
         throw new InvalidRequestException(
                 "kind: there is no merge policy '%s' (there are %s, each also with '%s' before it)"

@@ -1,7 +1,5 @@
 package io.turbidite.lsm.merge;
 
-import io.turbidite.core.InvalidRequestException;
-
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
@@ -21,6 +19,19 @@ import java.util.Optional;
  *       with; else the next younger one is tried. So a big component isn't rewritten for small ones.
  * </ol>
  *
+ * <p><b>Cost.</b> Where nothing is to be merged, each small component but the newest {@code toleranceCount} -
+ * 1 is more than r = 1.2 times as large as all younger ones together; a merge makes its oldest component at
+ * least 1 + 1/r times as large, and nothing above M = {@code mergeableBytesMax} is merged again. With n
+ * flushes of f bytes, k = {@code toleranceCount}:
+ *
+ * <pre>
+ * components      &lt;= n f / M + k + log_(1+r)(M/f)
+ * writes per byte &lt;= 2 + log_(1+1/r)(M/f)
+ * </pre>
+ *
+ * <p>About: up to M the recurrence of {@link ConcurrentMergePolicy} with k as its least count, and the merge
+ * that exceeds M.
+ *
  * @param mergeableBytesMax size from which a component is left alone
  * @param toleranceCount how many small components may lie side by side before they are merged
  */
@@ -28,15 +39,8 @@ public record PrefixMergePolicy(long mergeableBytesMax, int toleranceCount) impl
     static final double SIZE_RATIO = 1.2;
 
     public PrefixMergePolicy {
-        if (mergeableBytesMax < 1) {
-            throw new InvalidRequestException(
-                    "mergeableBytesMax: %d must be at least 1 byte".formatted(mergeableBytesMax));
-        }
-        if (toleranceCount < 2) {
-            throw new InvalidRequestException(
-                    "toleranceCount: %d must be at least 2, as one component can't be merged"
-                            .formatted(toleranceCount));
-        }
+        Parameter.checkBytes("mergeableBytesMax", mergeableBytesMax);
+        Parameter.checkMergeCount("toleranceCount", toleranceCount);
     }
 
     @Override

@@ -1,9 +1,5 @@
 package io.turbidite.lsm.merge;
 
-import io.turbidite.core.InvalidRequestException;
-
-import org.jspecify.annotations.Nullable;
-
 import java.util.List;
 import java.util.Optional;
 
@@ -14,9 +10,25 @@ import java.util.Optional;
  * <p>Of all such sequences the longest is taken, so that one merge does the work of several. A component
  * of {@code mergeableBytesMax} or more ends the list: it and all that are older stay as they are.
  *
- * <p>With equal flushes and ratio 1.2, three of them are merged at a time, and a component of n flushes
- * is written again when about 1.2 n more have gathered: each byte is written about log2 of the data in
- * flushes times.
+ * <p><b>Cost.</b> Where nothing is to be merged, each component is larger than all younger ones together,
+ * divided by r = {@code sizeRatio}: so sums grow by 1 + 1/r from one component to the next. When a flush
+ * tips the scale, the oldest component of the sequence becomes 1 + r times as large, and a younger one at
+ * least 1 + 1/r times. With n flushes:
+ *
+ * <pre>
+ * components      &lt;= 2 + log_(1+1/r)(n)
+ * writes per byte &lt;= 1 + log_b(n)         b = 1 + min(r, 1/r)
+ * </pre>
+ *
+ * <p>Exactly, for equal flushes: all becomes one component at c(0) = 1, c(j+1) = c(j) + ceil(r c(j)) flushes,
+ * and meanwhile what lies above c(j) is a list like any other. So 1 + m(n)/n writes per byte, where
+ *
+ * <pre>
+ * m(c(j) + i) = m(c(j)) + m(i)            m(c(j+1)) = m(c(j)) + m(c(j+1) - c(j) - 1) + c(j+1)
+ * </pre>
+ *
+ * which is about 0.65 log_2(n) for ratio 1.2. With a cap of M bytes it ends at the first c(j) that fills M,
+ * and n/c(j) components of that size stay.
  *
  * @param sizeRatio more than 0; LUO19 and HBase use 1.2
  * @param mergeCountMin the fewest components that are worth a merge, at least 2
@@ -25,39 +37,32 @@ import java.util.Optional;
 public record TieringMergePolicy(double sizeRatio, int mergeCountMin, long mergeableBytesMax)
         implements MergePolicy {
     public TieringMergePolicy {
-        if (!(sizeRatio > 0 && sizeRatio <= 1_000)) {
-            throw new InvalidRequestException(
-                    "sizeRatio: %s must be above 0 and at most 1000".formatted(sizeRatio));
-        }
-        if (mergeCountMin < 2) {
-            throw new InvalidRequestException(
-                    "mergeCountMin: %d must be at least 2, as one component can't be merged"
-                            .formatted(mergeCountMin));
-        }
-        if (mergeableBytesMax < 1) {
-            throw new InvalidRequestException(
-                    "mergeableBytesMax: %d must be at least 1 byte".formatted(mergeableBytesMax));
-        }
+        Parameter.checkRatio("sizeRatio", sizeRatio);
+        Parameter.checkMergeCount("mergeCountMin", mergeCountMin);
+        Parameter.checkBytes("mergeableBytesMax", mergeableBytesMax);
     }
 
     @Override
     public Optional<MergeRange> choose(List<ComponentSize> newestFirst) {
-        return FreeRuns.choose(newestFirst, this::inRun);
-    }
-
-    private @Nullable MergeRange inRun(List<ComponentSize> run) {
+        int first = 0;
+        int last = -1;
         long youngerBytes = 0;
-        int lastIndex = -1;
-        for (int oldest = 0; oldest < run.size(); oldest++) {
-            long bytes = run.get(oldest).bytes();
-            if (bytes >= mergeableBytesMax) {
+        for (int oldest = 0; oldest < newestFirst.size(); oldest++) {
+            ComponentSize component = newestFirst.get(oldest);
+            if (component.bytes() >= mergeableBytesMax || (component.isMerging() && last >= 0)) {
                 break;
             }
-            if (oldest + 1 >= mergeCountMin && youngerBytes >= sizeRatio * bytes) {
-                lastIndex = oldest;
+            if (component.isMerging()) {
+                first = oldest + 1;
+                youngerBytes = 0;
+                continue;
             }
-            youngerBytes += bytes;
+            if (oldest - first + 1 >= mergeCountMin
+                    && youngerBytes >= sizeRatio * component.bytes()) {
+                last = oldest;
+            }
+            youngerBytes += component.bytes();
         }
-        return lastIndex < 0 ? null : new MergeRange(0, lastIndex);
+        return last < 0 ? Optional.empty() : Optional.of(new MergeRange(first, last));
     }
 }

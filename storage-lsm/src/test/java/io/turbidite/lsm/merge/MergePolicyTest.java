@@ -31,13 +31,22 @@ class MergePolicyTest {
         String[] words = newestFirst.isBlank() ? new String[0] : newestFirst.split(" ", -1);
         long[] bytes = new long[words.length];
         for (int i = 0; i < words.length; i++) {
-            bytes[i] = Long.parseLong(words[i]);
+            bytes[i] = Long.parseLong(words[i].replaceAll("[\\[\\]]", ""));
         }
-        return sizes(bytes);
+        List<ComponentSize> components = sizes(bytes);
+        for (int i = 0; i < words.length; i++) {
+            if (words[i].startsWith("[")) {
+                components.set(i, components.get(i).merging());
+            }
+        }
+        return components;
     }
 
     private static String chosen(MergePolicy policy, String newestFirst) {
-        Optional<MergeRange> range = policy.choose(parse(newestFirst));
+        return text(policy.choose(parse(newestFirst)));
+    }
+
+    private static String text(Optional<MergeRange> range) {
         return range.map(r -> r.firstIndex() + ".." + r.lastIndex()).orElse("none");
     }
 
@@ -47,10 +56,114 @@ class MergePolicyTest {
         assertThat(chosen(new NoMergePolicy(), newestFirst)).isEqualTo("none");
     }
 
+    /** Components of these generations, newest first, all of one size. */
+    private static String chosenByGeneration(int countMax, int... newestFirst) {
+        List<ComponentSize> components = new ArrayList<>();
+        for (int i = 0; i < newestFirst.length; i++) {
+            long timestamp = (long) newestFirst.length - i;
+            components.add(new ComponentSize(10, timestamp, timestamp, newestFirst[i], false));
+        }
+        return text(new ConstantMergePolicy(countMax).choose(components));
+    }
+
+    @Test
+    void constant_merges_a_flush_with_all_of_its_neighbours_generation() {
+        assertThat(chosenByGeneration(3)).isEqualTo("none");
+        assertThat(chosenByGeneration(3, 0, 0, 0)).isEqualTo("none");
+        assertThat(chosenByGeneration(3, 0, 0, 0, 0)).isEqualTo("0..3");
+        assertThat(chosenByGeneration(3, 0, 0, 0, 1)).isEqualTo("0..2");
+        assertThat(chosenByGeneration(3, 0, 0, 1, 1)).isEqualTo("0..1");
+        assertThat(chosenByGeneration(3, 0, 1, 1, 1)).isEqualTo("0..3");
+        assertThat(chosenByGeneration(3, 0, 1, 1, 4)).isEqualTo("0..2");
+        // a list that another policy left behind: what was written less often goes along
+        assertThat(chosenByGeneration(3, 0, 3, 2, 4)).isEqualTo("0..2");
+        assertThat(chosenByGeneration(1, 0, 7)).isEqualTo("0..1");
+    }
+
+    /** T is 10: levels are the numbers of digits. */
     @ParameterizedTest
-    @CsvSource({"'', none", "7, none", "1 2 3, none", "1 2 3 4, 0..3", "0 0 0 0 99, 0..4"})
-    void constant_merges_all_when_there_is_one_too_many(String newestFirst, String range) {
-        assertThat(chosen(new ConstantMergePolicy(3), newestFirst)).isEqualTo(range);
+    @CsvSource({
+        "'', none",
+        "500, none",
+        "1 10 100, none",
+        "1 1, 0..1",
+        "5 4 20 300, 0..1",
+        // 5 + 5 is of the next level, and 10 + 95 of the one after: one merge
+        "5 5 20 300, 0..2",
+        "5 5 95 300 9000, 0..3",
+        // an older one of a lower level is merged too
+        "20 3 400, 0..1",
+        "1 20 30 400, 1..2",
+        "0 0, 0..1",
+    })
+    void leveling_keeps_one_component_a_level(String newestFirst, String range) {
+        assertThat(chosen(new LevelingMergePolicy(10), newestFirst)).isEqualTo(range);
+    }
+
+    /** T is 4: levels begin at 4, 16, 64, 256. */
+    @ParameterizedTest
+    @CsvSource({
+        "'', none",
+        "500, none",
+        "1 1 1 300, none",
+        "1 1 1 1 300, 0..3",
+        // the four make a fourth of the next level, and those make one of the level after
+        "1 1 1 1 4 4 4 300, 0..6",
+        "1 1 1 1 4 4 300, 0..3",
+        "1 1 4 4 4 4 300, 2..5",
+        // what reaches the last level goes into the oldest
+        "1 1 1 1 4 4 4 16 16 16 70, 0..10",
+        "300 300, 0..1",
+        "1 300 300, 1..2",
+        "1 1, 0..1",
+    })
+    void lazy_leveling_tiers_above_the_oldest(String newestFirst, String range) {
+        assertThat(chosen(new LazyLevelingMergePolicy(4), newestFirst)).isEqualTo(range);
+    }
+
+    /** Ratio 1.2, 3 to 5 at a time. */
+    @ParameterizedTest
+    @CsvSource({
+        "'', none",
+        "10 10, none",
+        "10 10 10, 0..2",
+        "10 10 30, none",
+        // 24 is 1.2 times 20
+        "10 10 24, 0..2",
+        "10 10 25, none",
+        "10 10 10 30, 0..3",
+        // the oldest first, with the four before it
+        "10 10 10 10 10 10 10, 2..6",
+        "1 1 1 1 50 50 50 900, 2..6",
+        "1 1 1 1 1 900, 0..4",
+    })
+    void concurrent_merges_a_bounded_number_oldest_first(String newestFirst, String range) {
+        assertThat(chosen(new ConcurrentMergePolicy(1.2, 3, 5), newestFirst)).isEqualTo(range);
+    }
+
+    /** Marked ones in brackets. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "constant(componentCountMax=3) | 1 1 [1] [1] | 0..1",
+                "constant(componentCountMax=3) | 1 [1] [1] 1 | none",
+                "tiering | 1 1 1 [3] [3] 7 | 0..2",
+                "tiering | 1 [3] [3] 7 20 | none",
+                "tiering | [1] [1] 3 3 3 | 2..4",
+                "prefix(toleranceCount=3) | [1] [1] 3 3 3 [9] | 2..4",
+                "leveling | 1 1 [10] [10] 100 | 0..1",
+                "leveling | 1 [10] [10] 100 | none",
+                "leveling | 1 [10] [10] 100 200 | 3..4",
+                "lazy-leveling | 1 1 1 1 [16] [16] [90] | 0..3",
+                "lazy-leveling | 1 1 [90] | none",
+                "concurrent | 1 1 1 [9] [9] [9] 30 30 30 | 0..2",
+                "concurrent | 1 1 [9] [9] [9] 30 30 30 | 5..7",
+                "concurrent | 1 1 [9] [9] [9] 30 80 | none",
+            })
+    void what_is_being_merged_is_left_alone(String policy, String newestFirst, String range) {
+        assertThat(text(MergePolicySpec.parse(policy).policy().choose(parse(newestFirst))))
+                .isEqualTo(range);
     }
 
     /** Ratio 1.2, from two components on, up to 1000 bytes. */
@@ -130,104 +243,131 @@ class MergePolicyTest {
         assertThat(chosen(policy, "96 32 32 192 1024")).isEqualTo("0..3");
     }
 
-    /** What a policy does to a long run of flushes. */
-    private record Outcome(int componentsMax, int componentsAtEnd, double writesPerByte) {}
-
-    private static Outcome run(MergePolicy policy, int flushes, SplittableRandom random) {
-        List<ComponentSize> components = new ArrayList<>();
-        long flushed = 0;
-        long written = 0;
-        int most = 0;
-        for (int flush = 1; flush <= flushes; flush++) {
-            long bytes = 64L + random.nextInt(64);
-            components.addFirst(new ComponentSize(bytes, flush, flush, 0, false));
-            flushed += bytes;
-            written += bytes;
-            int merges = 0;
-            while (true) {
-                List<ComponentSize> before = List.copyOf(components);
-                Optional<MergeRange> choice = policy.choose(before);
-                assertThat(policy.choose(before)).as("a pure function").isEqualTo(choice);
-                if (choice.isEmpty()) {
-                    break;
-                }
-                MergeRange range = choice.get();
-                assertThat(range.lastIndex()).isLessThan(components.size());
-                List<ComponentSize> inputs =
-                        components.subList(range.firstIndex(), range.lastIndex() + 1);
-                long sum = inputs.stream().mapToLong(ComponentSize::bytes).sum();
-                ComponentSize merged = new ComponentSize(
-                        sum,
-                        inputs.getLast().minTimestamp(),
-                        inputs.getFirst().maxTimestamp(),
-                        1,
-                        false);
-                inputs.clear();
-                components.add(range.firstIndex(), merged);
-                written += sum;
-                assertThat(++merges).as("merging comes to an end").isLessThan(100);
-            }
-            most = Math.max(most, components.size());
-        }
-        // nothing lost, nothing out of order
-        assertThat(components.stream().mapToLong(ComponentSize::bytes).sum()).isEqualTo(flushed);
-        for (int i = 1; i < components.size(); i++) {
-            assertThat(components.get(i).maxTimestamp())
-                    .isEqualTo(components.get(i - 1).minTimestamp() - 1);
-        }
-        return new Outcome(most, components.size(), (double) written / flushed);
-    }
-
-    @Test
-    void thousands_of_flushes_leave_few_components_and_bounded_writes() {
-        SplittableRandom random = new SplittableRandom(42);
-        long uncapped = 1L << 40;
-        Outcome tiering = run(new TieringMergePolicy(1.2, 2, uncapped), 4_096, random);
-        assertThat(tiering.componentsMax()).isLessThanOrEqualTo(16);
-        assertThat(tiering.writesPerByte()).isBetween(4.0, 14.0);
-
-        Outcome capped = run(new TieringMergePolicy(1.2, 2, 8_192), 4_096, random);
-        assertThat(capped.writesPerByte()).isLessThan(tiering.writesPerByte());
-        // 393 KB in components of 8 KB and more, and a tail
-        assertThat(capped.componentsAtEnd()).isBetween(15, 60);
-
-        Outcome prefix = run(new PrefixMergePolicy(8_192, 5), 4_096, random);
-        assertThat(prefix.componentsAtEnd()).isBetween(15, 80);
-        assertThat(prefix.writesPerByte()).isBetween(2.0, 12.0);
-
-        Outcome constant = run(new ConstantMergePolicy(5), 400, random);
-        assertThat(constant.componentsMax()).isLessThanOrEqualTo(5);
-
-        Outcome none = run(new NoMergePolicy(), 400, random);
-        assertThat(none.componentsAtEnd()).isEqualTo(400);
-        assertThat(none.writesPerByte()).isEqualTo(1);
-    }
-
-    @Test
-    void any_list_gets_a_range_inside_it() {
-        SplittableRandom random = new SplittableRandom(8);
-        for (int i = 0; i < 20_000; i++) {
-            long[] bytes = new long[random.nextInt(12)];
-            for (int j = 0; j < bytes.length; j++) {
-                bytes[j] = random.nextLong() >>> random.nextInt(1, 64);
-            }
+    private static List<ComponentSize> randomList(SplittableRandom random) {
+        long[] bytes = new long[random.nextInt(12)];
+        for (int j = 0; j < bytes.length; j++) {
             // sums of a few exbibytes would wrap around: files are smaller
-            for (int j = 0; j < bytes.length; j++) {
-                bytes[j] >>>= 8;
-            }
-            long cap = 1 + (random.nextLong() >>> random.nextInt(1, 64));
-            List<MergePolicy> policies = List.of(
-                    new ConstantMergePolicy(random.nextInt(1, 6)),
-                    new PrefixMergePolicy(cap, random.nextInt(2, 6)),
-                    new TieringMergePolicy(random.nextDouble(0.1, 4), random.nextInt(2, 5), cap));
-            for (MergePolicy policy : policies) {
-                Optional<MergeRange> choice = policy.choose(sizes(bytes));
-                choice.ifPresent(range -> {
-                    assertThat(range.count()).isGreaterThanOrEqualTo(2);
-                    assertThat(range.lastIndex()).isLessThan(bytes.length);
-                });
+            bytes[j] = (random.nextLong() >>> random.nextInt(1, 64)) >>> 8;
+        }
+        List<ComponentSize> components = sizes(bytes);
+        for (int i = 0; i < bytes.length; i++) {
+            ComponentSize plain = components.get(i);
+            components.set(
+                    i,
+                    new ComponentSize(
+                            plain.bytes(),
+                            plain.minTimestamp(),
+                            plain.maxTimestamp(),
+                            random.nextInt(3),
+                            false));
+        }
+        return components;
+    }
+
+    private static List<MergePolicy> randomPolicies(SplittableRandom random) {
+        long cap = 1 + (random.nextLong() >>> random.nextInt(1, 64));
+        int countMin = random.nextInt(2, 5);
+        return List.of(
+                new NoMergePolicy(),
+                new ConstantMergePolicy(random.nextInt(1, 6)),
+                new PrefixMergePolicy(cap, random.nextInt(2, 6)),
+                new TieringMergePolicy(random.nextDouble(0.1, 4), random.nextInt(2, 5), cap),
+                new LevelingMergePolicy(random.nextInt(2, 12)),
+                new LazyLevelingMergePolicy(random.nextInt(2, 6)),
+                new ConcurrentMergePolicy(
+                        random.nextDouble(0.1, 4), countMin, countMin + random.nextInt(4)));
+    }
+
+    private static void mergeAll(MergePolicy policy, List<ComponentSize> components) {
+        Optional<MergeRange> choice = policy.choose(components);
+        while (choice.isPresent()) {
+            assertThat(policy.choose(List.copyOf(components))).isEqualTo(choice);
+            MergeRange range = choice.get();
+            List<ComponentSize> inputs =
+                    components.subList(range.firstIndex(), range.lastIndex() + 1);
+            ComponentSize merged = PaperIndex.merged(inputs);
+            inputs.clear();
+            components.add(range.firstIndex(), merged);
+            choice = policy.choose(components);
+        }
+    }
+
+    /** Lists that no policy would leave: after a change of policy, say. */
+    @Test
+    void any_list_is_merged_until_it_is_well() {
+        SplittableRandom random = new SplittableRandom(8);
+        for (int i = 0; i < 5_000; i++) {
+            List<ComponentSize> list = randomList(random);
+            for (MergePolicy policy : randomPolicies(random)) {
+                mergeAll(policy, new ArrayList<>(list));
             }
         }
+    }
+
+    @Test
+    void marks_only_take_answers_away() {
+        SplittableRandom random = new SplittableRandom(10);
+        for (int i = 0; i < 300; i++) {
+            for (MergePolicy policy : randomPolicies(random)) {
+                List<ComponentSize> components = new ArrayList<>();
+                for (int flush = 1; flush <= 60; flush++) {
+                    components.addFirst(
+                            new ComponentSize(random.nextLong(50, 150), flush, flush, 0, false));
+                    mergeAll(policy, components);
+                    List<ComponentSize> marked = new ArrayList<>(components);
+                    marked.replaceAll(c -> random.nextInt(3) == 0 ? c.merging() : c);
+                    assertThat(policy.choose(marked))
+                            .as("%s of %s", policy, marked)
+                            .isEmpty();
+                }
+            }
+        }
+    }
+
+    /** As a scheduler uses a policy: merges start while others run, and end in any order. */
+    @Test
+    void merges_that_run_side_by_side_are_disjoint_and_come_to_rest() {
+        SplittableRandom random = new SplittableRandom(9);
+        for (int i = 0; i < 300; i++) {
+            for (MergePolicy policy : randomPolicies(random)) {
+                List<ComponentSize> components = new ArrayList<>();
+                List<List<ComponentSize>> running = new ArrayList<>();
+                for (int step = 1; step <= 60; step++) {
+                    components.addFirst(
+                            new ComponentSize(random.nextLong(50, 150), step, step, 0, false));
+                    start(policy, components, running);
+                    while (!running.isEmpty() && random.nextInt(3) == 0) {
+                        end(components, running.remove(random.nextInt(running.size())));
+                        start(policy, components, running);
+                    }
+                }
+                while (!running.isEmpty()) {
+                    end(components, running.remove(random.nextInt(running.size())));
+                    start(policy, components, running);
+                }
+                assertThat(policy.choose(components)).isEmpty();
+                assertThat(components.getFirst().maxTimestamp()).isEqualTo(60);
+                assertThat(components.getLast().minTimestamp()).isEqualTo(1);
+            }
+        }
+    }
+
+    private static void start(
+            MergePolicy policy, List<ComponentSize> components, List<List<ComponentSize>> running) {
+        Optional<MergeRange> choice = policy.choose(components);
+        while (choice.isPresent()) {
+            List<ComponentSize> inputs =
+                    components.subList(choice.get().firstIndex(), choice.get().lastIndex() + 1);
+            running.add(List.copyOf(inputs));
+            inputs.replaceAll(ComponentSize::merging);
+            choice = policy.choose(components);
+        }
+    }
+
+    private static void end(List<ComponentSize> components, List<ComponentSize> inputs) {
+        int first = components.indexOf(inputs.getFirst().merging());
+        components.subList(first, first + inputs.size()).clear();
+        components.add(first, PaperIndex.merged(inputs));
     }
 
     @Test
@@ -239,7 +379,10 @@ class MergePolicyTest {
                 "correlated-prefix(mergeableBytesMax=64MiB, toleranceCount=3)",
                 "correlated-no-merge",
                 "tiering(sizeRatio=1.2, mergeCountMin=2, mergeableBytesMax=1GiB)",
-                "correlated-tiering(sizeRatio=3.0, mergeCountMin=4, mergeableBytesMax=12345)");
+                "correlated-tiering(sizeRatio=3.0, mergeCountMin=4, mergeableBytesMax=12345)",
+                "leveling(sizeRatio=10)",
+                "correlated-lazy-leveling(sizeRatio=4)",
+                "concurrent(sizeRatio=1.2, mergeCountMin=3, mergeCountMax=10)");
         for (String text : texts) {
             MergePolicySpec spec = MergePolicySpec.parse(text);
             assertThat(spec.toString()).isEqualTo(text);
@@ -270,8 +413,15 @@ class MergePolicyTest {
             value = {
                 "steady | kind: there is no merge policy 'steady'",
                 "correlated- | kind: there is no merge policy 'correlated-'",
-                "leveling | kind: merge policy 'leveling' is not available in this release",
-                "correlated-concurrent | kind: merge policy 'correlated-concurrent' is not avail",
+                "leveling(sizeRatio=1) | sizeRatio: 1 must be from 2 to 1000",
+                "leveling(sizeRatio=1.5) | sizeRatio: '1.5' is not a whole number",
+                "lazy-leveling(sizeRatio=1001) | sizeRatio: 1001 must be from 2 to 1000",
+                "lazy-leveling(mergeCountMax=3) | mergeCountMax: merge policy lazy-leveling has no",
+                "concurrent(sizeRatio=0) | sizeRatio: 0.0 must be above 0 and at most 1000",
+                "concurrent(sizeRatio=Infinity) | sizeRatio: Infinity must be above 0 and at most",
+                "concurrent(mergeCountMin=1) | mergeCountMin: 1 must be at least 2",
+                "correlated-concurrent(mergeCountMax=2) | mergeCountMax: 2 must be at least 3,"
+                        + " mergeCountMin",
                 "prefix(sizeRatio=1) | sizeRatio: merge policy prefix has no such parameter (it takes"
                         + " mergeableBytesMax, toleranceCount)",
                 "no-merge(x=1) | x: merge policy no-merge has no such parameter (it takes none)",
