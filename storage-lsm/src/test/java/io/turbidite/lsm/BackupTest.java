@@ -147,7 +147,8 @@ class BackupTest {
             List<Integer> acknowledged = new ArrayList<>();
             round.disturb(() -> {
                 long cut = Seeds.mix(round.seed, images.size());
-                Profile profile = Profile.values()[(int) Long.remainderUnsigned(cut, 3)];
+                Profile profile =
+                        List.of(Profile.values()).get((int) Long.remainderUnsigned(cut, 3));
                 images.add(round.disk.crashImage(cut, profile));
                 acknowledged.add(round.oracle.commitCount());
             });

@@ -41,6 +41,7 @@ final class BackupCommand implements Callable<Integer> {
 
     /** One of both, or none. */
     private static final class Mode {
+        @SuppressWarnings("UnusedVariable") // the parser wants one of both
         @Option(names = "--link", description = "Hard links only; fail on another file system.")
         private boolean link;
 
@@ -66,7 +67,7 @@ final class BackupCommand implements Callable<Integer> {
         if (mode == null) {
             return CopyMode.LINK_OR_COPY;
         }
-        return mode.link ? CopyMode.LINK : CopyMode.COPY;
+        return mode.copy ? CopyMode.COPY : CopyMode.LINK;
     }
 
     private void print(BackupReport report) {
