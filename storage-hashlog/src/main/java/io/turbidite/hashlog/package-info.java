@@ -1,6 +1,10 @@
 /**
- * The place of the hash log (design §5): raw records at memory speed with subset hashing. Holds nothing
- * yet; the module is here so that its direction (it sees storage-core alone) is checked from the start.
+ * The hash log (design §5, FISH19): raw records at memory speed with subset hashing.
+ *
+ * <p>Holds the API: {@link io.turbidite.hashlog.HashLog}, {@link io.turbidite.hashlog.IngestSession}, their
+ * options. The rooms below: {@code log} the address space over memory and disk, {@code table} the hash
+ * buckets, {@code chain} records and key pointers, {@code parse} and {@code psf} from bytes to properties,
+ * {@code registry} which PSF is indexed where. Start reading at {@code HashLog}.
  */
 @NullMarked
 package io.turbidite.hashlog;

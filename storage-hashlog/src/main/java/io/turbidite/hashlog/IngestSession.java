@@ -1,0 +1,316 @@
+package io.turbidite.hashlog;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.meter.Counter;
+import io.turbidite.hashlog.chain.RecordWriter;
+import io.turbidite.hashlog.log.HybridLog;
+import io.turbidite.hashlog.log.LogSession;
+import io.turbidite.hashlog.log.SessionMark;
+import io.turbidite.hashlog.psf.Properties;
+import io.turbidite.hashlog.psf.PropertyExtractor;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+
+/**
+ * One worker that puts records into a log (FISH19 §6): parse and evaluate, take space, copy, insert into the
+ * chains, make visible.
+ *
+ * <p><em>Confined to one thread at a time.</em> Between calls it holds nothing: an idle session stalls
+ * nobody. It counts the records it is given, refused ones too; that number, the serial, is how a client
+ * finds its place again: {@link #durableSerial()} says up to which one a power cut leaves all of them.
+ *
+ * <p>Allocates nothing per record, waits only when memory is full because the device is slower.
+ */
+public final class IngestSession implements AutoCloseable {
+    /** Records between two looks at the epoch. */
+    private static final int REFRESH_MASK = 255;
+
+    /** Log bytes between two marks of how far the session has come. */
+    private static final long MARK_BYTES = 64 << 10;
+
+    private final HashLog owner;
+    private final HybridLog log;
+    private final LogSession session;
+    private final RecordWriter writer;
+    private final RejectedRecord.Listener listener;
+    private final byte[] name;
+    private final Properties properties = new Properties();
+    private final DurablePoints points;
+    private final int recordBytesMax;
+    private final Counter acceptedTotal;
+    private final Counter rejectedTotal;
+    private final Counter payloadTotal;
+    private final Counter hardTotal;
+    private HashLog.Plan plan;
+    private PropertyExtractor extractor;
+    private long serial;
+    private long markedSerial;
+    private long bytesSinceMark;
+    private long acceptedCount;
+    private long rejectedCount;
+    private long payloadBytes;
+    private long logBytes;
+    private long countedAccepted;
+    private long countedBytes;
+    private long countedHard;
+    private boolean closed;
+
+    IngestSession(
+            HashLog owner,
+            String name,
+            long startSerial,
+            RejectedRecord.Listener listener,
+            HashLog.Counters counters) {
+        this.owner = owner;
+        this.log = owner.log();
+        this.name = name.getBytes(StandardCharsets.UTF_8);
+        this.listener = listener;
+        this.session = log.openSession(name);
+        this.writer = new RecordWriter(log, owner.table());
+        this.points = new DurablePoints(startSerial);
+        this.serial = startSerial;
+        this.markedSerial = startSerial;
+        this.recordBytesMax = log.shape().recordBytesMax();
+        this.acceptedTotal = counters.accepted();
+        this.rejectedTotal = counters.rejected();
+        this.payloadTotal = counters.payloadBytes();
+        this.hardTotal = counters.hardInsertions();
+        this.plan = owner.plan();
+        this.extractor = plan.set().newExtractor();
+    }
+
+    /**
+     * Takes every record of a batch of newline-delimited records. The last one needs no newline; blank
+     * lines are skipped; a carriage return before a newline is left out.
+     *
+     * @param segment native or heap; only read, and free again when this returns
+     * @return how many records were taken; the others were told to the listener
+     * @throws io.turbidite.core.StoreFailedException if the log failed; how many were taken is what {@link
+     *     #serial()} and the counts say
+     */
+    public long ingest(MemorySegment segment, long offset, long byteCount) {
+        Objects.checkFromIndexSize(offset, byteCount, segment.byteSize());
+        long before = acceptedCount;
+        begin();
+        try {
+            long end = offset + byteCount;
+            for (long at = offset; at < end; ) {
+                long lineEnd = Lines.end(segment, at, end);
+                long contentEnd = Lines.contentEnd(segment, at, lineEnd);
+                if (contentEnd > at) {
+                    if (contentEnd - at > Integer.MAX_VALUE) {
+                        throw new InvalidRequestException(
+                                "a record of %d bytes at offset %d".formatted(contentEnd - at, at));
+                    }
+                    take(segment, at, (int) (contentEnd - at));
+                }
+                at = lineEnd + 1;
+            }
+            markIfDue();
+        } finally {
+            end();
+        }
+        return acceptedCount - before;
+    }
+
+    /**
+     * Takes one record as it is, newlines included.
+     *
+     * @return whether it was taken; if not, the listener was told why
+     */
+    public boolean append(MemorySegment segment, long offset, int byteCount) {
+        Objects.checkFromIndexSize(offset, byteCount, segment.byteSize());
+        long before = acceptedCount;
+        begin();
+        try {
+            take(segment, offset, byteCount);
+            markIfDue();
+        } finally {
+            end();
+        }
+        return acceptedCount > before;
+    }
+
+    /** Records handed to this session so far, the start serial included. */
+    public long serial() {
+        return serial;
+    }
+
+    /** All records up to this serial that were taken survive a power cut. On the null device: the serial. */
+    public long durableSerial() {
+        return log.isNullDevice() ? serial : points.durableSerial(log.durable());
+    }
+
+    /** Blocks until all records handed in so far are durable. */
+    public void awaitDurable() {
+        if (log.isNullDevice()) {
+            return;
+        }
+        if (markedSerial < serial) {
+            begin();
+            try {
+                mark();
+            } finally {
+                end();
+            }
+        }
+        log.awaitDurable(log.tail());
+    }
+
+    /** Records taken by this session. */
+    public long acceptedCount() {
+        return acceptedCount;
+    }
+
+    /** Records refused. */
+    public long rejectedCount() {
+        return rejectedCount;
+    }
+
+    /** Bytes of the records taken. */
+    public long payloadBytes() {
+        return payloadBytes;
+    }
+
+    /** Bytes that they took in the log, headers, key pointers, evaluated values and padding included. */
+    public long logBytes() {
+        return logBytes;
+    }
+
+    public String name() {
+        return session.name();
+    }
+
+    /** Marks how far it came and gives the session's place to others. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        try {
+            if (markedSerial < serial && !log.isNullDevice() && !log.isFailed()) {
+                begin();
+                try {
+                    mark();
+                } finally {
+                    end();
+                }
+            }
+        } finally {
+            closed = true;
+            session.close();
+            owner.forget(this);
+        }
+    }
+
+    // ---- one record -----------------------------------------------------------------------------
+
+    private void begin() {
+        if (closed) {
+            throw new ClosedException("session " + session.name());
+        }
+        log.checkUsable();
+        session.begin();
+        followPlan();
+    }
+
+    private void end() {
+        session.end();
+        acceptedTotal.add(acceptedCount - countedAccepted);
+        payloadTotal.add(payloadBytes - countedBytes);
+        hardTotal.add(writer.hardCount() - countedHard);
+        countedAccepted = acceptedCount;
+        countedBytes = payloadBytes;
+        countedHard = writer.hardCount();
+    }
+
+    /** Compares the plan after each protection and refresh: the original misses changes (research §3). */
+    private void followPlan() {
+        HashLog.Plan now = owner.plan();
+        if (now.version() != plan.version()) {
+            extractor = now.set().newExtractor();
+            plan = now;
+        }
+    }
+
+    private void take(MemorySegment segment, long offset, int byteCount) {
+        serial++;
+        if ((serial & REFRESH_MASK) == 0) {
+            session.refresh();
+            followPlan();
+        }
+        while (true) {
+            if (!extractor.extract(segment, offset, byteCount, properties)) {
+                reject(new RejectedRecord.Malformed(
+                        serial, offset, byteCount, extractor.rejection()));
+                return;
+            }
+            long recordBytes = writer.plan(byteCount, properties);
+            if (recordBytes == 0 || recordBytes > recordBytesMax) {
+                reject(new RejectedRecord.TooLarge(serial, offset, byteCount, recordBytesMax));
+                return;
+            }
+            long address = session.allocate((int) recordBytes);
+            if (address >= 0) {
+                try {
+                    writer.write(address, segment, offset, properties);
+                } finally {
+                    session.published(address + recordBytes);
+                }
+                acceptedCount++;
+                payloadBytes += byteCount;
+                logBytes += recordBytes;
+                bytesSinceMark += recordBytes;
+                return;
+            }
+            // The page is full. The plan may have changed while we waited: evaluate again.
+            session.turn(address);
+            followPlan();
+        }
+    }
+
+    private void reject(RejectedRecord record) {
+        rejectedCount++;
+        rejectedTotal.increment();
+        // The listener may take its time, or call the log: it must not find us protected.
+        session.end();
+        try {
+            listener.rejected(record);
+        } finally {
+            session.begin();
+            followPlan();
+        }
+    }
+
+    // ---- durable points -------------------------------------------------------------------------
+
+    private void markIfDue() {
+        if (bytesSinceMark >= MARK_BYTES && !log.isNullDevice()) {
+            mark();
+        }
+    }
+
+    private void mark() {
+        int recordBytes = SessionMark.recordBytes(name.length);
+        long address = session.allocate(recordBytes);
+        while (address < 0) {
+            session.turn(address);
+            address = session.allocate(recordBytes);
+        }
+        SessionMark.write(log.memory(), log.place(address), name, serial);
+        session.published(address + recordBytes);
+        points.add(serial, address + recordBytes);
+        markedSerial = serial;
+        bytesSinceMark = 0;
+        logBytes += recordBytes;
+    }
+
+    @Override
+    public String toString() {
+        return "IngestSession[%s: %d records, %d refused, durable to %d]"
+                .formatted(name(), acceptedCount, rejectedCount, durableSerial());
+    }
+}

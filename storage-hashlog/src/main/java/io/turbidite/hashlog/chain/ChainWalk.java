@@ -1,0 +1,97 @@
+package io.turbidite.hashlog.chain;
+
+import io.turbidite.hashlog.log.LogReader;
+import io.turbidite.hashlog.log.RecordHeader;
+import io.turbidite.hashlog.table.HashTable;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The records of one property, newest first.
+ *
+ * <p><em>Confined to one thread;</em> its reader is protected from {@link #start} on, and may be refreshed
+ * between calls of {@link #next}: addresses stay good, on disk or in memory.
+ *
+ * <p>Sees every record below the safe tail at the time of {@link #start}; of those above it the ones that
+ * are visible when the walk comes by.
+ */
+public final class ChainWalk {
+    private final LogReader reader;
+    private final HashTable table;
+    private final Property property;
+    private long next;
+    private long floor;
+    private long record;
+    private long header;
+    private long hopCount;
+
+    public ChainWalk(LogReader reader, HashTable table, Property property) {
+        this.reader = reader;
+        this.table = table;
+        this.property = property;
+    }
+
+    /** Starts at the newest record, to end before {@code from}, an address not below the log's begin. */
+    public void start(long from) {
+        startAt(table.headOf(property.hash()), from);
+    }
+
+    /** Starts at a key pointer's address, as {@link #position} gave it or a table entry holds it. */
+    public void startAt(long keyPointer, long from) {
+        next = keyPointer;
+        floor = from;
+    }
+
+    /** Moves to the next record of the property; false at the end. */
+    public boolean next() {
+        while (next >= floor && next != 0) {
+            long at = next;
+            hopCount++;
+            reader.seek(at, KeyPointer.BYTES);
+            long link = KeyPointer.loadLink(reader.segment(), reader.offset());
+            long value = KeyPointer.loadValue(reader.segment(), reader.offset());
+            next = KeyPointer.previous(link);
+            if (property.mayMatch(link, value)) {
+                long start = KeyPointer.recordAddress(at, link);
+                long word = start < floor ? 0 : reader.headerAt(start);
+                if (RecordHeader.isVisible(word) && !RecordHeader.isTombstone(word)) {
+                    word = reader.seekRecord(start);
+                    if (property.matches(link, value, word, reader.segment(), reader.offset())) {
+                        record = start;
+                        header = word;
+                        return true;
+                    }
+                }
+            }
+        }
+        return false;
+    }
+
+    /** The key pointer that {@link #next} looks at next; 0 or below the floor at the end. */
+    public long position() {
+        return next;
+    }
+
+    /** The record's address. */
+    public long address() {
+        return record;
+    }
+
+    /** What holds the payload, until the reader moves. */
+    public MemorySegment segment() {
+        return reader.segment();
+    }
+
+    public long payloadOffset() {
+        return reader.offset() + RecordHeader.payloadOffset(header);
+    }
+
+    public int payloadBytes() {
+        return RecordHeader.payloadBytes(header);
+    }
+
+    /** Key pointers looked at so far, those of other properties included. */
+    public long hopCount() {
+        return hopCount;
+    }
+}

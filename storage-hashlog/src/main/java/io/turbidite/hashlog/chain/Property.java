@@ -1,0 +1,104 @@
+package io.turbidite.hashlog.chain;
+
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.hashlog.log.RecordHeader;
+import io.turbidite.hashlog.psf.PropertyHash;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * A property to look for: PSF and value (FISH19 definition 2.2). <em>Immutable.</em>
+ *
+ * <p>Chains hold properties whose hashes share bucket and tag, so whoever walks one asks at every key
+ * pointer, by PSF, kind of value and value, whether it is the one.
+ */
+public final class Property {
+    private final int psfId;
+    private final boolean isInteger;
+    private final long integer;
+    private final MemorySegment bytes;
+    private final long hash;
+
+    private Property(int psfId, boolean isInteger, long integer, MemorySegment bytes, long hash) {
+        this.psfId = psfId;
+        this.isInteger = isInteger;
+        this.integer = integer;
+        this.bytes = bytes;
+        this.hash = hash;
+    }
+
+    /** The property of an integer value. */
+    public static Property ofInteger(int psfId, long value) {
+        return new Property(
+                psfId, true, value, MemorySegment.NULL, PropertyHash.ofInline(psfId, value));
+    }
+
+    /** The property of a value that is bytes; they are copied. */
+    public static Property ofBytes(int psfId, byte[] value) {
+        MemorySegment copy = MemorySegment.ofArray(value.clone());
+        return new Property(
+                psfId, false, 0, copy, PropertyHash.ofBytes(psfId, copy, 0, value.length));
+    }
+
+    /** The property of a text value, in UTF-8. */
+    public static Property ofText(int psfId, String value) {
+        return ofBytes(psfId, value.getBytes(StandardCharsets.UTF_8));
+    }
+
+    public int psfId() {
+        return psfId;
+    }
+
+    public long hash() {
+        return hash;
+    }
+
+    /** Whether a key pointer's second word can be of this property; cheap, before the record is read. */
+    public boolean mayMatch(long link, long value) {
+        if (KeyPointer.psfId(value) != psfId) {
+            return false;
+        }
+        return switch (KeyPointer.mode(link)) {
+            case KeyPointer.INLINE -> isInteger && KeyPointer.inlineValue(value) == integer;
+            case KeyPointer.WIDE -> isInteger;
+            default -> !isInteger && KeyPointer.length(value) == bytes.byteSize();
+        };
+    }
+
+    /**
+     * Whether a key pointer is of this property.
+     *
+     * @param link its first word
+     * @param value its second word
+     * @param header the record's header word
+     * @param segment holds the whole record
+     * @param record where the record starts in it
+     */
+    public boolean matches(long link, long value, long header, MemorySegment segment, long record) {
+        if (!mayMatch(link, value)) {
+            return false;
+        }
+        int mode = KeyPointer.mode(link);
+        if (mode == KeyPointer.INLINE) {
+            return true;
+        }
+        long at = record
+                + KeyPointer.offset(value)
+                + (mode == KeyPointer.PAYLOAD
+                        ? RecordHeader.payloadOffset(header)
+                        : RecordHeader.regionOffset(header));
+        if (mode == KeyPointer.WIDE) {
+            return segment.get(Bytes.I64, at) == integer;
+        }
+        long byteCount = bytes.byteSize();
+        return MemorySegment.mismatch(segment, at, at + byteCount, bytes, 0, byteCount) < 0;
+    }
+
+    @Override
+    public String toString() {
+        return isInteger
+                ? "psf %d = %d".formatted(psfId, integer)
+                : "psf %d = %d bytes".formatted(psfId, bytes.byteSize());
+    }
+}

@@ -1,0 +1,271 @@
+package io.turbidite.hashlog.log;
+
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.epoch.Epochs;
+import io.turbidite.core.format.Crc32c;
+import io.turbidite.core.meter.Counter;
+import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.core.task.Tasks;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Moves pages to disk in order, makes the newest one durable from time to time, frees frames, and drops
+ * what is not retained. One worker of {@link Tasks}; a step is bounded.
+ *
+ * <p><em>Confined to its worker,</em> but for {@link #request}, {@link #wake} and {@link #awaitTurn}.
+ *
+ * <p>Failures: no space pauses it (an event), and it tries again at each idle tick; any other failure of a
+ * write and every failure of a sync fails the log (D6).
+ */
+final class Flusher implements AutoCloseable {
+    /** Pages between two syncs: enough to keep the device busy, not so many that frames come free late. */
+    private static final int PAGE_COUNT_MAX = 16;
+
+    private static final long IDLE_MICROS = 1_000;
+
+    private final HybridLog log;
+    private final LogSite site;
+    private final LogOptions options;
+    private final LogShape shape;
+    private final @Nullable SegmentFiles files;
+    private final Crc32c crc = new Crc32c();
+    private final AtomicLong wanted = new AtomicLong();
+    private final Counter pagesWritten;
+    private final Counter bytesWritten;
+    private final Counter stalls;
+    private final Counter stallNanos;
+    private final Counter sessionStalls;
+    private Tasks.@Nullable Worker worker;
+    private long lastFlushNanos;
+    private long lastStallNanos;
+    private boolean paused;
+
+    Flusher(HybridLog log, LogSite site, LogOptions options, @Nullable SegmentFiles files) {
+        this.log = log;
+        this.site = site;
+        this.options = options;
+        this.shape = options.shape();
+        this.files = files;
+        var meters = site.meters().scope("log", site.name());
+        this.pagesWritten = meters.counter("hashlog.flush.pages");
+        this.bytesWritten = meters.counter("hashlog.flush.bytes");
+        this.stalls = meters.counter("hashlog.ingest.stalls");
+        this.stallNanos = meters.counter("hashlog.ingest.stall.nanos");
+        this.sessionStalls = meters.counter("hashlog.session.stalls");
+        this.lastFlushNanos = site.clock().monotonicNanos();
+        this.lastStallNanos = lastFlushNanos;
+    }
+
+    void start() {
+        worker = site.tasks().start("hashlog-flush", IDLE_MICROS, this::step);
+    }
+
+    void wake() {
+        Tasks.Worker running = worker;
+        if (running != null) {
+            running.wake();
+        }
+    }
+
+    /** Somebody waits for {@code address} to be durable. */
+    void request(long address) {
+        wanted.accumulateAndGet(address, Math::max);
+        wake();
+    }
+
+    /** Blocks until the page after {@code page} is open; the caller is not protected. */
+    long awaitTurn(long page) {
+        long start = site.clock().monotonicNanos();
+        wake();
+        while (!log.turn(page)) {
+            log.checkUsable();
+            site.tasks().await(() -> log.mayTurn(page));
+        }
+        long nanos = site.clock().monotonicNanos() - start;
+        stalls.increment();
+        stallNanos.add(nanos);
+        if (nanos >= options.stallMicros() * 1_000) {
+            site.events()
+                    .publish(new StoreEvent.Stalled(
+                            site.clock().wallMicros(),
+                            site.name(),
+                            0,
+                            log.isNullDevice() ? "memory" : "device",
+                            nanos));
+        }
+        return nanos;
+    }
+
+    private boolean step() {
+        boolean more = false;
+        try {
+            if (files != null && !log.isFailed()) {
+                more = flush(files);
+                retain(files);
+                resume();
+            }
+        } catch (StorageIoException e) {
+            if (e.kind() == StorageIoException.Kind.NO_SPACE) {
+                pause(e);
+            } else {
+                log.fail(e);
+                site.events()
+                        .publish(new StoreEvent.Failed(
+                                site.clock().wallMicros(), "flush of log " + site.name(), e));
+            }
+        }
+        log.shiftHead();
+        log.epochs().drain();
+        reportStalls();
+        site.tasks().signal();
+        return more;
+    }
+
+    /** Writes whole pages below the safe tail, or else the newest one as far as it goes, if asked. */
+    private boolean flush(SegmentFiles to) {
+        long durable = log.durable();
+        long safeTail = log.safeTail();
+        long first = shape.pageOf(durable);
+        long page = first;
+        while (log.isTurned(page)
+                && shape.startOf(page + 1) <= safeTail
+                && page - first < PAGE_COUNT_MAX) {
+            seal(to, page);
+            page++;
+        }
+        long now = site.clock().monotonicNanos();
+        if (page > first) {
+            to.sync(first, page - 1);
+            lastFlushNanos = now;
+            log.durable(Math.min(shape.firstRecordOf(page), safeTail));
+            log.shiftHead();
+            site.tasks().signal();
+            return true;
+        }
+        boolean due =
+                wanted.get() > durable || now - lastFlushNanos >= options.flushMicros() * 1_000;
+        if (due && safeTail > durable) {
+            flushNewest(to, page, safeTail);
+            lastFlushNanos = site.clock().monotonicNanos();
+        }
+        return false;
+    }
+
+    private void seal(SegmentFiles to, long page) {
+        MemorySegment frame = log.ring().frame(page);
+        new PageHeader(
+                        to.logId(),
+                        page,
+                        log.ring().openedMicros(page),
+                        log.ring().closedMicros(page))
+                .seal(frame, crc);
+        // All of it: what was written of the page before was the same, and one large write is as
+        // good.
+        to.writePage(page, frame, 0, shape.pageBytes());
+        pagesWritten.increment();
+        bytesWritten.add(shape.pageBytes());
+    }
+
+    private void flushNewest(SegmentFiles to, long page, long safeTail) {
+        MemorySegment frame = log.ring().frame(page);
+        int usedBytes = (int) (safeTail - shape.startOf(page));
+        if (usedBytes <= shape.pageHeaderBytes()) {
+            log.durable(safeTail); // a page without records
+            return;
+        }
+        int from = shape.offsetOf(log.durable()) & -LogShape.BLOCK_BYTES;
+        int until = Math.min(
+                shape.pageBytes(), (usedBytes + LogShape.BLOCK_BYTES - 1) & -LogShape.BLOCK_BYTES);
+        to.writePage(page, frame, from, until);
+        to.sync(page, page);
+        int headerBytes = shape.pageHeaderBytes();
+        int checksum = crc.compute(frame, headerBytes, usedBytes - (long) headerBytes);
+        crc.forget();
+        to.writeMark(page, log.ring().openedMicros(page), usedBytes, checksum);
+        bytesWritten.add(until - (long) from);
+        log.durable(safeTail);
+    }
+
+    /** Moves begin by the rules of retention and deletes segments that lie below it. */
+    private void retain(SegmentFiles from) {
+        long headSegment = shape.segmentOf(shape.pageOf(log.head()));
+        for (long segment : from.segments()) {
+            long nextPage = (segment + 1) * shape.segmentPageCount();
+            if (segment >= headSegment) {
+                return;
+            }
+            long end = shape.firstRecordOf(nextPage);
+            if (end > log.begin() && isExpired(from, nextPage - 1, end)) {
+                log.truncate(end);
+            }
+            if (end > log.begin()) {
+                return;
+            }
+            log.epochs().bump(() -> from.delete(segment));
+        }
+    }
+
+    private boolean isExpired(SegmentFiles from, long lastPage, long end) {
+        if (log.tail() - end >= options.retainBytesMax()) {
+            return true;
+        }
+        if (options.retainMicrosMax() == Long.MAX_VALUE) {
+            return false;
+        }
+        MemorySegment header = MemorySegment.ofArray(new byte[PageHeader.BLOCKS_OFFSET]);
+        from.read(lastPage, 0, header, 0, PageHeader.BLOCKS_OFFSET);
+        long lastMicros = header.get(Bytes.I64, PageHeader.LAST_ARRIVAL_OFFSET);
+        return site.clock().wallMicros() - lastMicros > options.retainMicrosMax();
+    }
+
+    private void pause(StorageIoException cause) {
+        if (!paused) {
+            paused = true;
+            site.events()
+                    .publish(new StoreEvent.SpaceChanged(
+                            site.clock().wallMicros(), true, cause.toString()));
+        }
+    }
+
+    private void resume() {
+        if (paused) {
+            paused = false;
+            site.events()
+                    .publish(new StoreEvent.SpaceChanged(
+                            site.clock().wallMicros(), false, "log " + site.name()));
+        }
+    }
+
+    /** Tells once in a stall's length about sessions that keep everybody from going on. */
+    private void reportStalls() {
+        long now = site.clock().monotonicNanos();
+        long limit = options.stallMicros() * 1_000;
+        if (now - lastStallNanos < limit) {
+            return;
+        }
+        lastStallNanos = now;
+        for (Epochs.StalledSession stalled : log.epochs().stalled(limit)) {
+            sessionStalls.increment();
+            site.events()
+                    .publish(new StoreEvent.Stalled(
+                            site.clock().wallMicros(),
+                            site.name(),
+                            0,
+                            "session " + stalled.name(),
+                            stalled.nanos()));
+        }
+    }
+
+    @Override
+    public void close() {
+        Tasks.Worker running = worker;
+        if (running != null) {
+            running.close();
+        }
+    }
+}

@@ -1,0 +1,342 @@
+package io.turbidite.hashlog.log;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.epoch.Epochs;
+import io.turbidite.core.memory.MemoryBudget;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * One address space over memory and disk (FISH19 §4.1, appendix C).
+ *
+ * <p><em>Thread-safe.</em> Owns the ring, the files and the flusher; closed by the hash log. Sessions
+ * append ({@link LogSession}), readers read ({@link LogReader}), the flusher moves pages to disk.
+ *
+ * <pre>
+ *   0 ... begin ........ head ........ durable ........ safe tail ..... tail
+ *   gone  | on disk only  | in memory and on disk | in memory only | being written
+ * </pre>
+ *
+ * <ol>
+ *   <li>{@code begin <= head <= durable <= safe tail <= tail}, and each only grows. The null device has no
+ *       durable address: head follows the safe tail, begin follows head.
+ *   <li>Nothing below the safe tail changes, chain links included: a link is only swung by a session that
+ *       inserts a record with a lower address than the link's, and that record is still in flight.
+ *   <li>A frame is given to page {@code p} when the safe head is above page {@code p - ringPageCount}:
+ *       head is published, then every epoch that could have read the old head has passed.
+ * </ol>
+ */
+public final class HybridLog implements AutoCloseable {
+    private final LogOptions options;
+    private final LogShape shape;
+    private final LogSite site;
+    private final Epochs epochs;
+    private final InFlight inFlight;
+    private final Ring ring;
+    private final Tail tail;
+    private final @Nullable SegmentFiles files;
+    private final Flusher flusher;
+    private final AtomicLong newestPage;
+    private final AtomicLong safeTail;
+    private final AtomicLong headPage;
+    private final AtomicLong begin;
+    private volatile long safeHeadPage;
+    private volatile long durable;
+    private volatile @Nullable RuntimeException failure;
+    private volatile boolean closed;
+
+    private HybridLog(LogSite site, LogOptions options, LogStart start, Epochs epochs) {
+        this.site = site;
+        this.options = options;
+        this.shape = options.shape();
+        this.epochs = epochs;
+        MemoryBudget.Account account = site.budget().account("log " + site.name());
+        this.ring = Ring.create(shape, account);
+        this.inFlight = new InFlight(options.sessionCountMax());
+        this.files = site.disk() == null
+                ? null
+                : new SegmentFiles(site.disk(), site.directory(), start.logId(), shape);
+        this.tail = new Tail(shape, ring, start.tail());
+        long page = shape.pageOf(start.tail());
+        this.newestPage = new AtomicLong(page);
+        this.safeTail = new AtomicLong(start.tail());
+        this.headPage = new AtomicLong(page);
+        this.safeHeadPage = page;
+        this.begin = new AtomicLong(start.begin());
+        this.durable = start.tail();
+        start.fill(ring, page, site.clock().wallMicros());
+        this.flusher = new Flusher(this, site, options, files);
+    }
+
+    /**
+     * A log that goes on at {@code start}, with its flusher started. Pages below the start's are on disk.
+     *
+     * @throws io.turbidite.core.InvalidRequestException if the ring does not fit the memory budget
+     */
+    public static HybridLog open(LogSite site, LogOptions options, LogStart start, Epochs epochs) {
+        HybridLog log = new HybridLog(site, options, start, epochs);
+        log.flusher.start();
+        return log;
+    }
+
+    // ---- what it is
+    // ------------------------------------------------------------------------------
+
+    public LogShape shape() {
+        return shape;
+    }
+
+    public LogOptions options() {
+        return options;
+    }
+
+    public Epochs epochs() {
+        return epochs;
+    }
+
+    public LogSite site() {
+        return site;
+    }
+
+    /** Whether what leaves memory is gone. */
+    public boolean isNullDevice() {
+        return files == null;
+    }
+
+    // ---- addresses
+    // -------------------------------------------------------------------------------
+
+    /** The smallest address that may still be read. */
+    public long begin() {
+        return begin.get();
+    }
+
+    /**
+     * The smallest address in memory. What a session reads at or above it stays in memory until the session
+     * refreshes or unprotects: protect first, then ask.
+     */
+    public long head() {
+        return Math.max(begin.get(), shape.firstRecordOf(headPage.get()));
+    }
+
+    /** Everything below is on disk and survives a power cut; the safe tail on the null device. */
+    public long durable() {
+        return files == null ? safeTail() : durable;
+    }
+
+    /**
+     * Everything below is visible and never changes: scans end here (the original's full scan steps into
+     * records that are being written).
+     */
+    public long safeTail() {
+        long bound = inFlight.smallest(tail.address());
+        long before = safeTail.get();
+        while (bound > before && !safeTail.compareAndSet(before, bound)) {
+            before = safeTail.get();
+        }
+        return Math.max(bound, before);
+    }
+
+    /** The address behind everything allocated. */
+    public long tail() {
+        return tail.address();
+    }
+
+    /** When the page's first record may have arrived, wall clock; the page is in memory. */
+    public long pageOpenedMicros(long page) {
+        return ring.openedMicros(page);
+    }
+
+    /** When the page's last record may have arrived, wall clock; the page is in memory. */
+    public long pageClosedMicros(long page) {
+        return page == tail.page() ? site.clock().wallMicros() : ring.closedMicros(page);
+    }
+
+    // ---- memory
+    // ----------------------------------------------------------------------------------
+
+    /** The ring; {@link #place} says where in it an address lies. */
+    public MemorySegment memory() {
+        return ring.memory();
+    }
+
+    /** Where {@code address} lies in {@link #memory()}, if it is in memory. */
+    public long place(long address) {
+        return ring.offsetOf(address);
+    }
+
+    // ---- sessions and waiting
+    // --------------------------------------------------------------------
+
+    /** A session that appends; {@code name} is shown if it stalls the others. */
+    public LogSession openSession(String name) {
+        return new LogSession(this, epochs.open(name), inFlight, tail, name);
+    }
+
+    /** Blocks until {@code address} is durable, which this asks for; at once on the null device. */
+    public void awaitDurable(long address) {
+        if (files == null || durable >= address) {
+            return;
+        }
+        flusher.request(address);
+        site.tasks().await(() -> durable >= address || failure != null || closed);
+        if (durable < address) {
+            checkUsable();
+        }
+    }
+
+    /**
+     * Drops everything below {@code address}, whole segments from disk. Readers that are there fail as if
+     * they had asked for a lower address than {@link #begin()}.
+     *
+     * @param address where a record starts, at most the durable address
+     */
+    public void truncate(long address) {
+        long target = Math.min(address, files == null ? head() : durable);
+        begin.accumulateAndGet(target, Math::max);
+        flusher.wake();
+    }
+
+    /**
+     * Requires that the log takes records.
+     *
+     * @throws StoreFailedException if writing or syncing failed before; the first cause is its cause
+     * @throws ClosedException after {@link #close()}
+     */
+    public void checkUsable() {
+        RuntimeException cause = failure;
+        if (cause != null) {
+            throw new StoreFailedException(
+                    "log %s takes no records: %s; reopen it"
+                            .formatted(site.name(), cause.getMessage()),
+                    cause);
+        }
+        if (closed) {
+            throw new ClosedException("log " + site.name());
+        }
+    }
+
+    /** Whether background work met an error that only reopening mends. */
+    public boolean isFailed() {
+        return failure != null;
+    }
+
+    /** Stops the flusher after it made everything visible durable, if it can; frees the memory. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        try {
+            if (failure == null) {
+                awaitDurable(safeTail());
+            }
+        } finally {
+            closed = true;
+            flusher.close();
+            if (files != null) {
+                files.close();
+            }
+            ring.close();
+        }
+    }
+
+    // ---- for the room
+    // ----------------------------------------------------------------------------
+
+    Ring ring() {
+        return ring;
+    }
+
+    @Nullable
+    SegmentFiles files() {
+        return files;
+    }
+
+    void durable(long address) {
+        assert address >= durable : address + " after " + durable;
+        durable = address;
+    }
+
+    void fail(RuntimeException cause) {
+        if (failure == null) {
+            failure = cause;
+        }
+        site.tasks().signal();
+    }
+
+    boolean isTurned(long page) {
+        return tail.page() > page;
+    }
+
+    /** Whether a session that waits for the page after {@code page} has something to do. */
+    boolean mayTurn(long page) {
+        return isTurned(page)
+                || failure != null
+                || closed
+                || (tail.isClosed(page) && isFree(page + 1));
+    }
+
+    /**
+     * Opens the page after {@code page}, which was found full, if its frame is free.
+     *
+     * @return whether the page is open, by this call or another
+     */
+    boolean turn(long page) {
+        if (isTurned(page)) {
+            return true;
+        }
+        if (!tail.isClosed(page) || !isFree(page + 1)) {
+            return false;
+        }
+        if (!newestPage.compareAndSet(page, page + 1)) {
+            return false; // another session is at it
+        }
+        long now = site.clock().wallMicros();
+        ring.closed(page, now);
+        ring.opened(page + 1, Math.max(now, ring.closedMicros(page)));
+        tail.open(page + 1);
+        shiftHead();
+        flusher.wake();
+        return true;
+    }
+
+    void wakeFlusher() {
+        flusher.wake();
+    }
+
+    Flusher flusher() {
+        return flusher;
+    }
+
+    /** Moves head so that some frames ahead of the tail become free, as far as durability allows. */
+    void shiftHead() {
+        int ahead = Math.max(1, shape.ringPageCount() / 8);
+        long wanted = newestPage.get() + ahead + 1 - shape.ringPageCount();
+        long target = Math.min(wanted, shape.pageOf(durable()));
+        long before = headPage.get();
+        if (target > before && headPage.compareAndSet(before, target)) {
+            if (files == null) {
+                begin.accumulateAndGet(shape.firstRecordOf(target), Math::max);
+            }
+            epochs.bump(() -> {
+                safeHeadPage = Math.max(safeHeadPage, target);
+                site.tasks().signal();
+            });
+        }
+    }
+
+    private boolean isFree(long page) {
+        return page - shape.ringPageCount() < safeHeadPage;
+    }
+
+    @Override
+    public String toString() {
+        return "HybridLog[%s: begin %d, head %d, durable %d, safe tail %d, tail %d]"
+                .formatted(site.name(), begin(), head(), durable(), safeTail(), tail());
+    }
+}

@@ -1,0 +1,62 @@
+package io.turbidite.hashlog.log;
+
+import io.turbidite.core.InvalidRequestException;
+
+/**
+ * How a log behaves. <em>Immutable.</em>
+ *
+ * @param shape pages, ring and segments; fixed when a log on disk is created
+ * @param sessionCountMax sessions that may be open at a time, readers included
+ * @param flushMicros how long records may wait before the newest page is made durable as far as it goes
+ * @param stallMicros a session that keeps pages from being recycled for longer is reported
+ * @param retainBytesMax the oldest segments are dropped when the log is longer
+ * @param retainMicrosMax segments whose newest record arrived longer ago are dropped
+ */
+public record LogOptions(
+        LogShape shape,
+        int sessionCountMax,
+        long flushMicros,
+        long stallMicros,
+        long retainBytesMax,
+        long retainMicrosMax) {
+
+    public LogOptions {
+        require(sessionCountMax >= 1 && sessionCountMax <= 4_096, "sessionCountMax", "1 to 4096");
+        require(flushMicros >= 100, "flushMicros", "at least 100");
+        require(stallMicros >= 1_000, "stallMicros", "at least 1000");
+        require(retainBytesMax > 0, "retainBytesMax", "positive");
+        require(retainMicrosMax > 0, "retainMicrosMax", "positive");
+    }
+
+    /** 128 sessions, durable after 100 ms at the latest, stalls reported after a second, all is kept. */
+    public static LogOptions defaults() {
+        return of(LogShape.defaults());
+    }
+
+    /** The defaults with another shape. */
+    public static LogOptions of(LogShape shape) {
+        return new LogOptions(shape, 128, 100_000, 1_000_000, Long.MAX_VALUE, Long.MAX_VALUE);
+    }
+
+    public LogOptions withFlushMicros(long micros) {
+        return new LogOptions(
+                shape, sessionCountMax, micros, stallMicros, retainBytesMax, retainMicrosMax);
+    }
+
+    public LogOptions withStallMicros(long micros) {
+        return new LogOptions(
+                shape, sessionCountMax, flushMicros, micros, retainBytesMax, retainMicrosMax);
+    }
+
+    /** Keeps at most {@code bytesMax} and nothing that arrived more than {@code microsMax} ago. */
+    public LogOptions withRetention(long bytesMax, long microsMax) {
+        return new LogOptions(
+                shape, sessionCountMax, flushMicros, stallMicros, bytesMax, microsMax);
+    }
+
+    private static void require(boolean holds, String option, String rule) {
+        if (!holds) {
+            throw new InvalidRequestException("log option %s must be %s".formatted(option, rule));
+        }
+    }
+}

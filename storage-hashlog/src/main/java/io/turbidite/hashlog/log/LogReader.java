@@ -1,0 +1,275 @@
+package io.turbidite.hashlog.log;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.epoch.EpochSession;
+import io.turbidite.core.format.Crc32c;
+import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.memory.NativeMemory;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * Reads what lies at an address, from memory or from disk, verified.
+ *
+ * <p><em>Confined to one thread at a time.</em> What {@link #seek} shows stays until the next seek, refresh
+ * or unprotect. The reader is protected while it looks at memory; a long scan refreshes between records.
+ *
+ * <p>From disk it fetches whole blocks and verifies each against the page's header, which it verifies and
+ * keeps; so a point read costs one block, and a range as many as it has. How much to fetch beyond what is
+ * asked for is the scan's decision ({@link #prefetch}).
+ */
+public final class LogReader implements AutoCloseable {
+    private static final int HEADER_COUNT = 8;
+    private static final int BUFFER_BYTES_MIN = 64 << 10;
+
+    private final HybridLog log;
+    private final LogShape shape;
+    private final EpochSession epoch;
+    private final MemoryBudget.Account account;
+    private final Crc32c crc = new Crc32c();
+    private final @Nullable MemorySegment[] headers = new MemorySegment[HEADER_COUNT];
+    private final long[] headerPages = new long[HEADER_COUNT];
+    private @Nullable Arena arena;
+    private MemorySegment buffer = MemorySegment.NULL;
+
+    /** The addresses in {@link #buffer}: whole blocks of one page. */
+    private long bufferStart;
+
+    private long bufferEnd;
+
+    private MemorySegment segment = MemorySegment.NULL;
+    private long offset;
+    private long blocksRead;
+
+    private LogReader(HybridLog log, String name) {
+        this.log = log;
+        this.shape = log.shape();
+        this.epoch = log.epochs().open(name);
+        this.account = log.site().budget().account("reader " + name);
+        Arrays.fill(headerPages, -1);
+    }
+
+    /** A reader that is not protected yet; {@code name} is shown if it stalls the others. */
+    public static LogReader open(HybridLog log, String name) {
+        return new LogReader(log, name);
+    }
+
+    /** From here on what is in memory stays. */
+    public void protect() {
+        epoch.protect();
+    }
+
+    /** Lets go of what was read and goes on with what there is now. */
+    public void refresh() {
+        epoch.refresh();
+    }
+
+    public void unprotect() {
+        epoch.unprotect();
+    }
+
+    /**
+     * Shows {@code byteCount} bytes at {@code address}, all of one page, as {@link #segment} and {@link
+     * #offset}.
+     *
+     * @throws InvalidRequestException if they were truncated
+     * @throws io.turbidite.core.CorruptionException if the disk has something else than was written
+     */
+    public void seek(long address, int byteCount) {
+        if (address >= log.head()) {
+            segment = log.memory();
+            offset = log.place(address);
+            return;
+        }
+        if (address < bufferStart || address + byteCount > bufferEnd) {
+            prefetch(address, address + byteCount);
+        }
+        segment = buffer;
+        offset = address - bufferStart;
+    }
+
+    /** Whether {@link #seek} would find it in memory. */
+    public boolean isInMemory(long address) {
+        return address >= log.head();
+    }
+
+    /**
+     * Fetches the blocks that hold addresses {@code from} to {@code to}, of one page and below the safe
+     * tail, so that seeks within find them. Does nothing for what is in memory.
+     */
+    public void prefetch(long from, long to) {
+        if (from >= log.head()) {
+            return;
+        }
+        SegmentFiles files = log.files();
+        if (files == null || from < log.begin()) {
+            throw truncated(from);
+        }
+        long page = shape.pageOf(from);
+        assert shape.pageOf(to - 1) == page : from + " to " + to;
+        int start = shape.offsetOf(from) & -LogShape.BLOCK_BYTES;
+        int end =
+                (int) (to - shape.startOf(page) + LogShape.BLOCK_BYTES - 1) & -LogShape.BLOCK_BYTES;
+        try {
+            MemorySegment header = headerOf(files, page);
+            bufferEnd = bufferStart;
+            reserve(end - start);
+            int byteCount = files.read(page, start, buffer, 0, end - start);
+            requireWhole(files, page, start, byteCount, end - start);
+            for (int at = start; at < end; at += LogShape.BLOCK_BYTES) {
+                PageHeader.checkBlock(
+                        files.nameOf(page),
+                        files.offsetOf(page),
+                        header,
+                        at / LogShape.BLOCK_BYTES,
+                        buffer,
+                        at - start,
+                        shape.pageHeaderBytes(),
+                        crc);
+            }
+            blocksRead += (end - start) / LogShape.BLOCK_BYTES;
+        } catch (ClosedException e) {
+            throw truncated(from, e);
+        }
+        bufferStart = shape.startOf(page) + start;
+        bufferEnd = shape.startOf(page) + end;
+    }
+
+    /** What holds the bytes that were sought. */
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    /** Where in {@link #segment} they begin. */
+    public long offset() {
+        return offset;
+    }
+
+    /** The header word of the record at {@code address}, which is then sought. */
+    public long headerAt(long address) {
+        seek(address, RecordHeader.BYTES);
+        return RecordHeader.loadAcquire(segment, offset);
+    }
+
+    /**
+     * Shows the whole record at {@code address}.
+     *
+     * @return its header word
+     * @throws io.turbidite.core.CorruptionException if its length doesn't fit its page
+     */
+    public long seekRecord(long address) {
+        long word = headerAt(address);
+        long byteCount = RecordHeader.recordBytes(word);
+        if (byteCount > shape.pageBytes() - shape.offsetOf(address)) {
+            throw PageHeader.damaged(
+                    log.site().name(),
+                    address,
+                    "record bytes",
+                    shape.pageBytes() - shape.offsetOf(address),
+                    byteCount);
+        }
+        seek(address, (int) byteCount);
+        return word;
+    }
+
+    /** When the page's first and last records may have arrived, wall clock. */
+    public PageHeader pageHeader(long page) {
+        if (page >= shape.pageOf(log.head())) {
+            return new PageHeader(0, page, log.pageOpenedMicros(page), log.pageClosedMicros(page));
+        }
+        SegmentFiles files = log.files();
+        if (files == null || shape.startOf(page + 1) <= log.begin()) {
+            throw truncated(shape.startOf(page));
+        }
+        return PageHeader.read(
+                files.nameOf(page), files.offsetOf(page), headerOf(files, page), shape, page);
+    }
+
+    /** Blocks fetched from disk so far. */
+    public long blocksRead() {
+        return blocksRead;
+    }
+
+    /** The log that this reads. */
+    public HybridLog log() {
+        return log;
+    }
+
+    private MemorySegment headerOf(SegmentFiles files, long page) {
+        int i = (int) (page % HEADER_COUNT);
+        MemorySegment header = headers[i];
+        if (header != null && headerPages[i] == page) {
+            return header;
+        }
+        int headerBytes = shape.pageHeaderBytes();
+        if (header == null) {
+            header = MemorySegment.ofArray(new byte[headerBytes]);
+            headers[i] = header;
+        }
+        headerPages[i] = -1;
+        int byteCount = files.read(page, 0, header, 0, headerBytes);
+        requireWhole(files, page, 0, byteCount, headerBytes);
+        PageHeader.read(files.nameOf(page), files.offsetOf(page), header, shape, page)
+                .checkOwner(files.nameOf(page), files.offsetOf(page), files.logId());
+        headerPages[i] = page;
+        return header;
+    }
+
+    private static void requireWhole(
+            SegmentFiles files, long page, int from, int found, int expected) {
+        if (found < expected) {
+            throw PageHeader.damaged(
+                    files.nameOf(page), files.offsetOf(page) + from, "page bytes", expected, found);
+        }
+    }
+
+    private void reserve(int byteCount) {
+        if (buffer.byteSize() >= byteCount) {
+            return;
+        }
+        int wanted = Math.max(BUFFER_BYTES_MIN, Integer.highestOneBit(byteCount - 1) << 1);
+        freeBuffer();
+        if (!account.reserve(wanted)) {
+            throw new InvalidRequestException(
+                    "a read buffer of %d bytes does not fit the memory budget: %s"
+                            .formatted(wanted, account));
+        }
+        Arena fresh = Arena.ofShared();
+        arena = fresh;
+        buffer = NativeMemory.allocate(fresh, wanted, LogShape.BLOCK_BYTES);
+    }
+
+    private void freeBuffer() {
+        Arena before = arena;
+        if (before != null) {
+            account.release(buffer.byteSize());
+            arena = null;
+            buffer = MemorySegment.NULL;
+            crc.forget();
+            before.close();
+        }
+        bufferEnd = bufferStart;
+    }
+
+    private InvalidRequestException truncated(long address) {
+        return truncated(address, null);
+    }
+
+    private InvalidRequestException truncated(long address, @Nullable Throwable cause) {
+        return new InvalidRequestException(
+                "address %d of log %s is gone: it begins at %d"
+                        .formatted(address, log.site().name(), log.begin()),
+                cause);
+    }
+
+    @Override
+    public void close() {
+        epoch.close();
+        freeBuffer();
+    }
+}

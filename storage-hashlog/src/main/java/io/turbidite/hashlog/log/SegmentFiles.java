@@ -1,0 +1,238 @@
+package io.turbidite.hashlog.log;
+
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.format.FileHeader;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+/**
+ * The files of a log: segments of pages, and the marks of the newest page.
+ *
+ * <p><em>Thread-safe for reading;</em> writing, syncing and deleting are the flusher's. A segment's header
+ * and name are made durable before the first page in it is called durable.
+ *
+ * <p>Direct I/O, where the disk offers it, is a matter of how files are opened: pages, blocks and the first
+ * page's place are multiples of 4 KiB, in the file and in memory.
+ */
+final class SegmentFiles implements AutoCloseable {
+    private static final String SUFFIX = ".pages";
+    private static final String TAIL = "TAIL";
+
+    private final Disk disk;
+    private final String directory;
+    private final long logId;
+    private final LogShape shape;
+    private final ConcurrentHashMap<Long, DiskFile> open = new ConcurrentHashMap<>();
+    private final MemorySegment markBuffer;
+    private @Nullable DiskFile tailFile;
+    private long markNumber;
+
+    SegmentFiles(Disk disk, String directory, long logId, LogShape shape) {
+        this.disk = disk;
+        this.directory = directory;
+        this.logId = logId;
+        this.shape = shape;
+        this.markBuffer = MemorySegment.ofArray(new byte[LogShape.BLOCK_BYTES]);
+        disk.createDirectories(directory);
+    }
+
+    long logId() {
+        return logId;
+    }
+
+    /** The segments there are, by number; other files are left alone. */
+    List<Long> segments() {
+        List<Long> numbers = new ArrayList<>();
+        for (String name : disk.list(directory)) {
+            if (name.matches("[0-9a-f]{8}\\" + SUFFIX)) {
+                numbers.add(Long.parseLong(name.substring(0, 8), 16));
+            }
+        }
+        return numbers;
+    }
+
+    String nameOf(long page) {
+        return segmentName(shape.segmentOf(page));
+    }
+
+    /** Where {@code page} begins in its file. */
+    long offsetOf(long page) {
+        return SegmentHeader.BYTES + page % shape.segmentPageCount() * (long) shape.pageBytes();
+    }
+
+    // ---- writing --------------------------------------------------------------------------------
+
+    /** Writes bytes {@code from} to {@code to} of the page in {@code frame} to its place. */
+    void writePage(long page, MemorySegment frame, int from, int to) {
+        fileToWrite(page).write(offsetOf(page) + from, frame, from, to - from);
+    }
+
+    /** Makes what was written of the pages' segments durable. */
+    void sync(long firstPage, long lastPage) {
+        for (long s = shape.segmentOf(firstPage); s <= shape.segmentOf(lastPage); s++) {
+            Objects.requireNonNull(open.get(s)).sync();
+        }
+    }
+
+    /** Makes durable that the newest page is durable so far; number and log id are filled in here. */
+    void writeMark(long page, long firstArrivalMicros, int usedBytes, int pageChecksum) {
+        DiskFile file = tailFile;
+        if (file == null) {
+            file = openTail();
+            tailFile = file;
+        }
+        markNumber++;
+        new TailMark(logId, markNumber, page, firstArrivalMicros, usedBytes, pageChecksum)
+                .write(markBuffer);
+        file.write(TailMark.slotOffset(markNumber), markBuffer, 0, LogShape.BLOCK_BYTES);
+        file.sync();
+    }
+
+    /** Deletes the segment; readers that have it open fail as closed. */
+    void delete(long segment) {
+        DiskFile file = open.remove(segment);
+        if (file != null) {
+            file.close();
+        }
+        String name = segmentName(segment);
+        if (disk.exists(name)) {
+            disk.delete(name);
+        }
+    }
+
+    // ---- reading --------------------------------------------------------------------------------
+
+    /** The newest mark, or null if there is none. */
+    @Nullable
+    TailMark readMark() {
+        String name = directory + "/" + TAIL;
+        if (!disk.exists(name)) {
+            return null;
+        }
+        try (DiskFile file = disk.openReadOnly(name)) {
+            checkTail(file);
+            TailMark newest = null;
+            for (int i = 0; i < 2; i++) {
+                MemorySegment slot = MemorySegment.ofArray(new byte[TailMark.BYTES]);
+                int byteCount = file.read(TailMark.slotOffset(i), slot, 0, TailMark.BYTES);
+                TailMark mark =
+                        byteCount < TailMark.BYTES ? null : TailMark.read(slot, logId, shape);
+                if (mark != null && (newest == null || mark.number() > newest.number())) {
+                    newest = mark;
+                }
+            }
+            return newest;
+        }
+    }
+
+    /**
+     * Reads bytes of {@code page} as they are on disk: the caller verifies them.
+     *
+     * @return how many there were
+     */
+    int read(long page, int from, MemorySegment target, long targetOffset, int byteCount) {
+        return fileToRead(page).read(offsetOf(page) + from, target, targetOffset, byteCount);
+    }
+
+    // ---- helpers --------------------------------------------------------------------------------
+
+    private String segmentName(long segment) {
+        return "%s/%08x%s".formatted(directory, segment, SUFFIX);
+    }
+
+    private DiskFile fileToRead(long page) {
+        return open.computeIfAbsent(shape.segmentOf(page), this::openSegment);
+    }
+
+    private DiskFile openSegment(long segment) {
+        DiskFile file = disk.open(segmentName(segment));
+        boolean sound = false;
+        try {
+            SegmentHeader.of(logId, shape, segment).check(file);
+            sound = true;
+            return file;
+        } finally {
+            if (!sound) {
+                file.close();
+            }
+        }
+    }
+
+    private DiskFile fileToWrite(long page) {
+        long segment = shape.segmentOf(page);
+        DiskFile file = open.get(segment);
+        if (file == null) {
+            String name = segmentName(segment);
+            if (disk.exists(name)) {
+                file = openSegment(segment);
+            } else {
+                file = create(name, SegmentHeader.of(logId, shape, segment)::writeTo);
+            }
+            open.put(segment, file);
+        }
+        return file;
+    }
+
+    /** A new file whose name appears with its header durable: a name without a sound header is damage. */
+    private DiskFile create(String name, Consumer<DiskFile> header) {
+        String unfinished = name + ".new";
+        if (disk.exists(unfinished)) {
+            disk.delete(unfinished);
+        }
+        DiskFile file = disk.create(unfinished);
+        boolean done = false;
+        try {
+            header.accept(file);
+            file.sync();
+            disk.rename(unfinished, name);
+            disk.syncDirectory(directory);
+            done = true;
+            return file;
+        } finally {
+            if (!done) {
+                file.close();
+            }
+        }
+    }
+
+    private DiskFile openTail() {
+        String name = directory + "/" + TAIL;
+        TailMark before = readMark();
+        markNumber = before == null ? 0 : before.number();
+        return disk.exists(name)
+                ? disk.open(name)
+                : create(
+                        name,
+                        new FileHeader(TailMark.FORMAT, TailMark.VERSION, 0, logId, 0)::writeTo);
+    }
+
+    private void checkTail(DiskFile file) {
+        FileHeader.readFrom(file)
+                .check(file.name(), TailMark.FORMAT, TailMark.VERSION)
+                .checkOwner(file.name(), logId, 0);
+    }
+
+    /** The open segments in order; for tests. */
+    SortedMap<Long, DiskFile> openSegments() {
+        return new TreeMap<>(open);
+    }
+
+    @Override
+    public void close() {
+        open.values().forEach(DiskFile::close);
+        open.clear();
+        if (tailFile != null) {
+            tailFile.close();
+        }
+    }
+}

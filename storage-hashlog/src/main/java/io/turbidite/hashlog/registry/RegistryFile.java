@@ -1,0 +1,180 @@
+package io.turbidite.hashlog.registry;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.format.Crc32c;
+import io.turbidite.core.format.FileFooter;
+import io.turbidite.core.format.FileHeader;
+import io.turbidite.hashlog.log.LogShape;
+import io.turbidite.hashlog.psf.PsfDefinition;
+import io.turbidite.hashlog.psf.PsfSet;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The file {@code HASHLOG}: a {@link RegistryState} in the envelope, replaced whole.
+ *
+ * <pre>
+ * offset          bytes field
+ *      0             64 {@link FileHeader}, format "hashlog", version 1, storeId = the log's id, file id 0
+ *     64              n payload
+ * 64 + n             64 {@link FileFooter} of the payload
+ *
+ * payload  := pageBytes i32, ringPageCount i32, segmentPageCount i32, parser str, psf*
+ * psf      := name str, definition str, active bool, interval*      (ids count from 0)
+ * interval := from i64, to i64
+ * </pre>
+ *
+ * <p>Integers of the payload are big-endian, strings as {@link DataOutputStream#writeUTF}, lists a 32-bit
+ * count and the elements; it is read only after its checksum was found right.
+ */
+public final class RegistryFile {
+    static final String FORMAT = "hashlog";
+    static final int VERSION = 1;
+    private static final String NAME = "HASHLOG";
+    private static final String DRAFT = "HASHLOG.new";
+    private static final long FILE_ID = 0;
+
+    /** 16,384 PSFs with long definitions and many intervals; more is not believed. */
+    private static final long BYTES_MAX = 256L << 20;
+
+    private RegistryFile() {}
+
+    /** Whether there is a log in {@code directory}. */
+    public static boolean exists(Disk disk, String directory) {
+        return disk.exists(directory + "/" + NAME);
+    }
+
+    /**
+     * Replaces the file; durable when it returns.
+     *
+     * @throws StorageIoException if the draft can't be written: the old state stands
+     * @throws StoreFailedException if it is not known which state stands
+     */
+    public static void write(Disk disk, String directory, RegistryState state) {
+        byte[] payload = encode(state);
+        byte[] bytes = new byte[FileHeader.BYTES + payload.length + FileFooter.BYTES];
+        MemorySegment image = MemorySegment.ofArray(bytes);
+        new FileHeader(FORMAT, VERSION, 0, state.logId(), FILE_ID).write(image, 0);
+        System.arraycopy(payload, 0, bytes, FileHeader.BYTES, payload.length);
+        int checksum = new Crc32c().compute(image, FileHeader.BYTES, payload.length);
+        new FileFooter(FileHeader.BYTES, payload.length, checksum, state.logId(), FILE_ID)
+                .write(image, FileHeader.BYTES + (long) payload.length);
+        String draft = directory + "/" + DRAFT;
+        if (disk.exists(draft)) {
+            disk.delete(draft);
+        }
+        try (DiskFile file = disk.create(draft)) {
+            file.write(0, image, 0, bytes.length);
+            file.sync();
+        }
+        try {
+            disk.rename(draft, directory + "/" + NAME);
+            disk.syncDirectory(directory);
+        } catch (StorageIoException uncertain) {
+            throw new StoreFailedException(
+                    "the registry of %s could not be replaced for sure: %s; reopen the log"
+                            .formatted(directory, uncertain.getMessage()),
+                    uncertain);
+        }
+    }
+
+    /**
+     * Reads the file.
+     *
+     * @throws CorruptionException if it is damaged
+     */
+    public static RegistryState read(Disk disk, String directory) {
+        try (DiskFile file = disk.openReadOnly(directory + "/" + NAME)) {
+            FileHeader header = FileHeader.readFrom(file).check(file.name(), FORMAT, VERSION);
+            header.checkOwner(file.name(), header.storeId(), FILE_ID);
+            long fileBytes = file.size();
+            FileFooter footer =
+                    FileFooter.readFrom(file).checkOwner(file.name(), fileBytes, header);
+            long wanted = fileBytes - FileHeader.BYTES - FileFooter.BYTES;
+            if (footer.payloadOffset() != FileHeader.BYTES
+                    || footer.payloadBytes() != wanted
+                    || wanted > BYTES_MAX) {
+                throw new CorruptionException(
+                        file.name(),
+                        fileBytes - FileFooter.BYTES,
+                        "payload",
+                        wanted + " bytes at " + FileHeader.BYTES,
+                        footer.payloadBytes() + " bytes at " + footer.payloadOffset());
+            }
+            byte[] payload = new byte[(int) wanted];
+            MemorySegment target = MemorySegment.ofArray(payload);
+            int byteCount = file.read(FileHeader.BYTES, target, 0, payload.length);
+            if (byteCount < payload.length) {
+                throw new CorruptionException(
+                        file.name(), byteCount, "payload", wanted + " bytes", byteCount + " bytes");
+            }
+            footer.checkPayload(file.name(), target, 0);
+            return decode(file.name(), header.storeId(), payload);
+        }
+    }
+
+    private static byte[] encode(RegistryState state) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (DataOutputStream out = new DataOutputStream(bytes)) {
+            out.writeInt(state.shape().pageBytes());
+            out.writeInt(state.shape().ringPageCount());
+            out.writeInt(state.shape().segmentPageCount());
+            out.writeUTF(PsfSet.empty(state.parser()).text());
+            out.writeInt(state.psfs().size());
+            for (RegisteredPsf psf : state.psfs()) {
+                out.writeUTF(psf.name());
+                out.writeUTF(psf.definition().text());
+                out.writeBoolean(psf.active());
+                out.writeInt(psf.intervals().size());
+                for (Interval interval : psf.intervals()) {
+                    out.writeLong(interval.from());
+                    out.writeLong(interval.to());
+                }
+            }
+        } catch (IOException e) {
+            // a definition of more than 65,535 bytes; anything else is impossible
+            throw new InvalidRequestException("a PSF's definition is too long: " + e, e);
+        }
+        return bytes.toByteArray();
+    }
+
+    private static RegistryState decode(String name, long logId, byte[] payload) {
+        try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(payload))) {
+            LogShape shape = new LogShape(in.readInt(), in.readInt(), in.readInt());
+            PsfSet empty = PsfSet.parse(in.readUTF());
+            List<RegisteredPsf> psfs = new ArrayList<>();
+            int count = in.readInt();
+            for (int id = 0; id < count; id++) {
+                String psfName = in.readUTF();
+                PsfDefinition definition = PsfDefinition.parse(in.readUTF());
+                boolean active = in.readBoolean();
+                List<Interval> intervals = new ArrayList<>();
+                int intervalCount = in.readInt();
+                for (int i = 0; i < intervalCount; i++) {
+                    intervals.add(new Interval(in.readLong(), in.readLong()));
+                }
+                psfs.add(new RegisteredPsf(id, psfName, definition, active, intervals));
+            }
+            if (in.available() != 0) {
+                throw new IOException("%d bytes too many".formatted(in.available()));
+            }
+            return new RegistryState(logId, shape, empty.parser(), psfs);
+        } catch (IOException | InvalidRequestException wrong) {
+            // the checksum is right, so this is a writer's fault rather than the disk's; say so
+            throw new CorruptionException(
+                    name, FileHeader.BYTES, "payload", "a registry", String.valueOf(wrong));
+        }
+    }
+}

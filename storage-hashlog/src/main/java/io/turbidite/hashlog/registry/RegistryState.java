@@ -1,0 +1,110 @@
+package io.turbidite.hashlog.registry;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.hashlog.log.LogShape;
+import io.turbidite.hashlog.parse.ParserSpec;
+import io.turbidite.hashlog.psf.Properties;
+import io.turbidite.hashlog.psf.PsfDefinition;
+import io.turbidite.hashlog.psf.PsfSet;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+/**
+ * Everything durable about a log that is not in its pages: who it is, how it is shaped, its PSFs.
+ *
+ * <p><em>Immutable;</em> a change is another state, written whole by {@link RegistryFile}.
+ *
+ * @param logId random, of the log
+ * @param parser reads the records
+ * @param psfs by id, ascending and without gaps: also those that were deregistered
+ */
+public record RegistryState(
+        long logId, LogShape shape, ParserSpec parser, List<RegisteredPsf> psfs) {
+
+    public RegistryState {
+        psfs = List.copyOf(psfs);
+    }
+
+    /** The registry of a log that has no PSF yet. */
+    public static RegistryState fresh(long logId, LogShape shape, ParserSpec parser) {
+        return new RegistryState(logId, shape, parser, List.of());
+    }
+
+    /**
+     * With one more active PSF, of the next id, indexed nowhere yet.
+     *
+     * @throws InvalidRequestException if an active PSF has the name, or ids are used up
+     */
+    public RegistryState registered(String name, PsfDefinition definition) {
+        if (name.isBlank() || name.length() > 256) {
+            throw new InvalidRequestException(
+                    "a PSF's name must have 1 to 256 characters: '%s'".formatted(name));
+        }
+        if (active(name) != null) {
+            throw new InvalidRequestException(
+                    "a PSF '%s' is registered: deregister it first, or take another name"
+                            .formatted(name));
+        }
+        if (psfs.size() > Properties.PSF_ID_MAX) {
+            throw new InvalidRequestException(
+                    "%d PSFs have been registered, which is all a log can have: open a new log"
+                            .formatted(psfs.size()));
+        }
+        List<RegisteredPsf> more = new ArrayList<>(psfs);
+        more.add(new RegisteredPsf(psfs.size(), name, definition, true, List.of()));
+        return withPsfs(more);
+    }
+
+    /** With what {@code change} makes of PSF {@code id}. */
+    public RegistryState changed(int id, UnaryOperator<RegisteredPsf> change) {
+        List<RegisteredPsf> other = new ArrayList<>(psfs);
+        other.set(id, change.apply(psf(id)));
+        return withPsfs(other);
+    }
+
+    /** Recovery: the log ends at {@code end}. */
+    public RegistryState clipped(long end) {
+        return withPsfs(psfs.stream().map(psf -> psf.clipped(end)).toList());
+    }
+
+    /**
+     * The PSF of this id.
+     *
+     * @throws InvalidRequestException if there never was one
+     */
+    public RegisteredPsf psf(int id) {
+        if (id < 0 || id >= psfs.size()) {
+            throw new InvalidRequestException("there is no PSF of id %d".formatted(id));
+        }
+        return psfs.get(id);
+    }
+
+    /** The active PSF of this name, or null. */
+    public @Nullable RegisteredPsf active(String name) {
+        for (RegisteredPsf psf : psfs) {
+            if (psf.active() && psf.name().equals(name)) {
+                return psf;
+            }
+        }
+        return null;
+    }
+
+    /** The active ones, to make extractors of. */
+    public PsfSet activeSet() {
+        PsfSet set = PsfSet.empty(parser);
+        for (RegisteredPsf psf : psfs) {
+            if (psf.active()) {
+                set = set.with(psf.id(), psf.definition());
+            }
+        }
+        return set;
+    }
+
+    private RegistryState withPsfs(List<RegisteredPsf> others) {
+        return new RegistryState(logId, shape, parser, others);
+    }
+}

@@ -1,0 +1,426 @@
+package io.turbidite.hashlog.table;
+
+import static io.turbidite.hashlog.table.EntryWord.FOLDED;
+import static io.turbidite.hashlog.table.EntryWord.FROZEN;
+import static io.turbidite.hashlog.table.EntryWord.TENTATIVE;
+
+import io.turbidite.core.memory.NativeMemory;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+
+/**
+ * One generation of the table: buckets of one cache line, seven entries and an overflow word each.
+ *
+ * <p><em>Thread-safe by compare-and-swap on words.</em> Users are protected by an epoch: the memory is freed
+ * when a larger generation has taken over and all epochs have passed.
+ *
+ * <p>Which bucket. The first generation takes the lower bits of the hash. Each doubling takes one more bit
+ * from the top of the tag, below the bits taken before; so a bucket splits exactly by what its entries say,
+ * without looking at a record, for up to {@link #DOUBLING_COUNT_MAX} doublings. The price is a tag that
+ * tells fewer properties of one bucket apart, which readers don't mind: they compare the property at every
+ * hop of a chain.
+ *
+ * <p>Claiming a slot (FASTER's two phases): 1. store the entry tentatively in a free slot; 2. look through
+ * the bucket again; if there is a twin of the same tag, tentative or not, give the slot back and start over;
+ * 3. clear the tentative bit. Two claims can't both miss each other, since both stored before they looked.
+ *
+ * <p>Freezing (growth): the mover sets the frozen bit in every word of a bucket, free ones too. From then on
+ * no compare-and-swap succeeds there; whoever fails goes to the next generation.
+ *
+ * <p>Folding: when no overflow bucket is left and the budget gives no larger generation, the last bucket of
+ * the line is marked, and tags without an entry share the chain of the first bucket's slot 0 from then on.
+ * Chains mix properties then and get longer, but nothing is refused and nothing lost. The mark is never
+ * taken back: slots that come free stay free.
+ */
+final class Buckets {
+    static final int BUCKET_BYTES = 64;
+    static final int ENTRY_COUNT = 7;
+
+    /** Tag bits that growth may use; 6 are left to tell properties of one bucket apart. */
+    static final int DOUBLING_COUNT_MAX = 8;
+
+    /** What moves at once; a writer that needs one of them waits for all, some microseconds. */
+    static final int CHUNK_BUCKETS = 64;
+
+    static final int UNMOVED = 0;
+    static final int MOVING = 1;
+    static final int MOVED = 2;
+
+    private static final int OVERFLOW = ENTRY_COUNT * 8;
+    private static final VarHandle WORDS = ValueLayout.JAVA_LONG.varHandle();
+
+    /** A look that has to be taken again. */
+    private static final int AGAIN = -1;
+
+    final MemorySegment memory;
+    final int baseBits;
+    final int doublings;
+
+    /** State of each chunk while this generation is moved to the next. */
+    final AtomicIntegerArray chunks;
+
+    final AtomicInteger movedChunkCount = new AtomicInteger();
+
+    private final Arena arena;
+    private final int bucketCount;
+    private final int overflowCountMax;
+
+    /** Overflow buckets taken; index 0 is none. */
+    private final AtomicInteger overflowTaken = new AtomicInteger(1);
+
+    /** Overflow buckets that moved entries may need: not for new ones until the move is done. */
+    private volatile int overflowReserved;
+
+    Buckets(int baseBits, int doublings, int overflowReserved) {
+        this.baseBits = baseBits;
+        this.doublings = doublings;
+        this.bucketCount = 1 << (baseBits + doublings);
+        this.overflowCountMax = overflowCount(bucketCount);
+        this.overflowReserved = overflowReserved;
+        this.chunks = new AtomicIntegerArray((bucketCount + CHUNK_BUCKETS - 1) / CHUNK_BUCKETS);
+        this.arena = Arena.ofShared();
+        boolean done = false;
+        try {
+            this.memory = NativeMemory.allocate(arena, bytes(bucketCount), BUCKET_BYTES);
+            done = true;
+        } finally {
+            if (!done) {
+                arena.close();
+            }
+        }
+    }
+
+    /** Bytes of a generation of {@code bucketCount} buckets with its overflow buckets. */
+    static long bytes(long bucketCount) {
+        return (bucketCount + overflowCount((int) bucketCount)) * BUCKET_BYTES;
+    }
+
+    private static int overflowCount(int bucketCount) {
+        return bucketCount / 2 + 1;
+    }
+
+    int bucketCount() {
+        return bucketCount;
+    }
+
+    int overflowCountMax() {
+        return overflowCountMax;
+    }
+
+    int overflowTaken() {
+        return overflowTaken.get() - 1;
+    }
+
+    /** Moved entries have their places: what was reserved for them is for all. */
+    void moveDone() {
+        overflowReserved = 0;
+    }
+
+    /** The bucket of a hash: its lower bits, and above them its upper bits as far as growth took them. */
+    int bucketOf(long hash) {
+        int low = (int) hash & ((1 << baseBits) - 1);
+        return doublings == 0 ? low : (int) (hash >>> (64 - doublings)) << baseBits | low;
+    }
+
+    int chunkOf(long hash) {
+        return bucketOf(hash) / CHUNK_BUCKETS;
+    }
+
+    /** Loads the bucket's first word, to have its line in the cache when it is needed. */
+    long touch(long hash) {
+        return memory.get(ValueLayout.JAVA_LONG, offsetOf(bucketOf(hash)));
+    }
+
+    long load(long offset) {
+        return (long) WORDS.getAcquire(memory, offset);
+    }
+
+    /** Swaps with the effects of a release on success. */
+    boolean swap(long offset, long expected, long word) {
+        return WORDS.compareAndSet(memory, offset, expected, word);
+    }
+
+    // ---- looking up -----------------------------------------------------------------------------
+
+    /** The newest address of the hash's chain, 0 if there is none. */
+    long headOf(long hash) {
+        long tag = EntryWord.tagOf(hash);
+        long first = offsetOf(bucketOf(hash));
+        for (long bucket = first; ; ) {
+            for (int i = 0; i < ENTRY_COUNT; i++) {
+                long word = load(bucket + i * 8L);
+                if (EntryWord.hasTag(word, tag) && !EntryWord.isTentative(word)) {
+                    return EntryWord.address(word);
+                }
+            }
+            long overflow = load(bucket + OVERFLOW);
+            if ((overflow & EntryWord.OVERFLOW_MASK) == 0) {
+                boolean folded = (overflow & FOLDED) != 0;
+                long word = folded ? load(first) : 0;
+                return EntryWord.isTentative(word) ? 0 : EntryWord.address(word);
+            }
+            bucket = overflowOffset(overflow);
+        }
+    }
+
+    /**
+     * Finds the hash's entry, or makes one that holds {@code address}.
+     *
+     * @param into the slot found; {@link HashTable.Slot#claimed} if it was made
+     * @return false if the bucket is frozen: go to the next generation
+     */
+    boolean findOrClaim(long hash, long address, HashTable.Slot into) {
+        while (true) {
+            int outcome = lookOrClaim(hash, address, into);
+            if (outcome != AGAIN) {
+                return outcome != 0;
+            }
+            Thread.onSpinWait();
+        }
+    }
+
+    /** 1 done, 0 frozen, or {@link #AGAIN}. */
+    private int lookOrClaim(long hash, long address, HashTable.Slot into) {
+        long tag = EntryWord.tagOf(hash);
+        long first = offsetOf(bucketOf(hash));
+        long free = -1;
+        for (long bucket = first; ; ) {
+            for (int i = 0; i < ENTRY_COUNT; i++) {
+                long offset = bucket + i * 8L;
+                long word = load(offset);
+                if (word < 0) {
+                    return 0;
+                }
+                if (word == 0) {
+                    free = free < 0 ? offset : free;
+                } else if (EntryWord.hasTag(word, tag)) {
+                    return EntryWord.isTentative(word) ? AGAIN : into.found(this, offset, word);
+                }
+            }
+            long overflow = load(bucket + OVERFLOW);
+            if (overflow < 0) {
+                return 0;
+            }
+            if ((overflow & EntryWord.OVERFLOW_MASK) != 0) {
+                bucket = overflowOffset(overflow);
+            } else if ((overflow & FOLDED) != 0) {
+                return lookFolded(first, tag, address, into);
+            } else if (free >= 0) {
+                return claim(free, first, tag, address, into);
+            } else {
+                extend(bucket);
+                return AGAIN;
+            }
+        }
+    }
+
+    /** All further tags of a folded bucket share slot 0, whatever its tag is. */
+    private int lookFolded(long first, long tag, long address, HashTable.Slot into) {
+        long word = load(first);
+        if (word < 0) {
+            return 0;
+        }
+        if (EntryWord.isTentative(word)) {
+            return AGAIN;
+        }
+        if (word != 0) {
+            return into.found(this, first, word);
+        }
+        long claimed = tag | address;
+        return swap(first, 0, claimed) ? into.claimed(this, first, claimed) : AGAIN;
+    }
+
+    private int claim(long free, long first, long tag, long address, HashTable.Slot into) {
+        long tentative = tag | address | TENTATIVE;
+        if (!swap(free, 0, tentative)) {
+            return AGAIN;
+        }
+        int twin = lookForTwin(free, first, tag);
+        if (twin != 1) {
+            boolean given = swap(free, tentative, 0);
+            assert given || EntryWord.isFrozen(load(free)) : "somebody else ended our claim";
+            return twin;
+        }
+        long claimed = tag | address;
+        return swap(free, tentative, claimed) ? into.claimed(this, free, claimed) : 0;
+    }
+
+    /** 1 if ours is the only one of the tag, 0 if frozen, AGAIN if there is a twin or the bucket folded. */
+    private int lookForTwin(long own, long first, long tag) {
+        for (long bucket = first; ; ) {
+            for (int i = 0; i < ENTRY_COUNT; i++) {
+                long offset = bucket + i * 8L;
+                long word = load(offset);
+                if (word < 0) {
+                    return 0;
+                }
+                if (offset != own && EntryWord.hasTag(word, tag)) {
+                    return AGAIN;
+                }
+            }
+            long overflow = load(bucket + OVERFLOW);
+            if (overflow < 0) {
+                return 0;
+            }
+            if ((overflow & FOLDED) != 0) {
+                return AGAIN;
+            }
+            if ((overflow & EntryWord.OVERFLOW_MASK) == 0) {
+                return 1;
+            }
+            bucket = overflowOffset(overflow);
+        }
+    }
+
+    /** Hangs an empty bucket on a full one, or folds it if there is none left. */
+    private void extend(long bucket) {
+        int index = takeOverflow(overflowReserved);
+        if (index == 0) {
+            swap(bucket + OVERFLOW, 0, FOLDED);
+            return;
+        }
+        if (!swap(bucket + OVERFLOW, 0, index)) {
+            giveBack(index);
+        }
+    }
+
+    /** An overflow bucket that is all zeros, or 0. */
+    private int takeOverflow(int reserved) {
+        while (true) {
+            int index = overflowTaken.get();
+            if (index >= overflowCountMax - reserved) {
+                return 0;
+            }
+            if (overflowTaken.compareAndSet(index, index + 1)) {
+                return index;
+            }
+        }
+    }
+
+    /** A lost race's bucket: given back if it is still the newest, else left unused. */
+    private void giveBack(int index) {
+        overflowTaken.compareAndSet(index + 1, index);
+    }
+
+    // ---- moving to the next generation ----------------------------------------------------------
+
+    /** Freezes the chunk's buckets and copies their entries; called by the one who took the chunk. */
+    void moveChunk(int chunk, Buckets next) {
+        int end = Math.min(bucketCount, (chunk + 1) * CHUNK_BUCKETS);
+        for (int b = chunk * CHUNK_BUCKETS; b < end; b++) {
+            moveBucket(b, next);
+        }
+        chunks.set(chunk, MOVED);
+        movedChunkCount.incrementAndGet();
+    }
+
+    private void moveBucket(int index, Buckets next) {
+        long first = offsetOf(index);
+        boolean folded = freeze(first);
+        int low = index & ((1 << baseBits) - 1);
+        int high = index >>> baseBits << 1;
+        int left = high << baseBits | low;
+        int right = (high | 1) << baseBits | low;
+        long foldedHead = folded ? load(first) & ~FROZEN : 0;
+        if (folded && !EntryWord.isTentative(foldedHead)) {
+            // First, so that it is slot 0 of both: its chain has properties of both.
+            next.append(left, foldedHead);
+            next.append(right, foldedHead);
+        }
+        for (long bucket = first; ; ) {
+            for (int i = 0; i < ENTRY_COUNT; i++) {
+                long word = load(bucket + i * 8L) & ~FROZEN;
+                boolean isHead = folded && bucket == first && i == 0;
+                if (word != 0 && !EntryWord.isTentative(word) && !isHead) {
+                    long bit =
+                            word >>> (EntryWord.ADDRESS_BITS + EntryWord.TAG_BITS - 1 - doublings);
+                    next.append((bit & 1) == 0 ? left : right, word);
+                }
+            }
+            long overflow = load(bucket + OVERFLOW);
+            if ((overflow & EntryWord.OVERFLOW_MASK) == 0) {
+                break;
+            }
+            bucket = overflowOffset(overflow);
+        }
+        if (folded) {
+            next.fold(left);
+            next.fold(right);
+        }
+    }
+
+    /** Freezes a bucket and its overflow buckets. Returns whether it was folded. */
+    private boolean freeze(long first) {
+        for (long bucket = first; ; ) {
+            for (int i = 0; i < ENTRY_COUNT; i++) {
+                freezeWord(bucket + i * 8L);
+            }
+            long overflow = freezeWord(bucket + OVERFLOW);
+            if ((overflow & EntryWord.OVERFLOW_MASK) == 0) {
+                return (overflow & FOLDED) != 0;
+            }
+            bucket = overflowOffset(overflow);
+        }
+    }
+
+    private long freezeWord(long offset) {
+        return (long) WORDS.getAndBitwiseOr(memory, offset, FROZEN);
+    }
+
+    /** Adds an entry to a bucket that nobody else can reach yet. */
+    private void append(int index, long word) {
+        for (long bucket = offsetOf(index); ; ) {
+            for (int i = 0; i < ENTRY_COUNT; i++) {
+                if (load(bucket + i * 8L) == 0) {
+                    WORDS.setRelease(memory, bucket + i * 8L, word);
+                    return;
+                }
+            }
+            long overflow = load(bucket + OVERFLOW);
+            if (overflow == 0) {
+                int taken = takeOverflow(0);
+                if (taken == 0) {
+                    throw new IllegalStateException("no bucket for a moved entry: " + this);
+                }
+                WORDS.setRelease(memory, bucket + OVERFLOW, (long) taken);
+                overflow = taken;
+            }
+            bucket = overflowOffset(overflow);
+        }
+    }
+
+    private void fold(int index) {
+        long bucket = offsetOf(index);
+        long overflow = load(bucket + OVERFLOW);
+        while ((overflow & EntryWord.OVERFLOW_MASK) != 0) {
+            bucket = overflowOffset(overflow);
+            overflow = load(bucket + OVERFLOW);
+        }
+        WORDS.setRelease(memory, bucket + OVERFLOW, FOLDED);
+    }
+
+    // ---- helpers --------------------------------------------------------------------------------
+
+    private static long offsetOf(int bucket) {
+        return (long) bucket * BUCKET_BYTES;
+    }
+
+    private long overflowOffset(long overflow) {
+        return (bucketCount + (overflow & EntryWord.OVERFLOW_MASK)) * BUCKET_BYTES;
+    }
+
+    void close() {
+        arena.close();
+    }
+
+    @Override
+    public String toString() {
+        return "Buckets[%d buckets, %d of %d overflow buckets]"
+                .formatted(bucketCount, overflowTaken(), overflowCountMax);
+    }
+}

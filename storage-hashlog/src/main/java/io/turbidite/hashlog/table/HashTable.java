@@ -1,0 +1,266 @@
+package io.turbidite.hashlog.table;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.epoch.Epochs;
+import io.turbidite.core.memory.MemoryBudget;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.Objects;
+
+/**
+ * From the hash of a property to the newest key pointer of its chain; grows while sessions go on.
+ *
+ * <p><em>Thread-safe;</em> every call but {@link #grow} and {@link #close} is made under the protection of an
+ * epoch. Owns its memory, charged to one account.
+ *
+ * <p>Growth. A larger generation is put beside the current one; the background, and every session that needs
+ * a bucket which has not moved, move it chunk by chunk; then the larger one is the current one, and the old
+ * memory is freed when all epochs have passed. Readers go to the larger one for chunks that have moved.
+ */
+public final class HashTable {
+    /** Overflow buckets per bucket from which on the table wants to grow: about 5 entries per bucket. */
+    private static final int GROW_SHARE = 8;
+
+    /** Chunks moved in one background step. */
+    private static final int STEP_CHUNKS = 256;
+
+    private final Epochs epochs;
+    private final MemoryBudget.Account account;
+
+    /** The current generation, and the one it is being moved to. */
+    private volatile Generations generations;
+
+    private volatile boolean refused;
+
+    private HashTable(Epochs epochs, MemoryBudget.Account account, Buckets first) {
+        this.epochs = epochs;
+        this.account = account;
+        this.generations = new Generations(first, null);
+    }
+
+    /**
+     * An empty table of 2^{@code bucketBits} buckets.
+     *
+     * @param bucketBits 6 to 26
+     * @throws InvalidRequestException if the account has no room for it
+     */
+    public static HashTable create(int bucketBits, Epochs epochs, MemoryBudget.Account account) {
+        if (bucketBits < 6 || bucketBits > 26) {
+            throw new InvalidRequestException(
+                    "a hash table must have 2^6 to 2^26 buckets, not 2^" + bucketBits);
+        }
+        long bytes = Buckets.bytes(1L << bucketBits);
+        if (!account.reserve(bytes)) {
+            throw new InvalidRequestException(
+                    "a hash table of %d bytes does not fit the memory budget: %s"
+                            .formatted(bytes, account));
+        }
+        boolean done = false;
+        try {
+            HashTable table = new HashTable(epochs, account, new Buckets(bucketBits, 0, 0));
+            done = true;
+            return table;
+        } finally {
+            if (!done) {
+                account.release(bytes);
+            }
+        }
+    }
+
+    /** Where an entry was found or made; reused by its session. <em>Confined to one thread.</em> */
+    public static final class Slot {
+        private @Nullable Buckets buckets;
+        private long offset;
+        private long word;
+        private boolean claimed;
+
+        int found(Buckets in, long at, long content) {
+            buckets = in;
+            offset = at;
+            word = content;
+            claimed = false;
+            return 1;
+        }
+
+        int claimed(Buckets in, long at, long content) {
+            found(in, at, content);
+            claimed = true;
+            return 1;
+        }
+
+        /** Whether the entry is new and already holds the address it was asked for. */
+        public boolean isClaimed() {
+            return claimed;
+        }
+
+        /** The address in the entry when it was last looked at. */
+        public long address() {
+            return EntryWord.address(word);
+        }
+
+        /**
+         * Puts {@code newAddress} in the place of {@link #address()}.
+         *
+         * @return false if the entry has changed or moved since
+         */
+        public boolean swing(long newAddress) {
+            Buckets in = Objects.requireNonNull(buckets);
+            return in.swap(offset, word, (word & ~EntryWord.ADDRESS_MASK) | newAddress);
+        }
+
+        /**
+         * Looks at the entry again.
+         *
+         * @return false if it has moved: find it again
+         */
+        public boolean reload() {
+            Buckets in = Objects.requireNonNull(buckets);
+            word = in.load(offset);
+            return !EntryWord.isFrozen(word);
+        }
+    }
+
+    /** Loads a line that {@link #findOrClaim} will need; several at a time hide one another's misses. */
+    public long touch(long hash) {
+        return generations.current.touch(hash);
+    }
+
+    /** The newest address of the chain of {@code hash}, 0 if there is none. */
+    public long headOf(long hash) {
+        Generations now = generations;
+        Buckets next = now.next;
+        if (next != null && now.current.chunks.get(now.current.chunkOf(hash)) == Buckets.MOVED) {
+            return next.headOf(hash);
+        }
+        return now.current.headOf(hash);
+    }
+
+    /** Finds the entry of {@code hash}, or makes one that holds {@code address}. */
+    public void findOrClaim(long hash, long address, Slot into) {
+        while (true) {
+            Generations now = generations;
+            Buckets next = now.next;
+            if (next != null) {
+                move(now.current, next, now.current.chunkOf(hash));
+                if (next.findOrClaim(hash, address, into)) {
+                    return;
+                }
+            } else if (now.current.findOrClaim(hash, address, into)) {
+                return;
+            }
+            Thread.onSpinWait(); // frozen: the generations have changed
+        }
+    }
+
+    // ---- growth ---------------------------------------------------------------------------------
+
+    /** Whether {@link #grow} has something to do. */
+    public boolean wantsGrowth() {
+        Generations now = generations;
+        return now.next != null
+                || (!refused
+                        && now.current.doublings < Buckets.DOUBLING_COUNT_MAX
+                        && now.current.overflowTaken() > now.current.bucketCount() / GROW_SHARE);
+    }
+
+    /**
+     * Starts a growth that is wanted, or moves some of the table; called by one background worker.
+     *
+     * @return whether there is more to move
+     */
+    public boolean grow() {
+        Generations now = generations;
+        Buckets next = now.next;
+        if (next == null) {
+            return wantsGrowth() && start(now.current);
+        }
+        Buckets from = now.current;
+        int moved = 0;
+        for (int c = 0; c < from.chunks.length() && moved < STEP_CHUNKS; c++) {
+            if (from.chunks.get(c) == Buckets.UNMOVED) {
+                move(from, next, c);
+                moved++;
+            }
+        }
+        if (from.movedChunkCount.get() < from.chunks.length()) {
+            return true;
+        }
+        next.moveDone();
+        generations = new Generations(next, null);
+        epochs.bump(() -> {
+            from.close();
+            account.release(Buckets.bytes(from.bucketCount()));
+        });
+        return false;
+    }
+
+    private boolean start(Buckets from) {
+        long bytes = Buckets.bytes(2L * from.bucketCount());
+        if (!account.reserve(bytes)) {
+            refused = true;
+            return false;
+        }
+        Buckets next = null;
+        try {
+            next = new Buckets(from.baseBits, from.doublings + 1, from.overflowCountMax());
+        } finally {
+            if (next == null) {
+                account.release(bytes);
+            }
+        }
+        generations = new Generations(from, next);
+        return true;
+    }
+
+    /** Moves a chunk, or waits for who is at it. */
+    private static void move(Buckets from, Buckets next, int chunk) {
+        int state = from.chunks.get(chunk);
+        if (state == Buckets.UNMOVED
+                && from.chunks.compareAndSet(chunk, Buckets.UNMOVED, Buckets.MOVING)) {
+            from.moveChunk(chunk, next);
+            return;
+        }
+        while (from.chunks.get(chunk) != Buckets.MOVED) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Buckets of the current generation. */
+    public int bucketCount() {
+        return generations.current.bucketCount();
+    }
+
+    /** Overflow buckets in use in the current generation. */
+    public int overflowBucketCount() {
+        return generations.current.overflowTaken();
+    }
+
+    /** Whether the budget refused to let the table grow: chains will share entries. */
+    public boolean isGrowthRefused() {
+        return refused;
+    }
+
+    /** Frees the memory; nobody uses the table any more. */
+    public void close() {
+        Generations now = generations;
+        release(now.current);
+        Buckets next = now.next;
+        if (next != null) {
+            release(next);
+        }
+    }
+
+    private void release(Buckets buckets) {
+        buckets.close();
+        account.release(Buckets.bytes(buckets.bucketCount()));
+    }
+
+    /** Both at once, so that nobody sees one without the other. */
+    private record Generations(Buckets current, @Nullable Buckets next) {}
+
+    @Override
+    public String toString() {
+        return "HashTable[%s]".formatted(generations);
+    }
+}

@@ -1,0 +1,13 @@
+/**
+ * The subset hash index's entry point (FISH19 §4.2, the table of FASTER): from the hash of a property to the
+ * newest key pointer of its chain.
+ *
+ * <p>Holds {@link io.turbidite.hashlog.table.HashTable}, cache-line buckets off the heap with tags, the
+ * tentative protocol and growth while writers go on. Knows addresses and hashes; nothing of records,
+ * properties and the log. Invariant: a property has at most one entry, an entry's address only grows, and
+ * an entry that a reader misses was not there when it looked. Start reading at {@code Buckets}.
+ */
+@NullMarked
+package io.turbidite.hashlog.table;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,104 @@
+package io.turbidite.hashlog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.hashlog.chain.Property;
+import io.turbidite.hashlog.registry.RegisteredPsf;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+
+class HashLogTest {
+    private static final long SEED = Seeds.of("HashLogTest");
+
+    private static String event(int i) {
+        return "{\"id\":%d,\"type\":\"t%d\",\"text\":\"%s\"}"
+                .formatted(i, i % 3, "x".repeat(50 + i % 200));
+    }
+
+    private static String events(int from, int to) {
+        StringBuilder text = new StringBuilder();
+        for (int i = from; i < to; i++) {
+            text.append(event(i)).append('\n');
+        }
+        return text.toString();
+    }
+
+    @Test
+    void records_are_found_by_property_newest_first() {
+        try (LogBench bench = LogBench.simulated(SEED, null, LogBench.options())) {
+            int type = bench.register("type");
+            int id = bench.register("id");
+            try (IngestSession session = bench.log.openSession("s")) {
+                var batch = LogBench.segment(events(0, 30));
+                assertThat(session.ingest(batch, 0, batch.byteSize())).isEqualTo(30);
+            }
+            assertThat(bench.find(Property.ofInteger(id, 7))).containsExactly(event(7));
+            assertThat(bench.find(Property.ofInteger(id, 77))).isEmpty();
+            assertThat(bench.find(Property.ofText(type, "t1")))
+                    .containsExactly(
+                            event(28), event(25), event(22), event(19), event(16), event(13),
+                            event(10), event(7), event(4), event(1));
+        }
+    }
+
+    @Test
+    void a_log_larger_than_memory_is_read_back_from_its_segments() {
+        SimDisk disk = LogBench.disk(SEED);
+        try (LogBench bench = LogBench.simulated(SEED, disk, LogBench.options())) {
+            int type = bench.register("type");
+            try (IngestSession session = bench.log.openSession("s")) {
+                for (int i = 0; i < 5_000; i += 50) {
+                    var batch = LogBench.segment(events(i, i + 50));
+                    session.ingest(batch, 0, batch.byteSize());
+                }
+                session.awaitDurable();
+                assertThat(session.durableSerial()).isEqualTo(5_000);
+                assertThat(session.rejectedCount()).isZero();
+            }
+            assertThat(bench.log.log().head()).isGreaterThan(LogBench.SHAPE.ringBytes());
+            List<String> found = bench.find(Property.ofText(type, "t2"));
+            assertThat(found).hasSize(1_666).startsWith(event(4_997)).endsWith(event(2));
+        }
+        assertThat(disk.files()).anyMatch(name -> name.endsWith("00000001.pages"));
+        assertThat(disk.openHandleCount()).isZero();
+    }
+
+    @Test
+    void the_null_device_keeps_what_memory_holds() {
+        try (LogBench bench = LogBench.simulated(SEED, null, LogBench.options())) {
+            int type = bench.register("type");
+            try (IngestSession session = bench.log.openSession("s")) {
+                for (int i = 0; i < 5_000; i += 50) {
+                    var batch = LogBench.segment(events(i, i + 50));
+                    session.ingest(batch, 0, batch.byteSize());
+                }
+            }
+            assertThat(bench.log.log().begin()).isEqualTo(bench.log.log().head());
+            assertThat(bench.find(Property.ofText(type, "t2")))
+                    .hasSizeBetween(50, 400)
+                    .startsWith(event(4_997));
+        }
+    }
+
+    @Test
+    void a_psf_is_indexed_from_its_boundary_to_its_end() {
+        try (LogBench bench = LogBench.simulated(SEED, null, LogBench.options())) {
+            try (IngestSession session = bench.log.openSession("s")) {
+                var batch = LogBench.segment(events(0, 10));
+                session.ingest(batch, 0, batch.byteSize());
+                int type = bench.register("type");
+                session.ingest(batch, 0, batch.byteSize());
+                RegisteredPsf ended = bench.log.deregister(type);
+                session.ingest(batch, 0, batch.byteSize());
+                assertThat(ended.active()).isFalse();
+                assertThat(ended.intervals()).hasSize(1);
+                assertThat(bench.find(Property.ofText(type, "t0"))).hasSize(4);
+                assertThat(bench.register("type")).as("ids are not reused").isEqualTo(1);
+            }
+        }
+    }
+}
