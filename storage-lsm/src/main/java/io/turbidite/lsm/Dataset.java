@@ -40,20 +40,27 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class Dataset implements Source {
     private final Store store;
-    private final DatasetSchema schema;
     private final List<Partition> partitions;
-    private final boolean blind;
     private final AtomicBoolean loading = new AtomicBoolean();
-    private final Pool<EagerMaintainer> maintainers;
+    private volatile Shape shape;
+    private volatile boolean dropped;
     private final Pool<Scratch> scratches;
 
     Dataset(Store store, DatasetSchema schema, List<Partition> partitions) {
         this.store = store;
-        this.schema = schema;
         this.partitions = List.copyOf(partitions);
-        this.maintainers = new Pool<>(() -> new EagerMaintainer(schema));
-        this.blind = new EagerMaintainer(schema).isBlind();
+        this.shape = Shape.of(schema);
         this.scratches = new Pool<>(() -> new Scratch(store, schema));
+    }
+
+    /** What goes by the schema of now; replaced as a whole while no write is in flight. */
+    private record Shape(DatasetSchema schema, boolean blind, Pool<EagerMaintainer> maintainers) {
+        static Shape of(DatasetSchema schema) {
+            return new Shape(
+                    schema,
+                    new EagerMaintainer(schema).isBlind(),
+                    new Pool<>(() -> new EagerMaintainer(schema)));
+        }
     }
 
     /** What one call needs; reused. */
@@ -175,37 +182,40 @@ public final class Dataset implements Source {
 
     /** A writer of encoded records for {@link #upsertRecord}; for one thread, reusable. */
     public RecordWriter newRecordWriter() {
-        return new RecordWriter(schema.type());
+        return new RecordWriter(schema().type());
     }
 
     /** Encodes the values of a primary key. */
     public KeySpec primaryKeySpec() {
-        return schema.primaryKey();
+        return schema().primaryKey();
     }
 
     @Override
     public String name() {
-        return schema.name();
+        return schema().name();
     }
 
     @Override
     public RecordType type() {
-        return schema.type();
+        return schema().type();
     }
 
     @Override
     public List<String> primaryKey() {
-        return schema.primaryKey().fields();
+        return schema().primaryKey().fields();
     }
 
     @Override
     public List<String> filterFields() {
-        return schema.filterFields();
+        return schema().filterFields();
     }
 
     @Override
     public List<IndexDescription> indexes() {
-        return schema.indexes().stream().map(IndexSchema::describe).toList();
+        return schema().indexes().stream()
+                .filter(IndexSchema::isReady)
+                .map(IndexSchema::describe)
+                .toList();
     }
 
     @Override
@@ -249,10 +259,26 @@ public final class Dataset implements Source {
     }
 
     /** Checks that the dataset takes writes. */
-    void checkNotLoading() {
+    void checkTakesWrites() {
         if (loading.get()) {
             throw beingLoaded();
         }
+        checkNotDropped();
+    }
+
+    /** Checks that the dataset is there. */
+    void checkNotDropped() {
+        if (dropped) {
+            throw new InvalidRequestException("dataset %s was dropped".formatted(name()));
+        }
+    }
+
+    void markDropped() {
+        dropped = true;
+    }
+
+    boolean isLoading() {
+        return loading.get();
     }
 
     private InvalidRequestException beingLoaded() {
@@ -274,7 +300,15 @@ public final class Dataset implements Source {
     }
 
     DatasetSchema schema() {
-        return schema;
+        return shape.schema();
+    }
+
+    /**
+     * Goes over to another schema(). Unless a tree is only left out, or none is added, no write may be in
+     * flight.
+     */
+    void install(DatasetSchema changed) {
+        shape = Shape.of(changed);
     }
 
     List<Partition> partitions() {
@@ -288,15 +322,18 @@ public final class Dataset implements Source {
     }
 
     boolean isBlind() {
-        return blind;
+        return shape.blind();
     }
 
     EagerMaintainer takeMaintainer() {
-        return maintainers.take();
+        return shape.maintainers().take();
     }
 
     void giveMaintainer(EagerMaintainer maintainer) {
-        maintainers.give(maintainer);
+        Shape now = shape;
+        if (maintainer.isOf(now.schema())) {
+            now.maintainers().give(maintainer);
+        }
     }
 
     /**
@@ -307,31 +344,40 @@ public final class Dataset implements Source {
     void appendKey(Slice record, ByteSink sink, Slice key) {
         Scratch scratch = scratches.take();
         sink.clear();
-        schema.primaryKey().append(scratch.view.wrap(record), sink);
+        schema().primaryKey().append(scratch.view.wrap(record), sink);
         if (sink.length() > Limits.KEY_BYTES_MAX) {
-            throw Limits.keyTooLong("primary key of " + schema.name(), sink.length());
+            throw Limits.keyTooLong("primary key of " + schema().name(), sink.length());
         }
         sink.asSlice(key);
         scratches.give(scratch);
-        if (!blind) {
-            EagerMaintainer maintainer = maintainers.take();
+        checkKeys(key, record);
+    }
+
+    /**
+     * Checks that every key that a record gives fits.
+     *
+     * @throws InvalidRequestException naming the index, if one is too long
+     */
+    void checkKeys(Slice key, Slice record) {
+        if (!isBlind()) {
+            EagerMaintainer maintainer = takeMaintainer();
             maintainer.check(key, record);
-            maintainers.give(maintainer);
+            giveMaintainer(maintainer);
         }
     }
 
     DuplicateKeyException duplicate(Slice key) {
         return new DuplicateKeyException(
-                schema.name(), schema.primaryKey().decode(key, 0).toString());
+                schema().name(), schema().primaryKey().decode(key, 0).toString());
     }
 
     private ByteSink encodeKey(ByteSink sink, Object[] values) {
-        if (values.length != schema.primaryKey().fields().size()) {
+        if (values.length != schema().primaryKey().fields().size()) {
             throw new InvalidRequestException("the primary key of %s is %s: %d values were given"
-                    .formatted(schema.name(), schema.primaryKey().fields(), values.length));
+                    .formatted(schema().name(), schema().primaryKey().fields(), values.length));
         }
         sink.clear();
-        schema.primaryKey().appendValues(sink, Arrays.asList(values));
+        schema().primaryKey().appendValues(sink, Arrays.asList(values));
         return sink;
     }
 
@@ -342,6 +388,6 @@ public final class Dataset implements Source {
 
     @Override
     public String toString() {
-        return "dataset " + schema.name();
+        return "dataset " + schema().name();
     }
 }

@@ -7,6 +7,7 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
@@ -16,11 +17,19 @@ import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionReads;
 import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.Version;
 
-/** A dataset at a registered snapshot. */
+import java.util.List;
+
+/**
+ * A dataset at a registered snapshot, with the indexes that were usable when the view was opened: if one is
+ * dropped meanwhile, a search of it fails, and another of its name is not taken for it.
+ */
 final class DatasetView implements ReadView {
     private final Dataset dataset;
+    private final DatasetSchema schema;
     private final ViewState state;
     private final Runnable onClose;
 
@@ -29,6 +38,7 @@ final class DatasetView implements ReadView {
      */
     DatasetView(Dataset dataset, ViewState state, Runnable onClose) {
         this.dataset = dataset;
+        this.schema = dataset.schema();
         this.state = state;
         this.onClose = onClose;
     }
@@ -41,6 +51,14 @@ final class DatasetView implements ReadView {
     @Override
     public long timestamp() {
         return state.timestamp();
+    }
+
+    @Override
+    public List<IndexDescription> indexes() {
+        return schema.indexes().stream()
+                .filter(IndexSchema::isReady)
+                .map(IndexSchema::describe)
+                .toList();
     }
 
     @Override
@@ -78,7 +96,7 @@ final class DatasetView implements ReadView {
     public IndexCursor search(int partition, String index, KeyRange range, FilterPredicate filter) {
         state.checkOpen();
         return PartitionReads.search(
-                dataset.partitions().get(partition), position(index), state, range, filter);
+                dataset.partitions().get(partition), index(index), state, range, filter);
     }
 
     @Override
@@ -100,7 +118,7 @@ final class DatasetView implements ReadView {
     @Override
     public long estimateSearch(String index, KeyRange range, FilterPredicate filter) {
         state.checkOpen();
-        int tree = 1 + position(index);
+        int tree = index(index).id();
         long entries = 0;
         for (Partition partition : dataset.partitions()) {
             entries += PartitionReads.estimate(partition, tree, range, filter);
@@ -108,13 +126,18 @@ final class DatasetView implements ReadView {
         return entries;
     }
 
-    private int position(String index) {
-        int position = dataset.schema().indexPosition(index);
-        if (position < 0) {
-            throw new InvalidRequestException(
-                    "dataset %s has no index '%s'".formatted(dataset.name(), index));
+    private IndexSchema index(String name) {
+        IndexSchema index = schema.catalog().find(name);
+        if (index == null || !index.isReady()) {
+            throw new InvalidRequestException("dataset %s has no index '%s'%s"
+                    .formatted(
+                            dataset.name(),
+                            name,
+                            index == null
+                                    ? ""
+                                    : " to search: it is " + index.state().label()));
         }
-        return position;
+        return index;
     }
 
     @Override

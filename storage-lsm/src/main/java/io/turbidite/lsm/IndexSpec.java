@@ -2,20 +2,31 @@ package io.turbidite.lsm;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
+import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.Maintenance;
 
 import java.util.List;
 
 /**
- * A secondary index to be created with its dataset. <em>Immutable.</em>
+ * A secondary index to be created, with its dataset or later. <em>Immutable.</em>
  *
  * @param name 1 to 64 of {@code [A-Za-z0-9_-]}, unique in its dataset
  * @param kind how it can be searched
  * @param fields declared fields, in key order; at least one
+ * @param unique whether two records may not have the same key; a key with a null or missing field is
+ *     equal to none
  */
-public record IndexSpec(String name, IndexDescription.Kind kind, List<String> fields) {
+public record IndexSpec(
+        String name, IndexDescription.Kind kind, List<String> fields, boolean unique) {
     public IndexSpec {
         Limits.checkName("index", name);
+        if (name.equals(IndexSchema.PRIMARY_NAME)) {
+            throw new InvalidRequestException(
+                    "no index may be named '%s': that is the primary".formatted(name));
+        }
         fields = List.copyOf(fields);
         if (fields.isEmpty()) {
             throw new InvalidRequestException("index %s names no field".formatted(name));
@@ -28,6 +39,23 @@ public record IndexSpec(String name, IndexDescription.Kind kind, List<String> fi
 
     /** A B+-tree over one or more fields. */
     public static IndexSpec btree(String name, String... fields) {
-        return new IndexSpec(name, IndexDescription.Kind.BTREE, List.of(fields));
+        return new IndexSpec(name, IndexDescription.Kind.BTREE, List.of(fields), false);
+    }
+
+    /** The same, but two records may not have the same key. */
+    public IndexSpec asUnique() {
+        return new IndexSpec(name, kind, fields, true);
+    }
+
+    /** What the engine makes of it for a dataset. */
+    IndexSchema resolve(
+            String dataset,
+            RecordType type,
+            int id,
+            Maintenance maintenance,
+            IndexSchema.State state) {
+        String use = "dataset %s: index %s".formatted(dataset, name);
+        return new IndexSchema(
+                id, name, kind, KeySpec.of(type, fields, use), maintenance, unique, state);
     }
 }

@@ -186,7 +186,8 @@ final class OpenStore {
             for (PartitionState partition : dataset.partitions()) {
                 partition
                         .trees()
-                        .forEach(tree -> tree.forEach(component -> named.add(component.fileId())));
+                        .forEach(tree -> tree.components()
+                                .forEach(component -> named.add(component.fileId())));
             }
         }
         Disk disk = substrate.disk();

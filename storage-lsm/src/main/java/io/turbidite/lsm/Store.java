@@ -28,7 +28,9 @@ import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexCatalog;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.IndexSchema.State;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 
@@ -165,17 +167,17 @@ public final class Store implements AutoCloseable {
         }
         List<IndexSchema> indexes = new ArrayList<>();
         for (IndexSpec index : spec.indexes()) {
-            KeySpec key = KeySpec.of(type, index.fields(), use + ": index " + index.name());
-            indexes.add(new IndexSchema(
-                    indexes.size() + 1, index.name(), index.kind(), key, spec.maintenance()));
+            indexes.add(index.resolve(
+                    spec.name(), type, indexes.size() + 1, spec.maintenance(), State.READY));
         }
         return new DatasetSchema(
                 id,
+                1,
                 spec.name(),
                 type,
                 primaryKey,
                 filter,
-                indexes,
+                IndexCatalog.of(spec.name(), indexes, indexes.size() + 1),
                 spec.partitions(),
                 spec.maintenance(),
                 spec.mergePolicy(),

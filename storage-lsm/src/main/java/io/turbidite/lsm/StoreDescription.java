@@ -6,6 +6,8 @@ import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.IndexSchema.State;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
@@ -28,9 +30,14 @@ public record StoreDescription(
         long watermark,
         long logBytes,
         List<DatasetDescription> datasets) {
-    /** A dataset. */
+    /**
+     * A dataset.
+     *
+     * @param schemaVersion 1 when it is created, one more after each change of its indexes
+     */
     public record DatasetDescription(
             String name,
+            int schemaVersion,
             String type,
             List<String> primaryKey,
             List<String> filterFields,
@@ -51,9 +58,17 @@ public record StoreDescription(
             long memoryBytes,
             List<IndexDescription> indexes) {}
 
-    /** An index of a partition; the first is the primary. */
+    /**
+     * An index of a partition; the first is the primary.
+     *
+     * @param state {@code ready}, {@code building} or {@code disabled}
+     */
     public record IndexDescription(
-            String name, List<String> fields, List<ComponentDescription> components) {}
+            String name,
+            List<String> fields,
+            boolean unique,
+            String state,
+            List<ComponentDescription> components) {}
 
     /**
      * A disk component, newest first.
@@ -84,6 +99,7 @@ public record StoreDescription(
             DatasetSchema schema = dataset.schema();
             datasets.add(new DatasetDescription(
                     schema.name(),
+                    schema.version(),
                     schema.type().toString(),
                     schema.primaryKey().fields(),
                     schema.filterFields(),
@@ -100,20 +116,33 @@ public record StoreDescription(
     }
 
     private static PartitionDescription of(Partition partition) {
-        DatasetSchema schema = partition.schema();
         Version pinned = partition.pin();
+        DatasetSchema schema = pinned.schema();
         try {
             List<IndexDescription> indexes = new ArrayList<>();
-            for (int tree = 0; tree < pinned.treeCount(); tree++) {
-                String name =
-                        tree == 0 ? "primary" : schema.indexes().get(tree - 1).name();
-                KeySpec key = tree == 0
-                        ? schema.primaryKey()
-                        : schema.indexes().get(tree - 1).key();
+            for (int tree : schema.treeIds()) {
+                IndexSchema index = schema.index(tree);
+                KeySpec key = index == null ? schema.primaryKey() : index.key();
                 List<ComponentDescription> components = pinned.tree(tree).stream()
                         .map(handle -> of(schema, handle))
                         .toList();
-                indexes.add(new IndexDescription(name, key.fields(), components));
+                String state = (index == null ? State.READY : index.state()).label();
+                indexes.add(new IndexDescription(
+                        schema.treeName(tree),
+                        key.fields(),
+                        index == null || index.unique(),
+                        state,
+                        components));
+            }
+            for (IndexSchema index : schema.catalog().all()) {
+                if (index.state() == State.DISABLED) {
+                    indexes.add(new IndexDescription(
+                            index.name(),
+                            index.key().fields(),
+                            index.unique(),
+                            index.state().label(),
+                            List.of()));
+                }
             }
             MemoryLayer frozen = pinned.frozen();
             long entries = pinned.current().tree(0).entryCount();

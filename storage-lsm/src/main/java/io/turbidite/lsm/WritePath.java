@@ -101,7 +101,7 @@ final class WritePath {
 
     private void writeInFlight(WriteBatch batch) {
         for (int i = 0; i < batch.size(); i++) {
-            batch.dataset(i).checkNotLoading();
+            batch.dataset(i).checkTakesWrites();
         }
         batch.resolveRepeats();
         background.awaitRoom();

@@ -3,6 +3,8 @@ package io.turbidite.core.scan;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 
+import java.util.List;
+
 /**
  * A source at one moment: everything up to {@link #timestamp()} and nothing after (D3).
  *
@@ -17,6 +19,14 @@ public interface ReadView extends AutoCloseable {
 
     int partitionCount();
 
+    /**
+     * The indexes that this view can search. Plan with these rather than with {@link Source#indexes}:
+     * an index may come or go between the two, and another of its name may be there by then.
+     */
+    default List<IndexDescription> indexes() {
+        return source().indexes();
+    }
+
     /** Copies the record with this encoded primary key into {@code record}; false if there is none. */
     boolean get(Slice primaryKey, ByteSink record);
 
@@ -26,6 +36,9 @@ public interface ReadView extends AutoCloseable {
     /**
      * The entries of a B+-tree index in {@code range}, in index order. For an index that is not {@code
      * alwaysValid} these are candidates.
+     *
+     * @throws io.turbidite.core.InvalidRequestException if there is no such index; from the cursor too, if
+     *     it is dropped meanwhile
      */
     IndexCursor search(int partition, String index, KeyRange range, FilterPredicate filter);
 

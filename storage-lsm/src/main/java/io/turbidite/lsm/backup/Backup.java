@@ -9,10 +9,10 @@ import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.ManifestState.TreeState;
 import io.turbidite.lsm.version.StoreFiles;
 
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -101,12 +101,8 @@ public final class Backup {
         Map<Long, ComponentHeader> headers = new HashMap<>();
         for (DatasetState dataset : state.datasets()) {
             for (int p = 0; p < dataset.partitions().size(); p++) {
-                List<List<ComponentState>> trees = dataset.partitions().get(p).trees();
-                for (int tree = 0; tree < trees.size(); tree++) {
-                    int indexId = tree == 0
-                            ? 0
-                            : dataset.schema().indexes().get(tree - 1).id();
-                    for (ComponentState component : trees.get(tree)) {
+                for (TreeState tree : dataset.partitions().get(p).trees()) {
+                    for (ComponentState component : tree.components()) {
                         long fileId = component.fileId();
                         headers.put(
                                 fileId,
@@ -115,7 +111,7 @@ public final class Backup {
                                         fileId,
                                         dataset.schema().id(),
                                         p,
-                                        indexId));
+                                        tree.indexId()));
                     }
                 }
             }
@@ -127,8 +123,10 @@ public final class Backup {
         long bytes = 0;
         for (DatasetState dataset : state.datasets()) {
             for (PartitionState partition : dataset.partitions()) {
-                for (List<ComponentState> tree : partition.trees()) {
-                    bytes += tree.stream().mapToLong(ComponentState::bytes).sum();
+                for (TreeState tree : partition.trees()) {
+                    bytes += tree.components().stream()
+                            .mapToLong(ComponentState::bytes)
+                            .sum();
                 }
             }
         }

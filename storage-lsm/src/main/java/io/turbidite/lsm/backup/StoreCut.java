@@ -65,9 +65,7 @@ final class StoreCut implements AutoCloseable {
     List<ComponentHandle> components() {
         List<ComponentHandle> all = new ArrayList<>();
         for (PartitionCut partition : partitions) {
-            for (int tree = 0; tree < partition.treeCount(); tree++) {
-                all.addAll(partition.tree(tree));
-            }
+            all.addAll(partition.components());
         }
         return all;
     }

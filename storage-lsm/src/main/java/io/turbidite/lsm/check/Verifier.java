@@ -81,7 +81,7 @@ public final class Verifier {
             Partition partition, BiConsumer<DiskComponent, Consumer<CorruptionException>> check) {
         Version pinned = partition.pin();
         try {
-            for (int tree = 0; tree < pinned.treeCount(); tree++) {
+            for (int tree : pinned.schema().treeIds()) {
                 long above = Long.MAX_VALUE;
                 for (ComponentHandle handle : pinned.tree(tree)) {
                     components++;
@@ -108,7 +108,9 @@ public final class Verifier {
             long live = countRecords(subject, partition);
             records += live;
             for (IndexSchema index : subject.schema().indexes()) {
-                checkIndex(subject, partition, index, live);
+                if (index.isReady()) {
+                    checkIndex(subject, partition, index, live);
+                }
             }
         } catch (CorruptionException damage) {
             report(damage.toString());

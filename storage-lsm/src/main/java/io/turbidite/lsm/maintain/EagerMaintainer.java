@@ -47,6 +47,11 @@ public final class EagerMaintainer {
         this.oldRecord = new RecordView(schema.type());
     }
 
+    /** Whether it goes by this schema. */
+    public boolean isOf(DatasetSchema other) {
+        return schema.equals(other);
+    }
+
     /** Whether a write can do without the old record. */
     public boolean isBlind() {
         return schema.indexes().isEmpty() && schema.filter().isEmpty();
@@ -109,6 +114,7 @@ public final class EagerMaintainer {
         List<IndexSchema> indexes = schema.indexes();
         for (int i = 0; i < indexes.size(); i++) {
             KeySpec spec = indexes.get(i).key();
+            int tree = indexes.get(i).id();
             entryKey(spec, newRecord, key, newKey).asSlice(newSlice);
             if (replaces) {
                 entryKey(spec, oldRecord, key, oldKey).asSlice(oldSlice);
@@ -117,10 +123,10 @@ public final class EagerMaintainer {
                     continue;
                 }
                 if (!sameKey) {
-                    layer.tree(1 + i).put(oldSlice, timestamp, true, NOTHING);
+                    layer.tree(tree).put(oldSlice, timestamp, true, NOTHING);
                 }
             }
-            layer.tree(1 + i).put(newSlice, timestamp, false, NOTHING);
+            layer.tree(tree).put(newSlice, timestamp, false, NOTHING);
         }
         layer.tree(0).put(key, timestamp, false, record);
     }
@@ -140,7 +146,7 @@ public final class EagerMaintainer {
         List<IndexSchema> indexes = schema.indexes();
         for (int i = 0; i < indexes.size(); i++) {
             entryKey(indexes.get(i).key(), oldRecord, key, oldKey).asSlice(oldSlice);
-            layer.tree(1 + i).put(oldSlice, timestamp, true, NOTHING);
+            layer.tree(indexes.get(i).id()).put(oldSlice, timestamp, true, NOTHING);
         }
         layer.tree(0).put(key, timestamp, true, NOTHING);
     }

@@ -20,7 +20,10 @@ import io.turbidite.lsm.version.StoreFiles;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 
 /**
  * Builds the components of one empty partition from records in primary key order: the primary's pages
@@ -41,7 +44,7 @@ public final class BulkLoad implements AutoCloseable {
     private final RecordView view;
     private final ByteSink sink = new ByteSink(256, 2 * Limits.KEY_BYTES_MAX);
     private final Slice encoded = new Slice();
-    private final List<List<ComponentHandle>> chunks = new ArrayList<>();
+    private final List<Map<Integer, ComponentHandle>> chunks = new ArrayList<>();
     private @Nullable Chunk chunk;
     private boolean installed;
 
@@ -148,22 +151,25 @@ public final class BulkLoad implements AutoCloseable {
     }
 
     private void complete(Chunk done) {
-        List<ComponentHandle> handles = new ArrayList<>();
+        Map<Integer, ComponentHandle> handles = new HashMap<>();
         chunks.add(handles);
         long after = substrate.clock().wallMicros();
         ComponentId id = new ComponentId(firstTimestamp(done), done.timestamp);
         ComponentFilter filter = done.filter.build();
         done.primary.finish(id, filter, done.wallMicros, after);
-        handles.add(ComponentFiles.openNew(
-                substrate, schema, partition.number(), 0, done.primaryFileId));
+        handles.put(
+                IndexSchema.PRIMARY_ID,
+                ComponentFiles.openNew(
+                        substrate, schema, partition.number(), 0, done.primaryFileId));
         for (int i = 0; i < done.secondaries.length; i++) {
             long fileId = substrate.manifest().newFileId();
+            int tree = schema.indexes().get(i).id();
             MemoryComponent memory = done.secondaries[i];
             try (ComponentWriter writer = ComponentFiles.create(
                             substrate,
                             schema,
                             partition.number(),
-                            1 + i,
+                            tree,
                             fileId,
                             memory.entryCount());
                     EntryCursor entries = memory.cursor()) {
@@ -172,8 +178,9 @@ public final class BulkLoad implements AutoCloseable {
                 }
                 writer.finish(id, filter, done.wallMicros, after);
             }
-            handles.add(
-                    ComponentFiles.openNew(substrate, schema, partition.number(), 1 + i, fileId));
+            handles.put(
+                    tree,
+                    ComponentFiles.openNew(substrate, schema, partition.number(), tree, fileId));
         }
         done.close();
         chunk = null;
@@ -182,34 +189,36 @@ public final class BulkLoad implements AutoCloseable {
     /** A chunk covers all from behind what lies under it. */
     private long firstTimestamp(Chunk done) {
         int earlier = chunks.size() - 2;
-        long under = earlier >= 0
-                ? chunks.get(earlier).get(0).state().maxTimestamp()
-                : partition.flushedTimestamp();
+        long under =
+                earlier >= 0 ? maxTimestamp(chunks.get(earlier)) : partition.flushedTimestamp();
         assert under < done.timestamp;
         return under + 1;
     }
 
     /** The first timestamp that a loaded record has; {@link Long#MAX_VALUE} if there is none. */
     public long loadedFrom() {
-        return chunks.isEmpty() ? Long.MAX_VALUE : chunks.get(0).get(0).state().minTimestamp();
+        return chunks.isEmpty()
+                ? Long.MAX_VALUE
+                : primary(chunks.getFirst()).state().minTimestamp();
+    }
+
+    private static long maxTimestamp(Map<Integer, ComponentHandle> chunkOf) {
+        return primary(chunkOf).state().maxTimestamp();
+    }
+
+    private static ComponentHandle primary(Map<Integer, ComponentHandle> chunkOf) {
+        return Objects.requireNonNull(chunkOf.get(IndexSchema.PRIMARY_ID));
     }
 
     /** What the manifest says of the partition once the load is there. */
     public PartitionState stateAfter(PartitionState before) {
-        List<List<ComponentState>> trees = new ArrayList<>();
-        for (int tree = 0; tree < schema.treeCount(); tree++) {
-            List<ComponentState> components = new ArrayList<>();
-            for (List<ComponentHandle> handles : chunks.reversed()) {
-                components.add(handles.get(tree).state());
-            }
-            components.addAll(before.trees().get(tree));
-            trees.add(components);
+        PartitionState after = before;
+        for (Map<Integer, ComponentHandle> handles : chunks) {
+            Map<Integer, ComponentState> components = new HashMap<>();
+            handles.forEach((id, component) -> components.put(id, component.state()));
+            after = after.withFlushed(maxTimestamp(handles), components);
         }
-        return new PartitionState(
-                chunks.isEmpty()
-                        ? before.flushedTimestamp()
-                        : chunks.getLast().get(0).state().maxTimestamp(),
-                trees);
+        return after;
     }
 
     /** Makes the load visible; under the manifest's lock. */
@@ -232,8 +241,8 @@ public final class BulkLoad implements AutoCloseable {
             chunk.close();
             chunk = null;
         }
-        for (List<ComponentHandle> handles : chunks) {
-            ComponentFiles.letGo(handles, installed);
+        for (Map<Integer, ComponentHandle> handles : chunks) {
+            ComponentFiles.letGo(handles.values(), installed);
         }
         chunks.clear();
     }

@@ -10,9 +10,10 @@ import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.StoreFiles;
 
+import java.util.Collection;
 import java.util.List;
 
-/** Creates and opens the component files of a partition's trees. Stateless. */
+/** Creates and opens the component files of a partition's trees, which go by their index's id. Stateless. */
 final class ComponentFiles {
     private ComponentFiles() {}
 
@@ -107,7 +108,7 @@ final class ComponentFiles {
     }
 
     /** Lets the maker's references go; files that were not installed are deleted. */
-    static void letGo(List<ComponentHandle> handles, boolean installed) {
+    public static void letGo(Collection<ComponentHandle> handles, boolean installed) {
         for (ComponentHandle handle : handles) {
             if (!installed) {
                 handle.markObsolete();
@@ -118,8 +119,7 @@ final class ComponentFiles {
 
     static ComponentHeader header(
             Substrate substrate, DatasetSchema schema, int partition, int tree, long fileId) {
-        int indexId = tree == 0 ? 0 : schema.indexes().get(tree - 1).id();
         return new ComponentHeader(
-                substrate.manifest().state().storeId(), fileId, schema.id(), partition, indexId);
+                substrate.manifest().state().storeId(), fileId, schema.id(), partition, tree);
     }
 }

@@ -10,6 +10,7 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.Version.MergedTree;
 
 import java.util.List;
 
@@ -59,13 +60,9 @@ public final class EngineEvents {
                 nanos));
     }
 
-    void merged(
-            Partition partition,
-            int tree,
-            List<ComponentHandle> inputs,
-            ComponentHandle output,
-            long nanos) {
-        DatasetSchema schema = partition.schema();
+    void merged(Partition partition, DatasetSchema schema, MergedTree merge, long nanos) {
+        List<ComponentHandle> inputs = merge.inputs();
+        ComponentHandle output = merge.output();
         long bytesRead = inputs.stream()
                 .map(ComponentHandle::state)
                 .mapToLong(ComponentState::bytes)
@@ -77,7 +74,7 @@ public final class EngineEvents {
                 clock.wallMicros(),
                 schema.name(),
                 partition.number(),
-                tree == 0 ? "primary" : schema.indexes().get(tree - 1).name(),
+                schema.treeName(merge.indexId()),
                 schema.mergePolicy().toString(),
                 inputs.size(),
                 bytesRead,

@@ -8,14 +8,16 @@ import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Version;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Objects;
 
 /**
@@ -48,21 +50,28 @@ final class Flush {
             return false;
         }
         substrate.log().flush();
-        Version pinned = partition.pin();
-        List<ComponentHandle> flushed = new ArrayList<>();
+        Version pinned = partition.pinUnlessDropped();
+        if (pinned == null) {
+            return false;
+        }
+        Map<Integer, ComponentHandle> flushed = new LinkedHashMap<>();
         boolean installed = false;
         try {
             MemoryLayer layer = Objects.requireNonNull(pinned.frozen());
             long startNanos = substrate.clock().monotonicNanos();
             ComponentFilter filter = layer.filter();
-            for (int tree = 0; tree < pinned.treeCount(); tree++) {
-                flushed.add(write(pinned, layer, tree, filter));
+            for (int tree : pinned.schema().treeIds()) {
+                // the layer may be older than the index
+                if (layer.hasTree(tree)) {
+                    flushed.put(tree, write(pinned, layer, tree, filter));
+                }
             }
             substrate.disk().syncDirectory(StoreFiles.DATA);
             install(layer, flushed);
             installed = true;
-            long bytes =
-                    flushed.stream().mapToLong(handle -> handle.state().bytes()).sum();
+            long bytes = flushed.values().stream()
+                    .mapToLong(handle -> handle.state().bytes())
+                    .sum();
             substrate
                     .events()
                     .flushed(
@@ -76,7 +85,7 @@ final class Flush {
             throw uncertain;
         } finally {
             // an installed component is held by the version; one that was not is deleted here
-            ComponentFiles.letGo(flushed, installed);
+            ComponentFiles.letGo(flushed.values(), installed);
             pinned.unpin();
         }
         substrate.tasks().signal();
@@ -87,13 +96,13 @@ final class Flush {
     private ComponentHandle write(
             Version pinned, MemoryLayer layer, int tree, ComponentFilter filter) {
         MemoryComponent memory = layer.tree(tree);
-        boolean includesOldest = pinned.tree(tree).isEmpty();
+        boolean includesOldest = pinned.includesOldest(tree, -1);
         VersionRetention retention = substrate.timestamps().retention(includesOldest);
         long fileId = substrate.manifest().newFileId();
         ComponentId id = new ComponentId(layer.minTimestamp(), layer.maxTimestamp());
         try (ComponentWriter writer = ComponentFiles.create(
                         substrate,
-                        partition.schema(),
+                        pinned.schema(),
                         partition.number(),
                         tree,
                         fileId,
@@ -108,32 +117,32 @@ final class Flush {
             }
             writer.finish(id, filter, layer.minWallMicros(), layer.maxWallMicros());
         }
-        return ComponentFiles.openNew(
-                substrate, partition.schema(), partition.number(), tree, fileId);
+        return ComponentFiles.openNew(substrate, pinned.schema(), partition.number(), tree, fileId);
     }
 
-    private void install(MemoryLayer layer, List<ComponentHandle> flushed) {
-        int datasetId = partition.schema().id();
+    private void install(MemoryLayer layer, Map<Integer, ComponentHandle> flushed) {
         substrate
                 .manifest()
                 .edit(
-                        state -> {
-                            PartitionState before = state.partition(datasetId, partition.number());
-                            List<List<ComponentState>> trees = new ArrayList<>();
-                            for (int tree = 0; tree < flushed.size(); tree++) {
-                                List<ComponentState> components = new ArrayList<>();
-                                components.add(flushed.get(tree).state());
-                                components.addAll(before.trees().get(tree));
-                                trees.add(components);
-                            }
-                            PartitionState after = new PartitionState(layer.maxTimestamp(), trees);
-                            long last = substrate.timestamps().lastDrawn();
-                            long position = substrate
-                                    .partitions()
-                                    .replayFrom(partition, substrate.log().position());
-                            return state.withPartition(datasetId, partition.number(), after)
-                                    .withProgress(last, position);
-                        },
+                        state -> stateAfter(state, layer, flushed),
                         () -> partition.installFlushed(flushed, layer.maxTimestamp()));
+    }
+
+    /** Trees that the manifest does not know are being built, or were dropped meanwhile. */
+    private ManifestState stateAfter(
+            ManifestState state, MemoryLayer layer, Map<Integer, ComponentHandle> flushed) {
+        int datasetId = partition.schema().id();
+        if (partition.isDropped()) {
+            return state;
+        }
+        Map<Integer, ComponentState> components = new HashMap<>();
+        flushed.forEach((id, component) -> components.put(id, component.state()));
+        PartitionState after = state.partition(datasetId, partition.number())
+                .withFlushed(layer.maxTimestamp(), components);
+        long last = substrate.timestamps().lastDrawn();
+        long position =
+                substrate.partitions().replayFrom(partition, substrate.log().position());
+        return state.withPartition(datasetId, partition.number(), after)
+                .withProgress(last, position);
     }
 }

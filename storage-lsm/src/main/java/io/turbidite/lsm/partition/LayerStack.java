@@ -1,6 +1,7 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
@@ -53,6 +54,11 @@ final class LayerStack implements AutoCloseable {
     private EntryCursor open(@Nullable Slice from) {
         Version version = partition.pin();
         pinned = version;
+        if (!version.hasTree(tree)) {
+            release();
+            throw new InvalidRequestException("the index that was to be searched is no more in %s"
+                    .formatted(version.schema().name()));
+        }
         List<EntryCursor> layers = new ArrayList<>();
         addMemory(layers, version.current());
         MemoryLayer frozen = version.frozen();
@@ -74,7 +80,8 @@ final class LayerStack implements AutoCloseable {
     }
 
     private void addMemory(List<EntryCursor> layers, MemoryLayer layer) {
-        if (layer.tree(tree).entryCount() > 0 && layer.mayMatch(filter)) {
+        // a layer that is older than the index is not above it: its entries were built
+        if (layer.hasTree(tree) && layer.tree(tree).entryCount() > 0 && layer.mayMatch(filter)) {
             layers.add(layer.tree(tree).cursor());
         }
     }

@@ -8,15 +8,18 @@ import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.merge.ComponentSize;
 import io.turbidite.lsm.merge.MergeCursor;
-import io.turbidite.lsm.merge.MergePolicy;
+import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.merge.MergeRange;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Version;
+import io.turbidite.lsm.version.Version.MergedTree;
 
 import org.jspecify.annotations.Nullable;
 
@@ -48,11 +51,11 @@ final class Merge {
     }
 
     /** What to merge in one go: the same number of neighbours in each of some trees. */
-    private record Choice(int firstTree, int treeCount, MergeRange range) {}
+    private record Choice(List<Integer> trees, MergeRange range) {}
 
     /** Merges once; false if the policy wants nothing. */
     boolean run() {
-        return run(this::choose);
+        return run(Merge::choose);
     }
 
     /** Merges all components of a tree, or of all trees if they are aligned; false if all are merged. */
@@ -61,8 +64,11 @@ final class Merge {
     }
 
     private boolean run(Function<Version, Optional<Choice>> chooser) {
-        Version pinned = partition.pin();
-        List<ComponentHandle> merged = new ArrayList<>();
+        Version pinned = partition.pinUnlessDropped();
+        if (pinned == null) {
+            return false;
+        }
+        List<MergedTree> merged = new ArrayList<>();
         boolean installed = false;
         try {
             Optional<Choice> choice = chooser.apply(pinned);
@@ -72,131 +78,104 @@ final class Merge {
             installed = true;
             throw uncertain;
         } finally {
-            ComponentFiles.letGo(merged, installed);
+            ComponentFiles.letGo(merged.stream().map(MergedTree::output).toList(), installed);
             pinned.unpin();
         }
         return installed;
     }
 
     private static Optional<Choice> chooseAll(Version pinned) {
-        int count = pinned.tree(0).size();
-        boolean aligned = true;
-        for (int tree = 0; tree < pinned.treeCount(); tree++) {
-            aligned &= pinned.tree(tree).size() == count;
-        }
-        if (aligned) {
+        int count = pinned.tree(IndexSchema.PRIMARY_ID).size();
+        List<Integer> trees = pinned.schema().treeIds();
+        if (trees.stream().allMatch(tree -> pinned.tree(tree).size() == count)) {
             return count > 1
-                    ? Optional.of(new Choice(0, pinned.treeCount(), new MergeRange(0, count - 1)))
+                    ? Optional.of(new Choice(trees, new MergeRange(0, count - 1)))
                     : Optional.empty();
         }
-        for (int tree = 0; tree < pinned.treeCount(); tree++) {
+        if (pinned.schema().mergePolicy().isCorrelated()) {
+            // under an index that is being built: what it has not got yet waits for it
+            int aligned = pinned.alignedCount();
+            return aligned > 1
+                    ? Optional.of(new Choice(trees, new MergeRange(0, aligned - 1)))
+                    : Optional.empty();
+        }
+        for (int tree : trees) {
             int size = pinned.tree(tree).size();
             if (size > 1) {
-                return Optional.of(new Choice(tree, 1, new MergeRange(0, size - 1)));
+                return Optional.of(new Choice(List.of(tree), new MergeRange(0, size - 1)));
             }
         }
         return Optional.empty();
     }
 
-    private Optional<Choice> choose(Version pinned) {
-        MergePolicy policy = schema.mergePolicy().policy();
-        if (schema.mergePolicy().isCorrelated()) {
-            return policy.choose(sizes(pinned.tree(0)))
-                    .map(range -> new Choice(0, pinned.treeCount(), range));
+    private static Optional<Choice> choose(Version pinned) {
+        MergePolicySpec spec = pinned.schema().mergePolicy();
+        List<Integer> trees = pinned.schema().treeIds();
+        if (spec.isCorrelated()) {
+            List<ComponentHandle> primary = pinned.tree(IndexSchema.PRIMARY_ID);
+            return spec.policy()
+                    .choose(sizes(primary, pinned.alignedCount()))
+                    .map(range -> new Choice(trees, range));
         }
-        for (int tree = 0; tree < pinned.treeCount(); tree++) {
-            Optional<MergeRange> range = policy.choose(sizes(pinned.tree(tree)));
+        for (int tree : trees) {
+            Optional<MergeRange> range = spec.policy()
+                    .choose(sizes(pinned.tree(tree), pinned.tree(tree).size()));
             if (range.isPresent()) {
-                return Optional.of(new Choice(tree, 1, range.get()));
+                return Optional.of(new Choice(List.of(tree), range.get()));
             }
         }
         return Optional.empty();
     }
 
-    private static List<ComponentSize> sizes(List<ComponentHandle> newestFirst) {
-        return newestFirst.stream()
-                .map(ComponentHandle::state)
-                .map(state -> new ComponentSize(
-                        state.bytes(),
-                        state.minTimestamp(),
-                        state.maxTimestamp(),
-                        state.generation(),
-                        false))
-                .toList();
+    /** What a policy sees, with those marked that lie behind the first {@code freeCount}. */
+    private static List<ComponentSize> sizes(List<ComponentHandle> newestFirst, int freeCount) {
+        List<ComponentSize> sizes = new ArrayList<>();
+        for (ComponentHandle handle : newestFirst) {
+            ComponentState state = handle.state();
+            sizes.add(new ComponentSize(
+                    state.bytes(),
+                    state.minTimestamp(),
+                    state.maxTimestamp(),
+                    state.generation(),
+                    sizes.size() >= freeCount));
+        }
+        return sizes;
     }
 
-    private boolean merge(Version pinned, Choice choice, List<ComponentHandle> merged) {
+    private boolean merge(Version pinned, Choice choice, List<MergedTree> merged) {
         long startNanos = substrate.clock().monotonicNanos();
-        List<List<ComponentHandle>> inputs = new ArrayList<>();
-        for (int i = 0; i < choice.treeCount(); i++) {
-            int tree = choice.firstTree() + i;
-            List<ComponentHandle> range = pinned.tree(tree)
-                    .subList(choice.range().firstIndex(), choice.range().lastIndex() + 1);
-            boolean includesOldest =
-                    choice.range().lastIndex() == pinned.tree(tree).size() - 1;
-            ComponentHandle output = write(tree, range, includesOldest);
+        int last = choice.range().lastIndex();
+        for (int tree : choice.trees()) {
+            List<ComponentHandle> inputs =
+                    pinned.tree(tree).subList(choice.range().firstIndex(), last + 1);
+            ComponentHandle output = write(tree, inputs, pinned.includesOldest(tree, last));
             if (output == null) {
                 return false;
             }
-            merged.add(output);
-            inputs.add(List.copyOf(range));
+            merged.add(new MergedTree(tree, inputs, output));
         }
         substrate.disk().syncDirectory(StoreFiles.DATA);
         substrate
                 .manifest()
-                .edit(
-                        state -> state.withPartition(
-                                schema.id(),
-                                partition.number(),
-                                replaced(
-                                        state.partition(schema.id(), partition.number()),
-                                        choice,
-                                        inputs,
-                                        merged)),
-                        () -> install(choice, inputs, merged));
+                .edit(state -> stateAfter(state, merged), () -> partition.installMerged(merged));
         long nanos = substrate.clock().monotonicNanos() - startNanos;
-        for (int i = 0; i < inputs.size(); i++) {
-            substrate
-                    .events()
-                    .merged(partition, choice.firstTree() + i, inputs.get(i), merged.get(i), nanos);
-        }
+        merged.forEach(merge -> substrate.events().merged(partition, schema, merge, nanos));
         return true;
     }
 
-    private void install(
-            Choice choice, List<List<ComponentHandle>> inputs, List<ComponentHandle> merged) {
-        partition.swap(before -> {
-            Version after = before;
-            for (int i = 0; i < inputs.size(); i++) {
-                Version next =
-                        after.withMerged(choice.firstTree() + i, inputs.get(i), merged.get(i));
-                if (i > 0) {
-                    after.unpin();
-                }
-                after = next;
-            }
-            return after;
-        });
-        for (List<ComponentHandle> range : inputs) {
-            range.forEach(ComponentHandle::markObsolete);
+    /** Trees that the manifest does not know are being built, or were dropped meanwhile. */
+    private ManifestState stateAfter(ManifestState state, List<MergedTree> merged) {
+        if (partition.isDropped()) {
+            return state;
         }
-    }
-
-    private static PartitionState replaced(
-            PartitionState before,
-            Choice choice,
-            List<List<ComponentHandle>> inputs,
-            List<ComponentHandle> merged) {
-        List<List<ComponentState>> trees = new ArrayList<>(before.trees());
-        for (int i = 0; i < inputs.size(); i++) {
-            int tree = choice.firstTree() + i;
-            List<ComponentState> components = new ArrayList<>(trees.get(tree));
-            int first = components.indexOf(inputs.get(i).get(0).state());
-            components.subList(first, first + inputs.get(i).size()).clear();
-            components.add(first, merged.get(i).state());
-            trees.set(tree, components);
+        PartitionState after = state.partition(schema.id(), partition.number());
+        for (MergedTree merge : merged) {
+            after = after.withMerged(
+                    merge.indexId(),
+                    merge.inputs().stream().map(ComponentHandle::state).toList(),
+                    merge.output().state());
         }
-        return new PartitionState(before.flushedTimestamp(), trees);
+        return state.withPartition(schema.id(), partition.number(), after);
     }
 
     /** Writes one merged component; null if the store began to close meanwhile. */

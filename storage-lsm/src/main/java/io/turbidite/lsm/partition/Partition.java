@@ -1,11 +1,14 @@
 package io.turbidite.lsm.partition;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.ManifestState.TreeState;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
 import io.turbidite.lsm.write.Gate;
@@ -13,7 +16,9 @@ import io.turbidite.lsm.write.Gate;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
 
@@ -25,21 +30,15 @@ import java.util.function.UnaryOperator;
  * version changes under this object's monitor, held for no I/O.
  */
 public final class Partition {
-    private final DatasetSchema schema;
     private final int number;
     private final Substrate substrate;
     private final int order;
     private final Gate gate;
     private volatile Version version;
+    private volatile boolean dropped;
     private long flushedTimestamp;
 
-    private Partition(
-            DatasetSchema schema,
-            int number,
-            Substrate substrate,
-            Version version,
-            long flushedTimestamp) {
-        this.schema = schema;
+    private Partition(int number, Substrate substrate, Version version, long flushedTimestamp) {
         this.number = number;
         this.substrate = substrate;
         this.order = substrate.partitions().newOrder();
@@ -51,18 +50,18 @@ public final class Partition {
     /** Opens the components that the manifest names, above them an empty memory layer. */
     public static Partition open(
             DatasetSchema schema, int number, PartitionState state, Substrate substrate) {
-        List<List<ComponentHandle>> trees = new ArrayList<>();
+        Map<Integer, List<ComponentHandle>> trees = new HashMap<>();
         List<ComponentHandle> opened = new ArrayList<>();
         try {
-            for (int tree = 0; tree < state.trees().size(); tree++) {
+            for (TreeState tree : state.trees()) {
                 List<ComponentHandle> components = new ArrayList<>();
-                for (ComponentState component : state.trees().get(tree)) {
-                    ComponentHandle handle =
-                            ComponentFiles.open(substrate, schema, number, tree, component);
+                for (ComponentState component : tree.components()) {
+                    ComponentHandle handle = ComponentFiles.open(
+                            substrate, schema, number, tree.indexId(), component);
                     opened.add(handle);
                     components.add(handle);
                 }
-                trees.add(components);
+                trees.put(tree.indexId(), components);
             }
             MemoryLayer layer = new MemoryLayer(
                     substrate.chunks(),
@@ -70,17 +69,18 @@ public final class Partition {
                     state.flushedTimestamp() + 1,
                     substrate.manifest().state().logPosition(),
                     substrate.clock().wallMicros());
-            Version version = new Version(layer, null, trees);
+            Version version = new Version(schema, layer, null, trees);
             layer.release();
-            return new Partition(schema, number, substrate, version, state.flushedTimestamp());
+            return new Partition(number, substrate, version, state.flushedTimestamp());
         } finally {
             // the version holds its own references; without one this closes what was opened
             opened.forEach(ComponentHandle::release);
         }
     }
 
+    /** The schema of now; a pinned version has the one that its trees go by. */
     public DatasetSchema schema() {
-        return schema;
+        return version.schema();
     }
 
     public int number() {
@@ -105,9 +105,23 @@ public final class Partition {
         return version.current();
     }
 
-    /** Pins the version of now; the caller unpins it. */
+    /**
+     * Pins the version of now; the caller unpins it.
+     *
+     * @throws InvalidRequestException if the dataset was dropped
+     */
     public Version pin() {
-        while (true) {
+        Version pinned = pinUnlessDropped();
+        if (pinned == null) {
+            throw new InvalidRequestException("dataset %s was dropped".formatted(schema().name()));
+        }
+        return pinned;
+    }
+
+    /** Pins the version of now; null if the dataset was dropped. */
+    @Nullable
+    Version pinUnlessDropped() {
+        while (!dropped) {
             Version seen = version;
             if (seen.tryPin()) {
                 return seen;
@@ -115,6 +129,12 @@ public final class Partition {
             substrate.health().checkReadable();
             Thread.onSpinWait();
         }
+        return null;
+    }
+
+    /** Whether the dataset is gone: nothing is flushed or merged any more. */
+    boolean isDropped() {
+        return dropped;
     }
 
     /** Whether {@code pinned} is still the newest version; a hint for long cursors. */
@@ -190,34 +210,115 @@ public final class Partition {
         gate.close();
         try {
             Version seen = version;
-            if (seen.frozen() != null || seen.current().isEmpty()) {
-                return seen.frozen() != null;
+            if (dropped || seen.frozen() != null || seen.current().isEmpty()) {
+                return !dropped && seen.frozen() != null;
             }
-            // every operation of this partition that has drawn a timestamp has left the gate
-            long last = substrate.timestamps().lastDrawn();
-            seen.current().freeze(last, substrate.clock().wallMicros());
-            MemoryLayer fresh = new MemoryLayer(
-                    substrate.chunks(),
-                    schema,
-                    last + 1,
-                    substrate.log().position(),
-                    substrate.clock().wallMicros());
-            swap(before -> before.withFrozen(fresh));
-            fresh.release();
+            freezeCurrent(seen.schema());
             return true;
         } finally {
             gate.open();
         }
     }
 
-    /** Installs the components of the frozen layer; called under the manifest's lock. */
-    void installFlushed(List<ComponentHandle> flushed, long newFlushedTimestamp) {
+    /** Inside the closed gate, when no layer is frozen. */
+    private void freezeCurrent(DatasetSchema schema) {
+        // every operation of this partition that has drawn a timestamp has left the gate
+        long last = substrate.timestamps().lastDrawn();
+        version.current().freeze(last, substrate.clock().wallMicros());
+        MemoryLayer fresh = newLayer(schema, last + 1);
+        swap(before -> before.withFrozen(fresh));
+        fresh.release();
+    }
+
+    private MemoryLayer newLayer(DatasetSchema schema, long minTimestamp) {
+        return new MemoryLayer(
+                substrate.chunks(),
+                schema,
+                minTimestamp,
+                substrate.log().position(),
+                substrate.clock().wallMicros());
+    }
+
+    /**
+     * Goes over to a schema with an index more: writers put into its tree from the returned timestamp on.
+     * The layer that lacks it is frozen; it and all older ones are the builder's.
+     *
+     * @return the first timestamp whose operation is in the tree; -1 if a layer is frozen already: try
+     *     again when it is flushed
+     */
+    public long beginIndex(DatasetSchema changed) {
+        gate.close();
+        try {
+            Version seen = version;
+            if (seen.frozen() != null) {
+                return -1;
+            }
+            if (seen.current().isEmpty()) {
+                MemoryLayer fresh = newLayer(changed, seen.current().minTimestamp());
+                swap(before -> before.withCurrent(fresh));
+                fresh.release();
+            } else {
+                freezeCurrent(changed);
+            }
+            swap(before -> before.withSchema(changed));
+            return version.current().minTimestamp();
+        } finally {
+            gate.open();
+        }
+    }
+
+    /** Puts what was built under what was flushed since {@link #beginIndex}. */
+    public void installBuilt(int indexId, List<ComponentHandle> built) {
+        swap(before -> before.withOldest(indexId, built));
+    }
+
+    /**
+     * Goes over to a schema whose trees are among those of the present one. Files of trees that go are
+     * deleted when nobody reads them any more: no manifest may name them by now.
+     */
+    public void installSchema(DatasetSchema changed) {
+        Version before = version;
+        for (int id : before.schema().treeIds()) {
+            if (!changed.treeIds().contains(id)) {
+                before.tree(id).forEach(ComponentHandle::markObsolete);
+            }
+        }
+        swap(now -> now.withSchema(changed));
+    }
+
+    /**
+     * The dataset is gone: no manifest names its files, which are deleted when the last reader lets go.
+     * Cursors that have pinned a version read on; nothing can be pinned any more.
+     */
+    public void drop() {
+        synchronized (this) {
+            dropped = true;
+        }
+        substrate.partitions().remove(this);
+        Version last = version;
+        for (int id : last.schema().treeIds()) {
+            last.tree(id).forEach(ComponentHandle::markObsolete);
+        }
+        last.unpin();
+    }
+
+    /** Installs the components of the frozen layer by tree; called under the manifest's lock. */
+    void installFlushed(Map<Integer, ComponentHandle> flushed, long newFlushedTimestamp) {
+        if (dropped) {
+            flushed.values().forEach(ComponentHandle::markObsolete);
+            return;
+        }
         MemoryLayer frozen = Objects.requireNonNull(version.frozen());
         long freed = frozen.reportedBytes();
         synchronized (this) {
             flushedTimestamp = newFlushedTimestamp;
         }
         swap(before -> before.withFlushed(flushed));
+        flushed.forEach((id, component) -> {
+            if (!version.hasTree(id)) {
+                component.markObsolete();
+            }
+        });
         substrate.partitions().addUnflushed(-freed);
     }
 
@@ -233,33 +334,42 @@ public final class Partition {
      *
      * @param chunksNewestFirst for each chunk one component for each tree
      */
-    void installLoaded(List<List<ComponentHandle>> chunksNewestFirst) {
-        long loaded = chunksNewestFirst.get(0).get(0).state().maxTimestamp();
-        MemoryLayer fresh = new MemoryLayer(
-                substrate.chunks(),
-                schema,
-                loaded + 1,
-                substrate.log().position(),
-                substrate.clock().wallMicros());
-        List<List<ComponentHandle>> trees = new ArrayList<>();
-        for (int tree = 0; tree < schema.treeCount(); tree++) {
-            List<ComponentHandle> components = new ArrayList<>();
-            for (List<ComponentHandle> chunk : chunksNewestFirst) {
-                components.add(chunk.get(tree));
-            }
-            trees.add(components);
+    void installLoaded(List<Map<Integer, ComponentHandle>> chunksNewestFirst) {
+        long loaded = Objects.requireNonNull(chunksNewestFirst.get(0).get(IndexSchema.PRIMARY_ID))
+                .state()
+                .maxTimestamp();
+        DatasetSchema schema = version.schema();
+        MemoryLayer fresh = newLayer(schema, loaded + 1);
+        Map<Integer, List<ComponentHandle>> trees = new HashMap<>();
+        for (Map<Integer, ComponentHandle> chunk : chunksNewestFirst) {
+            chunk.forEach((id, component) ->
+                    trees.computeIfAbsent(id, key -> new ArrayList<>()).add(component));
         }
         synchronized (this) {
             flushedTimestamp = loaded;
         }
-        swap(before -> new Version(fresh, null, trees));
+        swap(before -> new Version(schema, fresh, null, trees));
         fresh.release();
     }
 
+    /** Installs merged components; called under the manifest's lock. */
+    void installMerged(List<Version.MergedTree> merges) {
+        swap(before -> before.withMerged(merges));
+        for (Version.MergedTree merge : merges) {
+            if (dropped || !version.hasTree(merge.indexId())) {
+                merge.output().markObsolete();
+            }
+            merge.inputs().forEach(ComponentHandle::markObsolete);
+        }
+    }
+
     /** Installs a version made from the current one. */
-    void swap(UnaryOperator<Version> change) {
+    private void swap(UnaryOperator<Version> change) {
         Version before;
         synchronized (this) {
+            if (dropped) {
+                return;
+            }
             before = version;
             version = change.apply(before);
         }
@@ -304,6 +414,13 @@ public final class Partition {
         return frozen == null ? bytes : bytes + frozen.reportedBytes();
     }
 
+    /** What the layers that are not flushed yet have added to the store's account. */
+    long reportedBytes() {
+        Version seen = version;
+        MemoryLayer frozen = seen.frozen();
+        return seen.current().reportedBytes() + (frozen == null ? 0 : frozen.reportedBytes());
+    }
+
     /** Memory of the current layer as last reported; at least 1 if anything was put, else 0. */
     long currentBytes() {
         MemoryLayer current = version.current();
@@ -317,11 +434,13 @@ public final class Partition {
 
     /** Lets the current version go; pinned ones live until they are unpinned. */
     public void close() {
-        version.unpin();
+        if (!dropped) {
+            version.unpin();
+        }
     }
 
     @Override
     public String toString() {
-        return "partition %d of %s".formatted(number, schema.name());
+        return "partition %d of %s".formatted(number, schema().name());
     }
 }

@@ -10,6 +10,7 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.ManifestState.TreeState;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Version;
@@ -17,7 +18,9 @@ import io.turbidite.lsm.version.Version;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A partition as it was at one timestamp: its disk components of then, held, and its memory layers, whose
@@ -31,7 +34,7 @@ public final class PartitionCut implements AutoCloseable {
     private final DatasetSchema schema;
     private final int number;
     private final long timestamp;
-    private final List<List<ComponentHandle>> trees = new ArrayList<>();
+    private final Map<Integer, List<ComponentHandle>> trees = new LinkedHashMap<>();
     private @Nullable Version pinned;
 
     /**
@@ -42,14 +45,14 @@ public final class PartitionCut implements AutoCloseable {
      */
     PartitionCut(Partition partition, long timestamp) {
         this.substrate = partition.substrate();
-        this.schema = partition.schema();
         this.number = partition.number();
         this.timestamp = timestamp;
         Version version = partition.pin();
-        for (int tree = 0; tree < version.treeCount(); tree++) {
+        this.schema = version.schema();
+        for (int tree : schema.readyTreeIds()) {
             List<ComponentHandle> components = version.tree(tree);
             components.forEach(ComponentHandle::retain);
-            trees.add(components);
+            trees.put(tree, components);
         }
         this.pinned = version;
     }
@@ -93,13 +96,9 @@ public final class PartitionCut implements AutoCloseable {
         return timestamp;
     }
 
-    /** The held disk components of the primary (0) or of a secondary, newest first. */
-    public List<ComponentHandle> tree(int tree) {
-        return trees.get(tree);
-    }
-
-    public int treeCount() {
-        return trees.size();
+    /** The held disk components of all trees, but of those that are being built. */
+    public List<ComponentHandle> components() {
+        return trees.values().stream().flatMap(List::stream).toList();
     }
 
     /**
@@ -114,37 +113,41 @@ public final class PartitionCut implements AutoCloseable {
         if (version == null) {
             throw new IllegalStateException("the memory layers were let go");
         }
-        List<List<ComponentState>> states = new ArrayList<>();
-        for (int tree = 0; tree < trees.size(); tree++) {
-            states.add(new ArrayList<>());
-        }
+        Map<Integer, List<ComponentState>> states = new LinkedHashMap<>();
+        trees.keySet().forEach(tree -> states.put(tree, new ArrayList<>()));
         addLayer(version.current(), version.frozen() != null, target, states);
         MemoryLayer frozen = version.frozen();
         if (frozen != null) {
             addLayer(frozen, false, target, states);
         }
-        for (int tree = 0; tree < trees.size(); tree++) {
-            for (ComponentHandle handle : trees.get(tree)) {
-                states.get(tree).add(handle.state());
-            }
-        }
+        trees.forEach((tree, components) ->
+                components.forEach(handle -> add(states, tree, handle.state())));
         pinned = null;
         version.unpin();
-        return new PartitionState(timestamp, states);
+        return new PartitionState(
+                timestamp,
+                states.entrySet().stream()
+                        .map(tree -> new TreeState(tree.getKey(), tree.getValue()))
+                        .toList());
     }
 
     private void addLayer(
             MemoryLayer layer,
             boolean coversOther,
             Disk target,
-            List<List<ComponentState>> states) {
+            Map<Integer, List<ComponentState>> states) {
         if (layer.isEmpty() || layer.minTimestamp() > timestamp) {
             return;
         }
-        for (int tree = 0; tree < trees.size(); tree++) {
-            boolean includesOldest = !coversOther && trees.get(tree).isEmpty();
-            states.get(tree).add(write(layer, tree, includesOldest, target));
-        }
+        trees.forEach((tree, components) -> {
+            boolean includesOldest = !coversOther && components.isEmpty();
+            add(states, tree, write(layer, tree, includesOldest, target));
+        });
+    }
+
+    private static void add(
+            Map<Integer, List<ComponentState>> states, int tree, ComponentState component) {
+        states.computeIfAbsent(tree, key -> new ArrayList<>()).add(component);
     }
 
     private ComponentState write(MemoryLayer layer, int tree, boolean includesOldest, Disk target) {
@@ -185,7 +188,7 @@ public final class PartitionCut implements AutoCloseable {
             pinned.unpin();
             pinned = null;
         }
-        trees.forEach(tree -> tree.forEach(ComponentHandle::release));
+        trees.values().forEach(tree -> tree.forEach(ComponentHandle::release));
         trees.clear();
     }
 

@@ -7,9 +7,12 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.memory.MemoryComponent;
+import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
+
+import java.util.List;
 
 /** The ways to read a partition at a snapshot. Stateless. */
 public final class PartitionReads {
@@ -27,15 +30,15 @@ public final class PartitionReads {
     /**
      * The live entries of a secondary index in a range.
      *
-     * @param position of the index in the schema
+     * @throws io.turbidite.core.InvalidRequestException here or from the cursor, if it is dropped
      */
     public static IndexCursor search(
             Partition partition,
-            int position,
+            IndexSchema index,
             ViewState view,
             KeyRange range,
             FilterPredicate filter) {
-        return new PartitionSearch(partition, position, view, range, filter);
+        return new PartitionSearch(partition, index, view, range, filter);
     }
 
     /** The live records of sorted keys. */
@@ -43,7 +46,7 @@ public final class PartitionReads {
         return new PartitionFetch(partition, view, sortedKeys);
     }
 
-    /** About how many entries of a tree lie in a range, dead ones included. */
+    /** About how many entries of a tree lie in a range, dead ones included; 0 if it is dropped. */
     public static long estimate(
             Partition partition, int tree, KeyRange range, FilterPredicate filter) {
         Version pinned = partition.pin();
@@ -53,7 +56,8 @@ public final class PartitionReads {
             if (frozen != null) {
                 entries += estimate(frozen, tree, range, filter);
             }
-            for (ComponentHandle handle : pinned.tree(tree)) {
+            List<ComponentHandle> components = pinned.hasTree(tree) ? pinned.tree(tree) : List.of();
+            for (ComponentHandle handle : components) {
                 if (handle.component().filter().mayMatch(filter)) {
                     entries += range.isAll()
                             ? handle.component().entryCount()
@@ -68,6 +72,9 @@ public final class PartitionReads {
 
     private static long estimate(
             MemoryLayer layer, int tree, KeyRange range, FilterPredicate filter) {
+        if (!layer.hasTree(tree)) {
+            return 0;
+        }
         MemoryComponent memory = layer.tree(tree);
         if (memory.entryCount() == 0 || !layer.mayMatch(filter)) {
             return 0;

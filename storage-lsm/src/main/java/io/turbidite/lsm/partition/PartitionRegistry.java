@@ -26,6 +26,12 @@ public final class PartitionRegistry {
         partitions.add(partition);
     }
 
+    /** Takes a partition out, and what it holds in memory; nobody writes to it any more. */
+    void remove(Partition partition) {
+        partitions.remove(partition);
+        unflushedBytes.addAndGet(-partition.reportedBytes());
+    }
+
     public List<Partition> all() {
         return partitions;
     }

@@ -5,6 +5,7 @@ import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.lsm.schema.IndexSchema;
 
 /** The live entries of a B+-tree secondary index. <em>Confined to one thread.</em> */
 final class PartitionSearch implements IndexCursor {
@@ -14,18 +15,15 @@ final class PartitionSearch implements IndexCursor {
     private final Slice secondaryKey = new Slice();
     private final Slice primaryKey = new Slice();
 
-    /**
-     * @param position of the index in the schema
-     */
     PartitionSearch(
             Partition partition,
-            int position,
+            IndexSchema index,
             ViewState view,
             KeyRange range,
             FilterPredicate filter) {
         this.view = view;
-        this.secondary = partition.schema().indexes().get(position).key();
-        this.stack = new LayerStack(partition, 1 + position, view.timestamp(), range, filter);
+        this.secondary = index.key();
+        this.stack = new LayerStack(partition, index.id(), view.timestamp(), range, filter);
     }
 
     @Override

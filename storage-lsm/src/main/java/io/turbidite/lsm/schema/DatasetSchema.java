@@ -8,26 +8,29 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 
-import java.util.HashSet;
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 
 /**
  * A dataset's definition, resolved and checked. <em>Immutable.</em>
  *
  * @param id unique in its store, never reused
+ * @param version 1 for a new dataset, one more after each change of its definition
  * @param primaryKey over declared, required fields
  * @param filter over the filter fields, each encoded on its own; empty if there are none
- * @param indexes the secondaries, in order of creation
+ * @param catalog the secondaries
  * @param partitions 1 to 256
  */
 public record DatasetSchema(
         int id,
+        int version,
         String name,
         RecordType type,
         KeySpec primaryKey,
         List<KeySpec> filter,
-        List<IndexSchema> indexes,
+        IndexCatalog catalog,
         int partitions,
         Maintenance maintenance,
         MergePolicySpec mergePolicy,
@@ -37,7 +40,6 @@ public record DatasetSchema(
     public DatasetSchema {
         Limits.checkName("dataset", name);
         filter = List.copyOf(filter);
-        indexes = List.copyOf(indexes);
         if (primaryKey.fields().isEmpty()) {
             throw new InvalidRequestException("dataset %s has no primary key".formatted(name));
         }
@@ -53,32 +55,73 @@ public record DatasetSchema(
             throw new InvalidRequestException("dataset %s: partitions is %d but must be 1 to %d"
                     .formatted(name, partitions, PARTITION_COUNT_MAX));
         }
-        Set<String> names = new HashSet<>();
-        for (IndexSchema index : indexes) {
-            if (!names.add(index.name())) {
-                throw new InvalidRequestException(
-                        "dataset %s: two indexes are named '%s'".formatted(name, index.name()));
-            }
-        }
         if (maintenance != Maintenance.EAGER) {
             throw new InvalidRequestException("dataset %s: maintenance %s is not built; eager is"
                     .formatted(name, maintenance.label()));
         }
     }
 
-    /** Trees of a partition: the primary, then each secondary. */
-    public int treeCount() {
-        return 1 + indexes.size();
+    /** The secondaries that have trees, in order of creation. */
+    public List<IndexSchema> indexes() {
+        return catalog.live();
     }
 
-    /** The position in {@link #indexes()} of the index with this name, or -1. */
-    public int indexPosition(String indexName) {
-        for (int i = 0; i < indexes.size(); i++) {
-            if (indexes.get(i).name().equals(indexName)) {
-                return i;
+    /** The ids of a partition's trees: the primary's, then those of the secondaries. */
+    public List<Integer> treeIds() {
+        List<Integer> ids = new ArrayList<>();
+        ids.add(IndexSchema.PRIMARY_ID);
+        indexes().forEach(index -> ids.add(index.id()));
+        return ids;
+    }
+
+    /** The same without those that are being built: what is on record of a partition. */
+    public List<Integer> readyTreeIds() {
+        List<Integer> ids = new ArrayList<>(treeIds());
+        indexes().stream().filter(index -> !index.isReady()).forEach(index -> {
+            ids.remove(Integer.valueOf(index.id()));
+        });
+        return ids;
+    }
+
+    /** The secondary with this id; null if there is none, or it has no trees. */
+    public @Nullable IndexSchema index(int indexId) {
+        for (IndexSchema index : indexes()) {
+            if (index.id() == indexId) {
+                return index;
             }
         }
-        return -1;
+        return null;
+    }
+
+    /** What people call a tree. */
+    public String treeName(int indexId) {
+        IndexSchema index = index(indexId);
+        return index == null ? IndexSchema.PRIMARY_NAME : index.name();
+    }
+
+    /** The same with an index more, or with another state of one. */
+    public DatasetSchema with(IndexSchema index) {
+        return withCatalog(catalog.with(index));
+    }
+
+    /** The same without the index of that name. */
+    public DatasetSchema withoutIndex(String indexName) {
+        return withCatalog(catalog.without(indexName));
+    }
+
+    private DatasetSchema withCatalog(IndexCatalog changed) {
+        return new DatasetSchema(
+                id,
+                version + 1,
+                name,
+                type,
+                primaryKey,
+                filter,
+                changed,
+                partitions,
+                maintenance,
+                mergePolicy,
+                components);
     }
 
     /** The filter fields' names. */

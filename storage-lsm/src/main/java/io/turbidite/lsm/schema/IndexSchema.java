@@ -6,14 +6,54 @@ import io.turbidite.core.scan.IndexDescription;
 /**
  * A secondary index of a dataset, resolved. <em>Immutable.</em>
  *
- * @param id unique in its dataset, never reused; the primary is 0
+ * @param id names its trees and files; unique in its dataset, never reused; the primary is 0. An index
+ *     that is enabled again gets a new one: it has nothing in common with the old trees
  * @param key the indexed fields; an entry's key is theirs, then the primary key
  * @param maintenance how it follows updates
+ * @param unique whether two records may not have the same key; null and missing never collide
  */
 public record IndexSchema(
-        int id, String name, IndexDescription.Kind kind, KeySpec key, Maintenance maintenance) {
+        int id,
+        String name,
+        IndexDescription.Kind kind,
+        KeySpec key,
+        Maintenance maintenance,
+        boolean unique,
+        State state) {
     /** The id of every partition's primary index. */
     public static final int PRIMARY_ID = 0;
+
+    /** What messages and descriptions call it; no secondary may. */
+    public static final String PRIMARY_NAME = "primary";
+
+    /** What writers and readers do with an index. */
+    public enum State {
+        /** Writers maintain it, readers don't see it; no manifest names it. */
+        BUILDING,
+        /** Maintained and searched. */
+        READY,
+        /** A definition without trees. */
+        DISABLED;
+
+        /** The name for people: {@code ready}. */
+        public String label() {
+            return name().toLowerCase(java.util.Locale.ROOT);
+        }
+    }
+
+    /** The same in another state. */
+    public IndexSchema withState(State newState) {
+        return new IndexSchema(id, name, kind, key, maintenance, unique, newState);
+    }
+
+    /** The same with other trees. */
+    public IndexSchema withId(int newId) {
+        return new IndexSchema(newId, name, kind, key, maintenance, unique, state);
+    }
+
+    public boolean isReady() {
+        return state == State.READY;
+    }
 
     public IndexDescription describe() {
         return new IndexDescription(name, kind, key.fields(), maintenance == Maintenance.EAGER);

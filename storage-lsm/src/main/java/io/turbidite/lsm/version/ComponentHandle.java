@@ -32,7 +32,13 @@ public final class ComponentHandle {
         return component;
     }
 
-    /** Takes one more reference; the caller holds one, or a version that does. */
+    /** Whether this has the same component ID as {@code other}. */
+    boolean covers(ComponentHandle other) {
+        return state.minTimestamp() == other.state.minTimestamp()
+                && state.maxTimestamp() == other.state.maxTimestamp();
+    }
+
+    /** Takes a reference; whoever calls holds one, or a version that does. */
     public void retain() {
         int before = references.getAndIncrement();
         assert before > 0 : "component " + state.fileId() + " was let go";

@@ -8,11 +8,14 @@ import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.Compression;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexCatalog;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.IndexSchema.State;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.ManifestState.TreeState;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -24,18 +27,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The payload of the manifest file, version 2. All integers big-endian, strings as {@link
+ * The payload of the manifest file, version 3. All integers big-endian, strings as {@link
  * DataOutputStream#writeUTF}, lists as a 32-bit count and the elements. It is read only after its
  * checksum was found right, so a count can be believed.
  *
  * <pre>
  * payload   := nextFileId i64, nextDatasetId i32, lastTimestamp i64, logPosition i64, dataset*
- * dataset   := id i32, name str, field*, partitions i32, primaryKey str*, filterField str*, index*,
- *              maintenance str, policy str, options, partition*
+ * dataset   := id i32, version i32, name str, field*, partitions i32, primaryKey str*, filterField str*,
+ *              nextIndexId i32, index*, maintenance str, policy str, options, partition*
  * field     := name str, type str
- * index     := id i32, name str, kind str, field str*, maintenance str
+ * index     := id i32, name str, kind str, field str*, maintenance str, unique bool, disabled bool
  * options   := pageBytes i32, compression str, bloom bool, bloomFalsePositiveRate f64, keyTree bool
- * partition := flushedTimestamp i64, tree*        tree := component*
+ * partition := flushedTimestamp i64, tree*        tree := indexId i32, component*
  * component := fileId i64, minTimestamp i64, maxTimestamp i64, bytes i64, generation i32
  * </pre>
  */
@@ -95,6 +98,7 @@ final class ManifestCodec {
 
     private static void writeSchema(DataOutputStream out, DatasetSchema schema) throws IOException {
         out.writeInt(schema.id());
+        out.writeInt(schema.version());
         out.writeUTF(schema.name());
         out.writeInt(schema.type().fields().size());
         for (Field field : schema.type().fields()) {
@@ -104,13 +108,17 @@ final class ManifestCodec {
         out.writeInt(schema.partitions());
         writeStrings(out, schema.primaryKey().fields());
         writeStrings(out, schema.filterFields());
-        out.writeInt(schema.indexes().size());
-        for (IndexSchema index : schema.indexes()) {
+        out.writeInt(schema.catalog().nextId());
+        out.writeInt(schema.catalog().all().size());
+        for (IndexSchema index : schema.catalog().all()) {
+            assert index.state() != State.BUILDING : index;
             out.writeInt(index.id());
             out.writeUTF(index.name());
             out.writeUTF(index.kind().name());
             writeStrings(out, index.key().fields());
             out.writeUTF(index.maintenance().label());
+            out.writeBoolean(index.unique());
+            out.writeBoolean(index.state() == State.DISABLED);
         }
         out.writeUTF(schema.maintenance().label());
         out.writeUTF(schema.mergePolicy().toString());
@@ -124,6 +132,7 @@ final class ManifestCodec {
 
     private static DatasetSchema readSchema(DataInputStream in) throws IOException {
         int id = in.readInt();
+        int version = in.readInt();
         String name = in.readUTF();
         List<Field> fields = new ArrayList<>();
         int fieldCount = in.readInt();
@@ -138,16 +147,13 @@ final class ManifestCodec {
         for (String field : readStrings(in)) {
             filter.add(KeySpec.of(type, List.of(field), "filter"));
         }
+        int nextIndexId = in.readInt();
         List<IndexSchema> indexes = new ArrayList<>();
         int indexCount = in.readInt();
         for (int i = 0; i < indexCount; i++) {
-            int indexId = in.readInt();
-            String indexName = in.readUTF();
-            IndexDescription.Kind kind = IndexDescription.Kind.valueOf(in.readUTF());
-            KeySpec key = KeySpec.of(type, readStrings(in), "index " + indexName);
-            indexes.add(new IndexSchema(
-                    indexId, indexName, kind, key, Maintenance.ofLabel(in.readUTF())));
+            indexes.add(readIndex(in, type));
         }
+        IndexCatalog catalog = IndexCatalog.of(name, indexes, nextIndexId);
         Maintenance maintenance = Maintenance.ofLabel(in.readUTF());
         MergePolicySpec policy = MergePolicySpec.parse(in.readUTF());
         int pageBytes = in.readInt();
@@ -159,24 +165,37 @@ final class ManifestCodec {
                 new ComponentOptions(pageBytes, compression, bloom, falsePositiveRate, keyTree);
         return new DatasetSchema(
                 id,
+                version,
                 name,
                 type,
                 primaryKey,
                 filter,
-                indexes,
+                catalog,
                 partitions,
                 maintenance,
                 policy,
                 options);
     }
 
+    private static IndexSchema readIndex(DataInputStream in, RecordType type) throws IOException {
+        int id = in.readInt();
+        String name = in.readUTF();
+        IndexDescription.Kind kind = IndexDescription.Kind.valueOf(in.readUTF());
+        KeySpec key = KeySpec.of(type, readStrings(in), "index " + name);
+        Maintenance maintenance = Maintenance.ofLabel(in.readUTF());
+        boolean unique = in.readBoolean();
+        State state = in.readBoolean() ? State.DISABLED : State.READY;
+        return new IndexSchema(id, name, kind, key, maintenance, unique, state);
+    }
+
     private static void writePartition(DataOutputStream out, PartitionState partition)
             throws IOException {
         out.writeLong(partition.flushedTimestamp());
         out.writeInt(partition.trees().size());
-        for (List<ComponentState> tree : partition.trees()) {
-            out.writeInt(tree.size());
-            for (ComponentState component : tree) {
+        for (TreeState tree : partition.trees()) {
+            out.writeInt(tree.indexId());
+            out.writeInt(tree.components().size());
+            for (ComponentState component : tree.components()) {
                 out.writeLong(component.fileId());
                 out.writeLong(component.minTimestamp());
                 out.writeLong(component.maxTimestamp());
@@ -188,16 +207,17 @@ final class ManifestCodec {
 
     private static PartitionState readPartition(DataInputStream in) throws IOException {
         long flushedTimestamp = in.readLong();
-        List<List<ComponentState>> trees = new ArrayList<>();
+        List<TreeState> trees = new ArrayList<>();
         int treeCount = in.readInt();
         for (int tree = 0; tree < treeCount; tree++) {
+            int indexId = in.readInt();
             List<ComponentState> components = new ArrayList<>();
             int componentCount = in.readInt();
             for (int i = 0; i < componentCount; i++) {
                 components.add(new ComponentState(
                         in.readLong(), in.readLong(), in.readLong(), in.readLong(), in.readInt()));
             }
-            trees.add(components);
+            trees.add(new TreeState(indexId, components));
         }
         return new PartitionState(flushedTimestamp, trees);
     }

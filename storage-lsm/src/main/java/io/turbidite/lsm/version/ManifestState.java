@@ -2,8 +2,11 @@ package io.turbidite.lsm.version;
 
 import io.turbidite.lsm.schema.DatasetSchema;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * All that a store must know to open: what the manifest file holds. <em>Immutable.</em>
@@ -70,29 +73,54 @@ public record ManifestState(
                 datasets);
     }
 
-    /** The same with a partition replaced. */
+    /** The same with a partition replaced; as it is if the dataset is gone. */
     public ManifestState withPartition(int datasetId, int partition, PartitionState replacement) {
-        List<DatasetState> changed = new ArrayList<>(datasets);
-        for (int i = 0; i < changed.size(); i++) {
-            DatasetState dataset = changed.get(i);
-            if (dataset.schema().id() == datasetId) {
-                List<PartitionState> partitions = new ArrayList<>(dataset.partitions());
-                partitions.set(partition, replacement);
-                changed.set(i, new DatasetState(dataset.schema(), partitions));
-            }
+        DatasetState dataset = find(datasetId);
+        if (dataset == null) {
+            return this;
         }
+        List<PartitionState> partitions = new ArrayList<>(dataset.partitions());
+        partitions.set(partition, replacement);
+        return withReplaced(new DatasetState(dataset.schema(), partitions));
+    }
+
+    /** The same with another state of a dataset that is there. */
+    public ManifestState withReplaced(DatasetState replacement) {
+        List<DatasetState> changed = new ArrayList<>(datasets);
+        changed.replaceAll(dataset ->
+                dataset.schema().id() == replacement.schema().id() ? replacement : dataset);
+        return withDatasets(changed);
+    }
+
+    /** The same without a dataset; its id stays used. */
+    public ManifestState withoutDataset(int datasetId) {
+        List<DatasetState> fewer = new ArrayList<>(datasets);
+        fewer.removeIf(dataset -> dataset.schema().id() == datasetId);
+        return withDatasets(fewer);
+    }
+
+    private ManifestState withDatasets(List<DatasetState> changed) {
         return new ManifestState(
                 storeId, nextFileId, nextDatasetId, lastTimestamp, logPosition, changed);
     }
 
-    /** The state of a partition. */
-    public PartitionState partition(int datasetId, int partition) {
+    /** The state of a dataset; null if there is none with that id. */
+    public @Nullable DatasetState find(int datasetId) {
         for (DatasetState dataset : datasets) {
             if (dataset.schema().id() == datasetId) {
-                return dataset.partitions().get(partition);
+                return dataset;
             }
         }
-        throw new IllegalArgumentException("no dataset " + datasetId);
+        return null;
+    }
+
+    /** The state of a partition. */
+    public PartitionState partition(int datasetId, int partition) {
+        DatasetState dataset = find(datasetId);
+        if (dataset == null) {
+            throw new IllegalArgumentException("no dataset " + datasetId);
+        }
+        return dataset.partitions().get(partition);
     }
 
     /**
@@ -109,11 +137,7 @@ public record ManifestState(
         public static DatasetState empty(DatasetSchema schema) {
             List<PartitionState> partitions = new ArrayList<>();
             for (int i = 0; i < schema.partitions(); i++) {
-                List<List<ComponentState>> trees = new ArrayList<>();
-                for (int tree = 0; tree < schema.treeCount(); tree++) {
-                    trees.add(List.of());
-                }
-                partitions.add(new PartitionState(0, trees));
+                partitions.add(PartitionState.empty(schema));
             }
             return new DatasetState(schema, partitions);
         }
@@ -123,11 +147,95 @@ public record ManifestState(
      * The disk part of a partition.
      *
      * @param flushedTimestamp operations at or below it are in the components: replay passes them over
-     * @param trees the components of the primary, then of each secondary in schema order, newest first
+     * @param trees one for each tree of the schema
      */
-    public record PartitionState(long flushedTimestamp, List<List<ComponentState>> trees) {
+    public record PartitionState(long flushedTimestamp, List<TreeState> trees) {
         public PartitionState {
-            trees = trees.stream().map(List::copyOf).toList();
+            trees = List.copyOf(trees);
+        }
+
+        /** A partition without components. */
+        public static PartitionState empty(DatasetSchema schema) {
+            return new PartitionState(
+                    0,
+                    schema.treeIds().stream()
+                            .map(id -> new TreeState(id, List.of()))
+                            .toList());
+        }
+
+        /** The components of a tree, newest first. */
+        public List<ComponentState> tree(int indexId) {
+            for (TreeState tree : trees) {
+                if (tree.indexId() == indexId) {
+                    return tree.components();
+                }
+            }
+            throw new IllegalArgumentException("no tree " + indexId);
+        }
+
+        /** The same with a component more on top of each tree; those of other trees are left out. */
+        public PartitionState withFlushed(long timestamp, Map<Integer, ComponentState> flushed) {
+            return new PartitionState(
+                    timestamp,
+                    trees.stream()
+                            .map(tree -> tree.withNewest(flushed.get(tree.indexId())))
+                            .toList());
+        }
+
+        /** The same with neighbours of a tree replaced by one; as it is if the tree is not there. */
+        public PartitionState withMerged(
+                int indexId, List<ComponentState> inputs, ComponentState merged) {
+            return new PartitionState(
+                    flushedTimestamp,
+                    trees.stream()
+                            .map(tree -> tree.indexId() == indexId
+                                    ? tree.withMerged(inputs, merged)
+                                    : tree)
+                            .toList());
+        }
+
+        /** The same with a tree more. */
+        public PartitionState with(TreeState tree) {
+            List<TreeState> more = new ArrayList<>(trees);
+            more.add(tree);
+            return new PartitionState(flushedTimestamp, more);
+        }
+
+        /** The same without a tree. */
+        public PartitionState without(int indexId) {
+            return new PartitionState(
+                    flushedTimestamp,
+                    trees.stream().filter(tree -> tree.indexId() != indexId).toList());
+        }
+    }
+
+    /**
+     * A tree of a partition.
+     *
+     * @param indexId whose it is; 0 is the primary
+     * @param components newest first
+     */
+    public record TreeState(int indexId, List<ComponentState> components) {
+        public TreeState {
+            components = List.copyOf(components);
+        }
+
+        private TreeState withNewest(@Nullable ComponentState newest) {
+            if (newest == null) {
+                return this;
+            }
+            List<ComponentState> more = new ArrayList<>();
+            more.add(newest);
+            more.addAll(components);
+            return new TreeState(indexId, more);
+        }
+
+        private TreeState withMerged(List<ComponentState> inputs, ComponentState merged) {
+            List<ComponentState> changed = new ArrayList<>(components);
+            int first = changed.indexOf(inputs.get(0));
+            changed.subList(first, first + inputs.size()).clear();
+            changed.add(first, merged);
+            return new TreeState(indexId, changed);
         }
     }
 

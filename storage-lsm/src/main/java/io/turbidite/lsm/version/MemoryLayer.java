@@ -21,6 +21,7 @@ public final class MemoryLayer {
     /** Steps in which growth is reported, so that writers rarely touch the shared account. */
     private static final long GRAIN_BYTES = 64 << 10;
 
+    private final int[] treeIds;
     private final MemoryComponent[] trees;
     private final FilterTracker filter;
     private final long minTimestamp;
@@ -42,7 +43,8 @@ public final class MemoryLayer {
             long minTimestamp,
             long logPosition,
             long wallMicros) {
-        this.trees = new MemoryComponent[schema.treeCount()];
+        this.treeIds = schema.treeIds().stream().mapToInt(Integer::intValue).toArray();
+        this.trees = new MemoryComponent[treeIds.length];
         for (int i = 0; i < trees.length; i++) {
             trees[i] = MemoryComponent.create(chunks);
         }
@@ -53,9 +55,24 @@ public final class MemoryLayer {
         this.maxWallMicros = wallMicros;
     }
 
-    /** The component of the primary (0) or of the secondary at schema position {@code tree - 1}. */
-    public MemoryComponent tree(int tree) {
-        return trees[tree];
+    /** The component of a tree; the primary is 0. */
+    public MemoryComponent tree(int indexId) {
+        for (int i = 0; i < treeIds.length; i++) {
+            if (treeIds[i] == indexId) {
+                return trees[i];
+            }
+        }
+        throw new IllegalArgumentException("no tree %d in this layer".formatted(indexId));
+    }
+
+    /** Whether the index was there when the layer was made. */
+    public boolean hasTree(int indexId) {
+        for (int id : treeIds) {
+            if (id == indexId) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Widens the filter by a value of a filter field. */

@@ -1,9 +1,14 @@
 package io.turbidite.lsm.version;
 
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -16,20 +21,34 @@ import java.util.concurrent.atomic.AtomicInteger;
  *   <li>Layers are ordered newest first and cover disjoint ranges of timestamps: the first layer that
  *       holds a version of a key at or below a snapshot holds the newest.
  *   <li>At most one layer is frozen.
+ *   <li>Trees are named by the ids of their indexes, which stay what they are while the schema changes.
  * </ol>
  */
 public final class Version {
+    private final DatasetSchema schema;
     private final MemoryLayer current;
     private final @Nullable MemoryLayer frozen;
+    private final int[] treeIds;
     private final List<List<ComponentHandle>> trees;
     private final AtomicInteger pins = new AtomicInteger(1);
 
-    /** Takes a reference of its own on every layer. */
+    /**
+     * Takes a reference of its own on every layer.
+     *
+     * @param trees for each tree of the schema its components, newest first
+     */
     public Version(
-            MemoryLayer current, @Nullable MemoryLayer frozen, List<List<ComponentHandle>> trees) {
+            DatasetSchema schema,
+            MemoryLayer current,
+            @Nullable MemoryLayer frozen,
+            Map<Integer, List<ComponentHandle>> trees) {
+        this.schema = schema;
         this.current = current;
         this.frozen = frozen;
-        this.trees = trees.stream().map(List::copyOf).toList();
+        this.treeIds = schema.treeIds().stream().mapToInt(Integer::intValue).toArray();
+        this.trees = schema.treeIds().stream()
+                .map(id -> List.copyOf(trees.getOrDefault(id, List.of())))
+                .toList();
         current.retain();
         if (frozen != null) {
             frozen.retain();
@@ -37,6 +56,11 @@ public final class Version {
         for (List<ComponentHandle> tree : this.trees) {
             tree.forEach(ComponentHandle::retain);
         }
+    }
+
+    /** What the trees are. A memory layer may have others: it is as old as it is. */
+    public DatasetSchema schema() {
+        return schema;
     }
 
     public MemoryLayer current() {
@@ -47,43 +71,132 @@ public final class Version {
         return frozen;
     }
 
-    /** The disk components of the primary (0) or of a secondary, newest first. */
-    public List<ComponentHandle> tree(int tree) {
-        return trees.get(tree);
+    /** The disk components of a tree, newest first; the primary is 0. */
+    public List<ComponentHandle> tree(int indexId) {
+        for (int i = 0; i < treeIds.length; i++) {
+            if (treeIds[i] == indexId) {
+                return trees.get(i);
+            }
+        }
+        throw new IllegalArgumentException("no tree %d in %s".formatted(indexId, schema));
     }
 
-    public int treeCount() {
-        return trees.size();
+    public boolean hasTree(int indexId) {
+        for (int id : treeIds) {
+            if (id == indexId) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Whether nothing older than the component at {@code lastIndex} of a tree can exist (design §4 rule
+     * 4). Under an index that is being built there will be what is built.
+     */
+    public boolean includesOldest(int indexId, int lastIndex) {
+        IndexSchema index = schema.index(indexId);
+        return (index == null || index.state() != IndexSchema.State.BUILDING)
+                && lastIndex >= tree(indexId).size() - 1;
+    }
+
+    /**
+     * How many of the primary's newest components have their like, with the same ID, in the same place of
+     * every other tree: correlated merges take these (design §4 rule 9).
+     */
+    public int alignedCount() {
+        List<ComponentHandle> primary = tree(IndexSchema.PRIMARY_ID);
+        int aligned = primary.size();
+        for (List<ComponentHandle> tree : trees) {
+            int same = 0;
+            while (same < Math.min(aligned, tree.size())
+                    && primary.get(same).covers(tree.get(same))) {
+                same++;
+            }
+            aligned = same;
+        }
+        return aligned;
     }
 
     /** The same with another current layer and the old one frozen. */
     public Version withFrozen(MemoryLayer newCurrent) {
         assert frozen == null;
-        return new Version(newCurrent, current, trees);
+        return new Version(schema, newCurrent, current, components());
     }
 
-    /** The same with the frozen layer replaced by its components, one for each tree. */
-    public Version withFlushed(List<ComponentHandle> flushed) {
-        List<List<ComponentHandle>> grown = new ArrayList<>();
-        for (int tree = 0; tree < trees.size(); tree++) {
-            List<ComponentHandle> components = new ArrayList<>();
-            components.add(flushed.get(tree));
-            components.addAll(trees.get(tree));
-            grown.add(components);
+    /** The same with another current layer; the old one is empty. */
+    public Version withCurrent(MemoryLayer newCurrent) {
+        assert current.isEmpty();
+        return new Version(schema, newCurrent, frozen, components());
+    }
+
+    /**
+     * The same with another schema: trees that it does not have are left out, those it has beside them are
+     * empty.
+     */
+    public Version withSchema(DatasetSchema changed) {
+        return new Version(changed, current, frozen, components());
+    }
+
+    /** The same with the frozen layer replaced by its components; those of trees that are gone stay out. */
+    public Version withFlushed(Map<Integer, ComponentHandle> flushed) {
+        Map<Integer, List<ComponentHandle>> grown = components();
+        flushed.forEach((id, component) ->
+                grown.computeIfPresent(id, (key, tree) -> joined(List.of(component), tree)));
+        return new Version(schema, current, null, grown);
+    }
+
+    /** The same with components that are older than all that the tree has. */
+    public Version withOldest(int indexId, List<ComponentHandle> older) {
+        Map<Integer, List<ComponentHandle>> grown = components();
+        grown.computeIfPresent(indexId, (key, tree) -> joined(tree, older));
+        return new Version(schema, current, frozen, grown);
+    }
+
+    private static List<ComponentHandle> joined(
+            List<ComponentHandle> newer, List<ComponentHandle> older) {
+        List<ComponentHandle> joined = new ArrayList<>(newer);
+        joined.addAll(older);
+        return joined;
+    }
+
+    /** The same with neighbours of trees replaced by what they were merged into; trees may be gone. */
+    public Version withMerged(List<MergedTree> merges) {
+        Map<Integer, List<ComponentHandle>> changed = components();
+        for (MergedTree merge : merges) {
+            if (!hasTree(merge.indexId())) {
+                continue;
+            }
+            List<ComponentHandle> inputs = merge.inputs();
+            List<ComponentHandle> components = new ArrayList<>(tree(merge.indexId()));
+            int first = components.indexOf(inputs.get(0));
+            assert first >= 0
+                    && components.subList(first, first + inputs.size()).equals(inputs);
+            components.subList(first, first + inputs.size()).clear();
+            components.add(first, merge.output());
+            changed.put(merge.indexId(), components);
         }
-        return new Version(current, null, grown);
+        return new Version(schema, current, frozen, changed);
     }
 
-    /** The same with neighbours of one tree replaced by what they were merged into. */
-    public Version withMerged(int tree, List<ComponentHandle> inputs, ComponentHandle merged) {
-        List<List<ComponentHandle>> changed = new ArrayList<>(trees);
-        List<ComponentHandle> components = new ArrayList<>(trees.get(tree));
-        int first = components.indexOf(inputs.get(0));
-        assert first >= 0 && components.subList(first, first + inputs.size()).equals(inputs);
-        components.subList(first, first + inputs.size()).clear();
-        components.add(first, merged);
-        changed.set(tree, components);
-        return new Version(current, frozen, changed);
+    /**
+     * A merge of a tree.
+     *
+     * @param inputs neighbours, newest first
+     */
+    public record MergedTree(int indexId, List<ComponentHandle> inputs, ComponentHandle output) {
+        public MergedTree {
+            inputs = List.copyOf(inputs);
+        }
+    }
+
+    /** The disk components of all trees. */
+    private Map<Integer, List<ComponentHandle>> components() {
+        Map<Integer, List<ComponentHandle>> components = new HashMap<>();
+        for (int i = 0; i < treeIds.length; i++) {
+            components.put(treeIds[i], trees.get(i));
+        }
+        return components;
     }
 
     /** Pins the version unless it is already gone. */
