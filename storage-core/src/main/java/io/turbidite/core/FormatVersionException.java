@@ -4,10 +4,15 @@ package io.turbidite.core;
 public final class FormatVersionException extends StorageException {
     private static final long serialVersionUID = 1L;
 
-    public FormatVersionException(String file, String format, int found, int newestKnown) {
+    public FormatVersionException(String file, String format, int found, int readable) {
         super(
-                "%s is %s version %d; this release reads up to version %d: open it with a newer release"
-                        .formatted(file, format, found, newestKnown),
+                "%s is %s version %d; this release reads version %d: open it with %s release"
+                        .formatted(
+                                file,
+                                format,
+                                found,
+                                readable,
+                                found > readable ? "a newer" : "the older"),
                 null);
     }
 }

@@ -1,7 +1,9 @@
 package io.turbidite.it.golden;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.log.LogOptions;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
@@ -31,12 +33,13 @@ import java.util.zip.ZipInputStream;
 import java.util.zip.ZipOutputStream;
 
 /**
- * A store written by the first release: components of two flushes, one of them with deletes, a merge,
- * and operations that are in the log alone. {@code -Dgolden.write=true} writes the archive anew, which only
- * a new format version may need.
+ * A store that is kept as it was once written: components of two flushes, one of them with deletes, and
+ * operations that are in the log alone. {@code -Dgolden.write=true} writes the archive anew, which only a
+ * new format version may need. Archives of versions before 1.0 stay, and are refused.
  */
 class GoldenStoreTest {
-    private static final String ARCHIVE = "golden/store-v1.zip";
+    private static final String FIRST = "golden/store-v1.zip";
+    private static final String ARCHIVE = "golden/store-v2.zip";
 
     private static StoreOptions options() {
         LogOptions log = LogOptions.defaults().withSegmentBytes(256 << 10, 16, 256, 64 << 10);
@@ -44,17 +47,27 @@ class GoldenStoreTest {
     }
 
     @Test
-    void the_first_format_opens_and_gives_what_was_written(@TempDir Path directory)
+    void the_archived_store_opens_and_gives_what_was_written(@TempDir Path directory)
             throws IOException {
         if (Boolean.getBoolean("golden.write")) {
             write(directory.resolve("new"));
             zip(directory.resolve("new"), Path.of("src/test/resources").resolve(ARCHIVE));
         }
         Path store = directory.resolve("store");
-        unzip(store);
+        unzip(ARCHIVE, store);
         check(store);
         // what the first opening left behind opens again
         check(store);
+    }
+
+    @Test
+    void a_store_of_the_first_format_is_refused_with_both_versions(@TempDir Path store)
+            throws IOException {
+        unzip(FIRST, store);
+        assertThatThrownBy(() -> Store.openExisting(store, options()).close())
+                .isInstanceOf(FormatVersionException.class)
+                .hasMessageContaining("MANIFEST is manifest version 1")
+                .hasMessageMatching(".*this release reads version \\d+: .*");
     }
 
     private static void write(Path directory) {
@@ -128,9 +141,9 @@ class GoldenStoreTest {
         }
     }
 
-    private static void unzip(Path directory) throws IOException {
+    private static void unzip(String name, Path directory) throws IOException {
         try (InputStream archive =
-                        Files.newInputStream(Path.of("src/test/resources").resolve(ARCHIVE));
+                        Files.newInputStream(Path.of("src/test/resources").resolve(name));
                 ZipInputStream in = new ZipInputStream(archive)) {
             for (ZipEntry entry = in.getNextEntry(); entry != null; entry = in.getNextEntry()) {
                 Path target = directory.resolve(entry.getName()).normalize();

@@ -138,17 +138,17 @@ public record FileHeader(String format, int version, int flags, long storeId, lo
     /**
      * Requires the format, in a version that this release reads.
      *
-     * @param newestVersion the newest version of the format that the caller reads
+     * @param readableVersion the version of the format that the caller reads
      * @return this
      * @throws CorruptionException if the file is of another format
-     * @throws FormatVersionException if a newer release wrote it
+     * @throws FormatVersionException if it is another version, newer or older
      */
-    public FileHeader check(String file, String expectedFormat, int newestVersion) {
+    public FileHeader check(String file, String expectedFormat, int readableVersion) {
         if (!format.equals(expectedFormat)) {
             throw damaged(file, FORMAT_OFFSET, "format", expectedFormat, format);
         }
-        if (version > newestVersion) {
-            throw new FormatVersionException(file, format, version, newestVersion);
+        if (version != readableVersion) {
+            throw new FormatVersionException(file, format, version, readableVersion);
         }
         return this;
     }

@@ -15,6 +15,10 @@ import java.lang.foreign.MemorySegment;
  */
 public final class Fences {
     private final MemorySegment bytes;
+
+    /** Of all fences but the first, which is empty. */
+    private final Heads heads = new Heads();
+
     private final int pageCount;
     private final int prefixBytes;
     private final long entryCount;
@@ -40,6 +44,13 @@ public final class Fences {
         this.suffixEnds = FencesLayout.suffixEnds(pageCount);
         this.prefix = FencesLayout.prefix(pageCount);
         this.suffixes = prefix + prefixBytes;
+        if (pageCount > 1) {
+            heads.wrap(
+                    bytes,
+                    FencesLayout.HEADS_OFFSET + (long) Heads.BYTES,
+                    Heads.BYTES,
+                    pageCount - 1);
+        }
     }
 
     /** What is wrong with the bytes of an interior read from a file, or null. */
@@ -147,12 +158,9 @@ public final class Fences {
             return order < 0 ? 0 : fenceCount;
         }
         long head = Heads.of(key, prefixBytes);
-        long column = FencesLayout.HEADS_OFFSET + Heads.BYTES;
-        int low = hint < 0
-                ? Heads.lowerBound(bytes, column, fenceCount, head)
-                : Heads.lowerBound(bytes, column, fenceCount, head, Math.min(hint, fenceCount));
-        if (low < fenceCount && Heads.at(bytes, column, low) == head) {
-            int high = Heads.runEnd(bytes, column, fenceCount, low);
+        int low = heads.lowerBound(head, Math.min(hint, fenceCount));
+        if (low < fenceCount && heads.at(low) == head) {
+            int high = heads.runEnd(low);
             while (low < high) {
                 int middle = (low + high) >>> 1;
                 if (isBehind(middle + 1, key, timestamp)) {

@@ -6,18 +6,37 @@ import io.turbidite.core.bytes.Slice;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Searches columns of heads. The head of a key is the first eight bytes behind the prefix that it shares
- * with its neighbours, padded with zeros, as an unsigned number (D1); the column is ascending and may
- * hold equal heads.
+ * A flyweight over a column of heads, which it searches. The head of a key is the first eight bytes
+ * behind the prefix that it shares with its neighbours, padded with zeros, as an unsigned number (D1); the
+ * column is ascending and may hold equal heads. A column may be narrower, and hold only the first bytes of
+ * each head; before the end of its first one there are always eight bytes of something.
  *
  * <p>A search starts at a guess and doubles its steps until it has passed the head, then halves (the
  * exponential search of LUO19 §3.2). A good guess costs two or three steps on one cache line, a useless
  * one twice a binary search.
+ *
+ * <p><em>Confined to one thread while it is moved</em>, else it only reads.
  */
 final class Heads {
     static final int BYTES = Long.BYTES;
 
-    private Heads() {}
+    private MemorySegment segment = MemorySegment.NULL;
+    private int width = BYTES;
+    private int shift;
+    private int count;
+
+    /** Where the eight bytes begin that end with the first head. */
+    private long origin;
+
+    /** Moves to the column of {@code newCount} heads of {@code newWidth} bytes at {@code offset}. */
+    Heads wrap(MemorySegment newSegment, long offset, int newWidth, int newCount) {
+        segment = newSegment;
+        width = newWidth;
+        shift = Long.SIZE - Byte.SIZE * newWidth;
+        count = newCount;
+        origin = offset + newWidth - BYTES;
+        return this;
+    }
 
     /** The head of {@code key} behind its first {@code prefixBytes} bytes, which it must have. */
     static long of(Slice key, int prefixBytes) {
@@ -36,30 +55,43 @@ final class Heads {
         return Bytes.prefix(key.segment(), key.offset() + prefixBytes, rest);
     }
 
-    static long at(MemorySegment segment, long column, int index) {
-        return segment.get(Bytes.I64, column + (long) index * BYTES);
+    /** Of a whole head, the bytes that the column holds, as the number that {@link #at} gives. */
+    long cut(long head) {
+        return head >>> shift;
     }
 
-    /** The first index whose head is at or above {@code head}; {@code count} if none is. */
-    static int lowerBound(MemorySegment segment, long column, int count, long head) {
-        return lowerBound(segment, column, count, head, guess(segment, column, count, head));
+    /** The whole head that a number from the column stands for, if no more of it was cut than zeros. */
+    long whole(long cut) {
+        return cut << shift;
+    }
+
+    /** The head at {@code index}, cut to the width of the column. */
+    long at(int index) {
+        return segment.get(Bytes.I64, origin + (long) index * width) >>> shift;
     }
 
     /**
-     * The first index whose head is at or above {@code head}, sought from {@code hint} outwards.
+     * The first index whose head is at or above {@code cut}; the count if none is.
      *
-     * @param hint 0 to {@code count}
+     * @param hint where to start, 0 to the count; negative to guess
      */
-    static int lowerBound(MemorySegment segment, long column, int count, long head, int hint) {
+    int lowerBound(long cut, int hint) {
+        // locals: the compiler then checks the segment once and not at each probe
+        MemorySegment column = segment;
+        long start = origin;
+        int bytes = width;
+        int cutBits = shift;
+        int end = count;
+        int from = hint < 0 ? guess(cut) : hint;
         int low; // every head before it is below
         int high; // every head from it on is at or above
         int step = 1;
-        if (hint < count && Long.compareUnsigned(at(segment, column, hint), head) < 0) {
-            low = hint + 1;
-            high = count;
-            while (low + step <= count) {
+        if (from < end && isBelow(column, start + (long) from * bytes, cutBits, cut)) {
+            low = from + 1;
+            high = end;
+            while (low + step <= end) {
                 int probe = low + step - 1;
-                if (Long.compareUnsigned(at(segment, column, probe), head) >= 0) {
+                if (!isBelow(column, start + (long) probe * bytes, cutBits, cut)) {
                     high = probe;
                     break;
                 }
@@ -68,10 +100,10 @@ final class Heads {
             }
         } else {
             low = 0;
-            high = hint;
+            high = from;
             while (high - step >= 0) {
                 int probe = high - step;
-                if (Long.compareUnsigned(at(segment, column, probe), head) < 0) {
+                if (isBelow(column, start + (long) probe * bytes, cutBits, cut)) {
                     low = probe + 1;
                     break;
                 }
@@ -81,7 +113,7 @@ final class Heads {
         }
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (Long.compareUnsigned(at(segment, column, middle), head) < 0) {
+            if (isBelow(column, start + (long) middle * bytes, cutBits, cut)) {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -90,34 +122,38 @@ final class Heads {
         return low;
     }
 
+    private static boolean isBelow(MemorySegment column, long at, int shift, long cut) {
+        return Long.compareUnsigned(column.get(Bytes.I64, at) >>> shift, cut) < 0;
+    }
+
     /** The end of the run of equal heads that begins at {@code index}. */
-    static int runEnd(MemorySegment segment, long column, int count, int index) {
-        long head = at(segment, column, index);
+    int runEnd(int index) {
+        long head = at(index);
         int next = index + 1;
-        if (next == count || at(segment, column, next) != head) {
+        if (next == count || at(next) != head) {
             return next;
         }
-        return head == -1L ? count : lowerBound(segment, column, count, head + 1, next);
+        return head == -1L ? count : lowerBound(head + 1, next);
     }
 
     /**
-     * Where {@code head} would be if heads grew evenly between the first and the last, as random and
+     * Where {@code cut} would be if heads grew evenly between the first and the last, as random and
      * consecutive keys do.
      */
-    private static int guess(MemorySegment segment, long column, int count, long head) {
+    private int guess(long cut) {
         if (count < 4) {
             return 0;
         }
-        long first = at(segment, column, 0);
-        long last = at(segment, column, count - 1);
-        if (Long.compareUnsigned(head, first) <= 0) {
+        long first = at(0);
+        long last = at(count - 1);
+        if (Long.compareUnsigned(cut, first) <= 0) {
             return 0;
         }
-        if (Long.compareUnsigned(head, last) >= 0) {
+        if (Long.compareUnsigned(cut, last) >= 0) {
             return count - 1;
         }
         // halved, so that unsigned differences are positive doubles
-        double share = (double) ((head - first) >>> 1) / (double) ((last - first) >>> 1 | 1L);
+        double share = (double) ((cut - first) >>> 1) / (double) ((last - first) >>> 1 | 1L);
         return Math.min(count - 1, (int) (share * count));
     }
 }

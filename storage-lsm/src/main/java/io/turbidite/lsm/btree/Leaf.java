@@ -9,49 +9,50 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A flyweight over a leaf page ({@link LeafLayout}): decodes the page's header once, then finds and reads
- * entries in place.
+ * A flyweight over a leaf page ({@link LeafLayout}): finds entries, and reads them by their index on the
+ * page. It stands on one group at a time; neighbours, before and behind, are mostly in the same one.
  *
  * <p><em>Confined to one thread.</em> Allocates nothing. The page must have passed {@link
  * LeafLayout#problem}; its bytes must stay until the flyweight is moved.
  */
 final class Leaf {
+    private final Group group = new Group();
+
+    /** The directory of all groups but the first: what comes before the second is on the first. */
+    private final Heads fences = new Heads();
+
     private MemorySegment page = MemorySegment.NULL;
     private int count;
+    private int groupCount;
     private int prefixBytes;
-    private int suffixBytes;
     private long firstOrdinal;
-    private long versionBase;
-    private int versionBytes;
-    private int versionShift;
-    private int endBytes;
-    private int stride;
-    private long versionsOffset;
-    private long endsOffset;
-    private long prefixOffset;
-    private long heapOffset;
+
+    /** The group it stands on, -1 if on none, and which entries of the page are the group's. */
+    private int groupIndex = -1;
+
+    private int groupFirst;
+    private int groupEntries;
+
+    /** The group whose prefix {@link #copyKey} has copied; -1 if none. */
+    private int copiedGroup = -1;
 
     Leaf wrap(MemorySegment newPage) {
         page = newPage;
         count = newPage.get(Bytes.I32, LeafLayout.ENTRY_COUNT_OFFSET);
+        groupCount = newPage.get(Bytes.I32, LeafLayout.GROUP_COUNT_OFFSET);
         prefixBytes = newPage.get(Bytes.I16, LeafLayout.KEY_PREFIX_BYTES_OFFSET) & 0xFFFF;
-        suffixBytes = newPage.get(Bytes.I16, LeafLayout.KEY_SUFFIX_BYTES_OFFSET) & 0xFFFF;
         firstOrdinal = newPage.get(Bytes.I64, LeafLayout.FIRST_ORDINAL_OFFSET);
-        versionBase = newPage.get(Bytes.I64, LeafLayout.VERSION_BASE_OFFSET);
-        versionBytes = newPage.get(Bytes.U8, LeafLayout.VERSION_BYTES_OFFSET);
-        versionShift = Long.SIZE - Byte.SIZE * versionBytes;
-        endBytes = newPage.get(Bytes.U8, LeafLayout.END_BYTES_OFFSET);
-        stride = newPage.get(Bytes.I32, LeafLayout.HEAP_STRIDE_OFFSET);
-        versionsOffset = LeafLayout.HEADS_OFFSET + (long) count * Heads.BYTES;
-        endsOffset = versionsOffset + (long) count * versionBytes;
-        prefixOffset = endsOffset + (long) count * endBytes;
-        heapOffset = prefixOffset + prefixBytes;
+        groupIndex = -1;
+        groupFirst = 0;
+        groupEntries = 0;
+        copiedGroup = -1;
         return this;
     }
 
     void clear() {
         page = MemorySegment.NULL;
         count = 0;
+        groupEntries = 0;
     }
 
     int count() {
@@ -64,13 +65,7 @@ final class Leaf {
 
     /** The timestamp times two, plus one for anti-matter. */
     long version(int index) {
-        if (versionBytes == 0) {
-            return versionBase;
-        }
-        // the eight bytes that end where the version ends, its own on top: there are always eight
-        // bytes before that end, and not always behind its start
-        long at = versionsOffset + (long) (index + 1) * versionBytes - Long.BYTES;
-        return versionBase + (page.get(Bytes.I64, at) >>> versionShift);
+        return group.version(inGroup(index));
     }
 
     long timestamp(int index) {
@@ -93,28 +88,26 @@ final class Leaf {
         if (order != 0) {
             return order < 0 ? -1 : -1 - count;
         }
-        long head = Heads.of(key, prefixBytes);
-        int first = hint < 0
-                ? Heads.lowerBound(page, LeafLayout.HEADS_OFFSET, count, head)
-                : Heads.lowerBound(page, LeafLayout.HEADS_OFFSET, count, head, hint);
-        if (first == count || Heads.at(page, LeafLayout.HEADS_OFFSET, first) != head) {
-            return -1 - first;
-        }
-        int low = first;
-        int high = Heads.runEnd(page, LeafLayout.HEADS_OFFSET, count, first);
-        while (low < high) {
-            int middle = (low + high) >>> 1;
-            int rest = compareRest(middle, key);
-            if (rest < 0 || (rest == 0 && timestamp(middle) > timestamp)) {
-                low = middle + 1;
-            } else {
-                high = middle;
+        if (hint >= groupFirst && hint <= groupFirst + groupEntries && groupEntries > 0) {
+            int found = group.find(key, timestamp, hint - groupFirst);
+            int place = found < 0 ? -1 - found : found;
+            // between two of its entries, or where no other group is: no other can be meant
+            if ((place > 0 || groupIndex == 0)
+                    && (place < groupEntries || groupIndex == groupCount - 1)) {
+                return found >= 0 ? groupFirst + found : found - groupFirst;
             }
         }
-        boolean same = low < count
-                && Heads.at(page, LeafLayout.HEADS_OFFSET, low) == head
-                && compareRest(low, key) == 0;
-        return same ? low : -1 - low;
+        int target = groupCount == 1 ? 0 : groupOf(key, timestamp);
+        if (target != groupIndex) {
+            move(target);
+        }
+        int found = group.find(key, timestamp, -1);
+        if (found == -1 - groupEntries && target + 1 < groupCount) {
+            // behind all of the group: the next one's first entry may be a version of this very key
+            move(target + 1);
+            found = group.find(key, timestamp, 0);
+        }
+        return found >= 0 ? groupFirst + found : found - groupFirst;
     }
 
     /** The first entry at or behind (key, timestamp); the count if there is none. */
@@ -125,19 +118,15 @@ final class Leaf {
 
     /** Moves {@code slice} to the value of an entry. */
     Slice value(int index, Slice slice) {
-        long start = heapStart(index);
-        long skipped = valueSkip(start);
-        return slice.set(page, start + skipped, (int) (heapEnd(index) - start - skipped));
+        return group.value(inGroup(index), slice);
     }
 
     void copyValue(int index, ByteSink sink) {
-        long start = heapStart(index);
-        long skipped = valueSkip(start);
-        sink.putBytes(page, start + skipped, (int) (heapEnd(index) - start - skipped));
+        group.copyValue(inGroup(index), sink);
     }
 
     int keyBytes(int index) {
-        return prefixBytes + suffixBytes(index);
+        return group.keyBytes(inGroup(index));
     }
 
     /**
@@ -145,43 +134,43 @@ final class Leaf {
      *
      * @param scratch a longest key and eight bytes more; its first {@link #keyBytes} bytes are written,
      *     the rest may be
+     * @param withPrefix false if the copy before this one was of the same page and to the same scratch
      */
     int copyKey(int index, MemorySegment scratch, boolean withPrefix) {
+        int at = inGroup(index);
         if (withPrefix) {
-            MemorySegment.copy(page, prefixOffset, scratch, 0, prefixBytes);
+            MemorySegment.copy(page, LeafLayout.prefix(groupCount), scratch, 0, prefixBytes);
         }
-        scratch.set(Bytes.I64_BE, prefixBytes, Heads.at(page, LeafLayout.HEADS_OFFSET, index));
-        int suffix = suffixBytes(index);
-        int tail = suffix - Heads.BYTES;
-        if (tail > 0) {
-            MemorySegment.copy(
-                    page, tailOffset(index), scratch, prefixBytes + (long) Heads.BYTES, tail);
+        if (withPrefix || copiedGroup != groupIndex) {
+            group.copyPrefix(scratch);
+            copiedGroup = groupIndex;
         }
-        return prefixBytes + suffix;
+        return group.copySuffix(at, scratch);
     }
 
     /**
      * Checks what {@link LeafLayout#problem} does not, because it has to look at every entry.
      *
+     * @param scratch as for {@link #copyKey}
      * @return what is wrong, or null
      */
     @Nullable
-    String entriesProblem() {
-        for (int i = 0; i < count; i++) {
-            long bytes = heapEnd(i) - heapStart(i);
-            if (heapEnd(i) > page.byteSize()) {
-                return "entry %d ends at %d of %d".formatted(i, heapEnd(i), page.byteSize());
+    String entriesProblem(MemorySegment scratch) {
+        for (int i = 0; i < groupCount; i++) {
+            move(i);
+            long end = i + 1 < groupCount ? groupOffset(i + 1) : page.byteSize();
+            String problem = group.entriesProblem(end);
+            if (problem != null) {
+                return "group %d: %s".formatted(i, problem);
             }
-            boolean differ = suffixBytes == LeafLayout.SUFFIX_BYTES_DIFFER;
-            if (bytes < (differ ? 2 : 0) || bytes < valueSkip(heapStart(i))) {
-                return "entry %d has %d bytes".formatted(i, bytes);
+            int keyBytes = keyBytes(groupFirst);
+            if (keyBytes + Heads.BYTES > scratch.byteSize()) {
+                return "group %d: key of %d bytes".formatted(i, keyBytes);
             }
-            int suffix = suffixBytes(i);
-            long head = Heads.at(page, LeafLayout.HEADS_OFFSET, i);
-            boolean padded = suffix < Heads.BYTES;
-            if (padded && head << (Byte.SIZE * suffix) != 0) {
-                return "entry %d: padding behind a key suffix of %d bytes is not zero"
-                        .formatted(i, suffix);
+            var _ = copyKey(groupFirst, scratch, true);
+            long head = Bytes.prefix(scratch, prefixBytes, keyBytes - prefixBytes);
+            if (head != page.get(Bytes.I64, LeafLayout.HEADS_OFFSET + 8L * i)) {
+                return "group %d: its head in the directory is another".formatted(i);
             }
         }
         return null;
@@ -195,53 +184,82 @@ final class Leaf {
                 key.offset(),
                 Math.min(prefixBytes, key.length()),
                 page,
-                prefixOffset,
+                LeafLayout.prefix(groupCount),
                 prefixBytes);
     }
 
-    /** Order of an entry's key against {@code key}, prefix and heads being equal. */
-    private int compareRest(int index, Slice key) {
-        int mine = suffixBytes(index);
-        int theirs = key.length() - prefixBytes;
-        if (mine <= Heads.BYTES || theirs <= Heads.BYTES) {
-            return Integer.compare(mine, theirs);
+    /** The last group that begins before (key, timestamp); 0 if none does. */
+    private int groupOf(Slice key, long timestamp) {
+        long head = Heads.of(key, prefixBytes);
+        int fenceCount = groupCount - 1;
+        fences.wrap(page, LeafLayout.HEADS_OFFSET + (long) Heads.BYTES, Heads.BYTES, fenceCount);
+        int low = fences.lowerBound(head, -1);
+        if (low < fenceCount && fences.at(low) == head) {
+            int high = fences.runEnd(low);
+            while (low < high) {
+                int middle = (low + high) >>> 1;
+                if (beginsBefore(middle + 1, key, timestamp)) {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
         }
-        return Bytes.compare(
-                page,
-                tailOffset(index),
-                mine - Heads.BYTES,
-                key.segment(),
-                key.offset() + prefixBytes + Heads.BYTES,
-                theirs - Heads.BYTES);
+        return low;
     }
 
-    private int suffixBytes(int index) {
-        return suffixBytes == LeafLayout.SUFFIX_BYTES_DIFFER
-                ? page.get(Bytes.I16, heapStart(index)) & 0xFFFF
-                : suffixBytes;
+    private boolean beginsBefore(int index, Slice key, long timestamp) {
+        move(index);
+        int order = group.compareFirst(key);
+        return order < 0 || (order == 0 && group.version(0) >>> 1 > timestamp);
     }
 
-    private long tailOffset(int index) {
-        return heapStart(index) + (suffixBytes == LeafLayout.SUFFIX_BYTES_DIFFER ? 2 : 0);
+    /** The index in its group of an entry of the page; moves to that group. */
+    private int inGroup(int index) {
+        int at = index - groupFirst;
+        if (Integer.compareUnsigned(at, groupEntries) < 0) {
+            return at;
+        }
+        move(groupOfEntry(index));
+        return index - groupFirst;
     }
 
-    /** Bytes of an entry that starts at {@code start} in front of its value. */
-    private long valueSkip(long start) {
-        return suffixBytes == LeafLayout.SUFFIX_BYTES_DIFFER
-                ? 2 + LeafLayout.tailBytes(page.get(Bytes.I16, start) & 0xFFFF)
-                : LeafLayout.tailBytes(suffixBytes);
+    private int groupOfEntry(int index) {
+        if (groupIndex >= 0 && index == groupFirst + groupEntries) {
+            return groupIndex + 1; // one step forward
+        }
+        int low = 0;
+        int high = groupCount - 1;
+        while (low < high) {
+            int middle = (low + high + 1) >>> 1;
+            if (firstEntry(middle) <= index) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return low;
     }
 
-    private long heapStart(int index) {
-        return index == 0 ? heapOffset : heapEnd(index - 1);
+    private void move(int index) {
+        groupIndex = index;
+        if (groupCount == 1) {
+            // as on most pages of records: no need to wait for the directory
+            groupEntries = count;
+            group.wrap(page, LeafLayout.prefix(1) + prefixBytes, count, prefixBytes);
+            return;
+        }
+        groupFirst = firstEntry(index);
+        groupEntries = (index + 1 < groupCount ? firstEntry(index + 1) : count) - groupFirst;
+        group.wrap(page, groupOffset(index), groupEntries, prefixBytes);
     }
 
-    private long heapEnd(int index) {
-        return heapOffset
-                + switch (endBytes) {
-                    case 0 -> (index + 1L) * stride;
-                    case 2 -> page.get(Bytes.I16, endsOffset + index * 2L) & 0xFFFF;
-                    default -> page.get(Bytes.I32, endsOffset + index * 4L);
-                };
+    private int firstEntry(int index) {
+        return page.get(
+                Bytes.I32, LeafLayout.place(groupCount, index) + LeafLayout.FIRST_ENTRY_OFFSET);
+    }
+
+    private long groupOffset(int index) {
+        return page.get(Bytes.I32, LeafLayout.place(groupCount, index));
     }
 }

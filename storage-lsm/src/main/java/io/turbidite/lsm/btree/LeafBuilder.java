@@ -6,7 +6,9 @@ import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Collects entries until a leaf page is full and lays them out as {@link LeafLayout} says.
@@ -14,9 +16,16 @@ import java.util.Arrays;
  * <p><em>Confined to one thread.</em> Reused from page to page; allocates only to grow. The exact size of
  * the page is known at every moment, so pages are filled to the brim and never padded: a shorter shared
  * prefix makes tails longer, and these are summed again when it shrinks.
+ *
+ * <p>A group ends where the next key would shorten its prefix by so much that a group more saves a good
+ * part of its bytes (see {@link #isCutBefore}), and nowhere else.
  */
 public final class LeafBuilder {
-    private static final int U16_MAX = 0xFFFF;
+    /**
+     * A cut has to save an eighth of the group. Random numbers as keys stay in one group that way: a byte
+     * less of eight would cost each point search a second search, which made it a quarter slower.
+     */
+    private static final int WORTHWHILE_SHARE = 8;
 
     private final int pageBytesMax;
 
@@ -31,16 +40,19 @@ public final class LeafBuilder {
     private long[] versions = new long[256];
     private int count;
 
+    /** What all keys of the page share. */
     private int prefixBytes;
-    private int keyBytesMin;
-    private int keyBytesMax;
-    private int valueBytesMin;
-    private int valueBytesMax;
-    private long versionMin;
-    private long versionMax;
 
-    /** Sum of the tails of all keys at the present prefix. */
-    private long tailBytes;
+    /** The groups of the page, of which the first {@link #groupCount} count, the last being open. */
+    private final List<GroupShape> groups = new ArrayList<>();
+
+    private int groupCount;
+
+    /** What the open group would be with the entry that is being added. */
+    private GroupShape draft = new GroupShape();
+
+    /** Of all groups but the open one, without the page's prefix. */
+    private long closedGroupBytes;
 
     /**
      * @param pageBytesMax most bytes of a page, envelope included; a page of one entry may be longer
@@ -69,46 +81,44 @@ public final class LeafBuilder {
      */
     public boolean add(Slice key, int sharedBytes, long version, Slice value) {
         if (count == 0) {
-            begin(key, version, value);
+            prefixBytes = key.length();
+            draft.begin(0, key.length(), version, value.length());
+            openGroup();
             append(key, version, value);
             return true;
         }
         int newPrefix = Math.min(prefixBytes, sharedBytes);
-        long newTails = newPrefix == prefixBytes ? tailBytes : tailsBehind(newPrefix);
-        newTails += LeafLayout.tailBytes(key.length() - newPrefix);
-        int newKeyMin = Math.min(keyBytesMin, key.length());
-        int newKeyMax = Math.max(keyBytesMax, key.length());
-        int newValueMin = Math.min(valueBytesMin, value.length());
-        int newValueMax = Math.max(valueBytesMax, value.length());
-        long newVersionMin = Math.min(versionMin, version);
-        long newVersionMax = Math.max(versionMax, version);
-        boolean sameKeyBytes = newKeyMin == newKeyMax;
-        long heap = newTails + values.length() + value.length();
-        long wanted = pageBytes(
-                count + 1,
-                newPrefix,
-                sameKeyBytes ? heap : heap + 2L * (count + 1),
-                sameKeyBytes && newValueMin == newValueMax,
-                LeafLayout.versionBytes(newVersionMax - newVersionMin));
+        GroupShape open = groups.get(groupCount - 1);
+        boolean cut = isCutBefore(open, sharedBytes, newPrefix);
+        if (cut) {
+            draft.begin(count, key.length(), version, value.length());
+        } else {
+            int groupPrefix = Math.min(open.prefixBytes, sharedBytes);
+            draft.extend(open, groupPrefix, tails(open, groupPrefix), key.length(), value.length());
+            draft.addVersion(version);
+        }
+        long closed = closedGroupBytes + (cut ? open.bytes() : 0);
+        long wanted =
+                pageBytes(cut ? groupCount + 1 : groupCount, newPrefix, closed + draft.bytes());
         if (wanted > pageBytesMax) {
             return false;
         }
         prefixBytes = newPrefix;
-        tailBytes = newTails;
-        keyBytesMin = newKeyMin;
-        keyBytesMax = newKeyMax;
-        valueBytesMin = newValueMin;
-        valueBytesMax = newValueMax;
-        versionMin = newVersionMin;
-        versionMax = newVersionMax;
+        closedGroupBytes = closed;
+        if (cut) {
+            openGroup();
+        } else {
+            groups.set(groupCount - 1, draft);
+            draft = open;
+        }
         append(key, version, value);
         return true;
     }
 
     /** Bytes of the page as it is now, envelope included. */
     public int pageBytes() {
-        return Math.toIntExact(
-                pageBytes(count, prefixBytes, heapBytes(), heapIsEven(), versionBytes()));
+        long groupBytes = closedGroupBytes + groups.get(groupCount - 1).bytes();
+        return Math.toIntExact(pageBytes(groupCount, prefixBytes, groupBytes));
     }
 
     /**
@@ -117,43 +127,56 @@ public final class LeafBuilder {
      * @param firstOrdinal the place of the page's first entry among all entries
      */
     public void build(MemorySegment target, long offset, long firstOrdinal) {
-        int versionBytes = versionBytes();
-        int endBytes = endBytes(heapIsEven(), heapBytes());
-        boolean sameKeyBytes = keyBytesMin == keyBytesMax;
-        int stride = 0;
-        if (endBytes == 0) {
-            stride = LeafLayout.tailBytes(keyBytesMin - prefixBytes) + valueBytesMin;
-        }
         target.set(Bytes.I32, offset + LeafLayout.ENTRY_COUNT_OFFSET, count);
-        target.set(Bytes.I16, offset + LeafLayout.KEY_PREFIX_BYTES_OFFSET, (short) prefixBytes);
-        target.set(Bytes.I16, offset + LeafLayout.KEY_SUFFIX_BYTES_OFFSET, (short)
-                (sameKeyBytes ? keyBytesMin - prefixBytes : LeafLayout.SUFFIX_BYTES_DIFFER));
+        target.set(Bytes.I32, offset + LeafLayout.GROUP_COUNT_OFFSET, groupCount);
         target.set(Bytes.I64, offset + LeafLayout.FIRST_ORDINAL_OFFSET, firstOrdinal);
-        target.set(Bytes.I64, offset + LeafLayout.VERSION_BASE_OFFSET, versionMin);
-        target.set(Bytes.U8, offset + LeafLayout.VERSION_BYTES_OFFSET, (byte) versionBytes);
-        target.set(Bytes.U8, offset + LeafLayout.END_BYTES_OFFSET, (byte) endBytes);
-        target.set(Bytes.I16, offset + LeafLayout.ZERO_OFFSET, (short) 0);
-        target.set(Bytes.I32, offset + LeafLayout.HEAP_STRIDE_OFFSET, stride);
-
-        long at = writeHeads(target, offset + LeafLayout.HEADS_OFFSET);
-        at = writeVersions(target, at, versionBytes);
-        long ends = at;
-        at += (long) count * endBytes;
+        target.set(Bytes.I16, offset + LeafLayout.KEY_PREFIX_BYTES_OFFSET, (short) prefixBytes);
+        target.asSlice(
+                        offset + LeafLayout.ZERO_OFFSET,
+                        LeafLayout.HEADS_OFFSET - (long) LeafLayout.ZERO_OFFSET)
+                .fill((byte) 0);
+        long heads = offset + LeafLayout.HEADS_OFFSET;
+        long at = offset + LeafLayout.prefix(groupCount);
         MemorySegment.copy(keys.segment(), 0, target, at, prefixBytes);
         at += prefixBytes;
-        writeHeap(target, at, ends, endBytes);
+        for (int i = 0; i < groupCount; i++) {
+            GroupShape group = groups.get(i);
+            int start = keyStart(group.firstEntry) + prefixBytes;
+            int rest = keyEnds[group.firstEntry] - start;
+            target.set(Bytes.I64, heads + 8L * i, Bytes.prefix(keys.segment(), start, rest));
+            long place = offset + LeafLayout.place(groupCount, i);
+            target.set(Bytes.I32, place, (int) (at - offset));
+            target.set(Bytes.I32, place + LeafLayout.FIRST_ENTRY_OFFSET, group.firstEntry);
+            at = writeGroup(group, target, at);
+        }
         clear();
     }
 
-    private void begin(Slice key, long version, Slice value) {
-        prefixBytes = key.length();
-        keyBytesMin = key.length();
-        keyBytesMax = key.length();
-        valueBytesMin = value.length();
-        valueBytesMax = value.length();
-        versionMin = version;
-        versionMax = version;
-        tailBytes = 0;
+    /**
+     * Whether a group more is worth it: all entries but one would get their share of the prefix back as
+     * suffix; a group costs its header, its place in the directory and its own prefix, and a step of each
+     * search. One that holds a single entry has nothing to lose.
+     */
+    private static boolean isCutBefore(GroupShape open, int sharedBytes, int pagePrefixBytes) {
+        int lost = open.prefixBytes - sharedBytes;
+        if (lost <= 0 || open.count == 1) {
+            return false;
+        }
+        long saved = (open.count - 1L) * lost
+                - GroupLayout.HEADS_OFFSET
+                - LeafLayout.DIRECTORY_BYTES
+                - (sharedBytes - pagePrefixBytes);
+        return saved > 0 && saved > open.bytes() / WORTHWHILE_SHARE;
+    }
+
+    private void openGroup() {
+        if (groupCount == groups.size()) {
+            groups.add(draft);
+            draft = new GroupShape();
+        } else {
+            draft = groups.set(groupCount, draft);
+        }
+        groupCount++;
     }
 
     private void append(Slice key, long version, Slice value) {
@@ -174,105 +197,115 @@ public final class LeafBuilder {
         keys.clear();
         values.clear();
         count = 0;
+        groupCount = 0;
+        closedGroupBytes = 0;
     }
 
-    private long tailsBehind(int prefix) {
-        if (keyBytesMax - prefix <= Heads.BYTES) {
-            return 0;
+    /** The sum of the tails of a group's keys at a prefix that may be shorter than its own. */
+    private long tails(GroupShape group, int prefix) {
+        if (group.tailsAreEven(prefix)) {
+            return group.evenTails(prefix);
         }
         long sum = 0;
-        int start = 0;
-        for (int i = 0; i < count; i++) {
-            sum += LeafLayout.tailBytes(keyEnds[i] - start - prefix);
-            start = keyEnds[i];
+        for (int i = group.firstEntry; i < group.firstEntry + group.count; i++) {
+            sum += GroupLayout.tailBytes(keyEnds[i] - keyStart(i) - prefix);
         }
         return sum;
     }
 
-    private int versionBytes() {
-        return LeafLayout.versionBytes(versionMax - versionMin);
+    /**
+     * @param groupBytes of all groups, without the page's prefix, which each then saves
+     */
+    private static long pageBytes(int groupCount, int prefixBytes, long groupBytes) {
+        return LeafLayout.prefix(groupCount)
+                + prefixBytes
+                + groupBytes
+                - (long) groupCount * prefixBytes;
     }
 
-    private boolean heapIsEven() {
-        return keyBytesMin == keyBytesMax && valueBytesMin == valueBytesMax;
+    private int keyStart(int index) {
+        return index == 0 ? 0 : keyEnds[index - 1];
     }
 
-    private long heapBytes() {
-        long lengths = keyBytesMin == keyBytesMax ? 0 : 2L * count;
-        return lengths + tailBytes + values.length();
+    private int valueStart(int index) {
+        return index == 0 ? 0 : valueEnds[index - 1];
     }
 
-    private static int endBytes(boolean heapIsEven, long heapBytes) {
-        if (heapIsEven) {
-            return 0;
-        }
-        return heapBytes <= U16_MAX ? 2 : 4;
+    private long writeGroup(GroupShape group, MemorySegment target, long offset) {
+        long at = group.writeHeader(target, offset, prefixBytes);
+        at = writeHeads(group, target, at);
+        at = writeVersions(group, target, at);
+        long ends = at;
+        at += (long) group.count * group.endBytes();
+        int own = group.prefixBytes - prefixBytes;
+        MemorySegment.copy(
+                keys.segment(), keyStart(group.firstEntry) + (long) prefixBytes, target, at, own);
+        return writeHeap(group, target, at + own, ends);
     }
 
-    private static long pageBytes(
-            int count, int prefixBytes, long heapBytes, boolean heapIsEven, int versionBytes) {
-        int columns = Heads.BYTES + versionBytes + endBytes(heapIsEven, heapBytes);
-        return LeafLayout.HEADS_OFFSET + (long) count * columns + prefixBytes + heapBytes;
-    }
-
-    private long writeHeads(MemorySegment target, long offset) {
-        MemorySegment source = keys.segment();
-        long at = offset;
-        int start = 0;
-        for (int i = 0; i < count; i++) {
-            int suffix = start + prefixBytes;
-            long head = Bytes.prefix(source, suffix, keyEnds[i] - suffix);
-            target.set(Bytes.I64, at, head);
-            at += Heads.BYTES;
-            start = keyEnds[i];
-        }
-        return at;
-    }
-
-    /** Writes the low bytes of each version, from the last to the first: a store is 8 bytes wide. */
-    private long writeVersions(MemorySegment target, long offset, int versionBytes) {
-        if (versionBytes == 0) {
-            return offset;
-        }
-        long end = offset + (long) count * versionBytes;
+    /** Writes the first bytes of each suffix, from the last to the first: a store is 8 bytes wide. */
+    private long writeHeads(GroupShape group, MemorySegment target, long offset) {
+        int width = group.headBytes();
+        long end = offset + (long) group.count * width;
         long at = end;
-        int shift = Long.SIZE - Byte.SIZE * versionBytes;
-        long mask = -1L << shift;
-        for (int i = count - 1; i >= 0; i--) {
-            // the eight bytes that end where the version ends; those before it are kept
-            long before = target.get(Bytes.I64, at - Long.BYTES) & ~mask;
-            target.set(Bytes.I64, at - Long.BYTES, before | (versions[i] - versionMin) << shift);
-            at -= versionBytes;
+        for (int i = group.firstEntry + group.count - 1; i >= group.firstEntry; i--) {
+            int suffix = keyStart(i) + group.prefixBytes;
+            long head = Bytes.prefix(keys.segment(), suffix, keyEnds[i] - suffix);
+            putBefore(target, at, width, head >>> (Long.SIZE - Byte.SIZE * width));
+            at -= width;
         }
         return end;
     }
 
-    private void writeHeap(MemorySegment target, long offset, long ends, int endBytes) {
-        boolean sameKeyBytes = keyBytesMin == keyBytesMax;
-        if (sameKeyBytes && tailBytes == 0) {
-            MemorySegment.copy(values.segment(), 0, target, offset, values.length());
-            for (int i = 0; i < count; i++) {
-                writeEnd(target, ends, endBytes, i, valueEnds[i]);
+    private long writeVersions(GroupShape group, MemorySegment target, long offset) {
+        int width = group.versionBytes();
+        long end = offset + (long) group.count * width;
+        if (width > 0) {
+            long at = end;
+            for (int i = group.firstEntry + group.count - 1; i >= group.firstEntry; i--) {
+                putBefore(target, at, width, versions[i] - group.versionBase());
+                at -= width;
             }
-            return;
+        }
+        return end;
+    }
+
+    /** Writes the low {@code width} bytes of a number to just before {@code end}. */
+    private static void putBefore(MemorySegment target, long end, int width, long number) {
+        int shift = Long.SIZE - Byte.SIZE * width;
+        // the eight bytes that end there; those before the number are kept
+        long before = target.get(Bytes.I64, end - Long.BYTES) & ~(-1L << shift);
+        target.set(Bytes.I64, end - Long.BYTES, before | number << shift);
+    }
+
+    private long writeHeap(GroupShape group, MemorySegment target, long offset, long ends) {
+        int endBytes = group.endBytes();
+        int last = group.firstEntry + group.count - 1;
+        if (group.sameKeyBytes() && !group.hasTails()) {
+            int start = valueStart(group.firstEntry);
+            int bytes = valueEnds[last] - start;
+            MemorySegment.copy(values.segment(), start, target, offset, bytes);
+            for (int i = 0; endBytes > 0 && i < group.count; i++) {
+                writeEnd(target, ends, endBytes, i, valueEnds[group.firstEntry + i] - start);
+            }
+            return offset + bytes;
         }
         long at = offset;
-        for (int i = 0; i < count; i++) {
-            int keyStart = i == 0 ? 0 : keyEnds[i - 1];
-            int valueStart = i == 0 ? 0 : valueEnds[i - 1];
-            int suffixBytes = keyEnds[i] - keyStart - prefixBytes;
-            if (!sameKeyBytes) {
+        for (int i = group.firstEntry; i <= last; i++) {
+            int suffixBytes = keyEnds[i] - keyStart(i) - group.prefixBytes;
+            if (!group.sameKeyBytes()) {
                 target.set(Bytes.I16, at, (short) suffixBytes);
                 at += 2;
             }
-            int tail = LeafLayout.tailBytes(suffixBytes);
+            int tail = GroupLayout.tailBytes(suffixBytes);
             MemorySegment.copy(keys.segment(), keyEnds[i] - tail, target, at, tail);
             at += tail;
-            int valueBytes = valueEnds[i] - valueStart;
-            MemorySegment.copy(values.segment(), valueStart, target, at, valueBytes);
+            int valueBytes = valueEnds[i] - valueStart(i);
+            MemorySegment.copy(values.segment(), valueStart(i), target, at, valueBytes);
             at += valueBytes;
-            writeEnd(target, ends, endBytes, i, at - offset);
+            writeEnd(target, ends, endBytes, i - group.firstEntry, at - offset);
         }
+        return at;
     }
 
     private static void writeEnd(

@@ -110,7 +110,7 @@ public final class TreeWalker implements AutoCloseable {
                 leavePage();
                 continue;
             }
-            String problem = leaf.entriesProblem();
+            String problem = leaf.entriesProblem(keyBytes);
             if (problem == null) {
                 return true;
             }

@@ -33,7 +33,7 @@ public final class ComponentWriter implements AutoCloseable {
     static final String FORMAT = "component";
 
     /** Newest format version, and the one that is written. */
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     /** A larger filter would not fit a block; beyond 800 million keys the rate suffers instead. */
     private static final long BLOOM_BYTES_MAX = 1L << 30;

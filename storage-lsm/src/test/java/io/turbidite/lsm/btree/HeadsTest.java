@@ -23,26 +23,35 @@ class HeadsTest {
     void findsTheFirstHeadAtOrAbove() {
         for (int round = 0; round < 2_000; round++) {
             int count = random.nextInt(round % 10 == 0 ? 2_000 : 30);
+            int width = round % 2 == 0 ? Heads.BYTES : 1 + random.nextInt(Heads.BYTES);
+            int shift = Long.SIZE - Byte.SIZE * width;
             long[] heads = heads(count, round);
-            MemorySegment column = column(heads);
+            Heads column = column(heads, width);
             for (int i = 0; i < 20; i++) {
-                long head = wanted(heads);
+                long cut = column.cut(wanted(heads));
                 int expected = 0;
-                while (expected < count && Long.compareUnsigned(heads[expected], head) < 0) {
+                while (expected < count
+                        && Long.compareUnsigned(heads[expected] >>> shift, cut) < 0) {
                     expected++;
                 }
-                assertThat(Heads.lowerBound(column, LEAD, count, head)).isEqualTo(expected);
-                int hint = random.nextInt(count + 1);
-                assertThat(Heads.lowerBound(column, LEAD, count, head, hint)).isEqualTo(expected);
+                assertThat(column.lowerBound(cut, -1)).isEqualTo(expected);
+                assertThat(column.lowerBound(cut, random.nextInt(count + 1))).isEqualTo(expected);
                 if (expected < count) {
+                    assertThat(column.at(expected)).isEqualTo(heads[expected] >>> shift);
                     int end = expected;
-                    while (end < count && heads[end] == heads[expected]) {
+                    while (end < count && heads[end] >>> shift == heads[expected] >>> shift) {
                         end++;
                     }
-                    assertThat(Heads.runEnd(column, LEAD, count, expected)).isEqualTo(end);
+                    assertThat(column.runEnd(expected)).isEqualTo(end);
                 }
             }
         }
+    }
+
+    @Test
+    void aCutHeadIsWholeAgainIfOnlyZerosWereCut() {
+        Heads column = column(new long[] {0x1234L << 48}, 2);
+        assertThat(column.whole(column.at(0))).isEqualTo(0x1234L << 48);
     }
 
     @Test
@@ -87,11 +96,15 @@ class HeadsTest {
         };
     }
 
-    private static MemorySegment column(long[] heads) {
-        MemorySegment column = Arena.ofAuto().allocate(LEAD + heads.length * 8L + 8, 8);
+    private static Heads column(long[] heads, int width) {
+        MemorySegment bytes = Arena.ofAuto().allocate(LEAD + heads.length * 8L + 8, 8);
+        bytes.fill((byte) 0xAA);
         for (int i = 0; i < heads.length; i++) {
-            column.set(Bytes.I64, LEAD + 8L * i, heads[i]);
+            for (int j = 0; j < width; j++) {
+                long cut = heads[i] >>> (Long.SIZE - Byte.SIZE * width);
+                bytes.set(Bytes.U8, LEAD + (long) i * width + j, (byte) (cut >>> (8 * j)));
+            }
         }
-        return column;
+        return new Heads().wrap(bytes, LEAD, width, heads.length);
     }
 }

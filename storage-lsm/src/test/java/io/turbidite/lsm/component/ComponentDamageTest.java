@@ -163,12 +163,12 @@ class ComponentDamageTest {
     @Test
     void aNewerVersionIsNamed() {
         byte[] bytes = file(ComponentOptions.primary(), Compression.NONE);
-        new FileHeader("component", 2, 0, Components.HEADER.storeId(), 17)
+        new FileHeader("component", 3, 0, Components.HEADER.storeId(), 17)
                 .write(MemorySegment.ofArray(bytes), 0);
         try (BufferCache cache = Components.cache(8 << 20)) {
             assertThatThrownBy(() -> Components.open(disk(bytes), cache))
                     .isInstanceOf(FormatVersionException.class)
-                    .hasMessageContaining("component version 2");
+                    .hasMessageContaining("component version 3");
         }
     }
 
@@ -188,12 +188,19 @@ class ComponentDamageTest {
     void verifyFindsWhatAFaultyWriterWrites() {
         // a version in the key tree that the record tree does not have
         expectFinding(
-                "in the key tree", file -> forge(file, Block.Kind.KEY_LEAF, 48, at -> at + 2));
+                "in the key tree", file -> forgeGroup(file, Block.Kind.KEY_LEAF, 8, at -> at + 2));
         // a page whose versions are all of the future
         expectFinding(
-                "outside", file -> forge(file, Block.Kind.RECORD_LEAF, 48, at -> at + (1L << 40)));
+                "outside",
+                file -> forgeGroup(file, Block.Kind.RECORD_LEAF, 8, at -> at + (1L << 40)));
         // a head, so that its key is behind the next one
-        expectFinding("comes behind", file -> forge(file, Block.Kind.RECORD_LEAF, 72, at -> -1L));
+        expectFinding(
+                "comes behind",
+                file -> forgeGroup(file, Block.Kind.RECORD_LEAF, 20 + 8, at -> -1L));
+        // a directory that sends searches to the wrong group
+        expectFinding(
+                "head in the directory",
+                file -> forge(file, Block.Kind.RECORD_LEAF, 64, at -> at + 1));
         // a page that lost the first word of its first eight Bloom blocks' bits
         expectFinding("not in the Bloom filter", file -> {
             for (int word = 0; word < 8; word++) {
@@ -245,6 +252,16 @@ class ComponentDamageTest {
         long before = file.get(Bytes.I64, at + offset);
         file.set(Bytes.I64, at + offset, to.applyAsLong(before));
         seal(file, at, blockBytes);
+    }
+
+    /** As {@link #forge}, from the start of the first group of the first page of a kind. */
+    private static void forgeGroup(
+            byte[] content, Block.Kind kind, int offset, LongUnaryOperator to) {
+        MemorySegment file = MemorySegment.ofArray(content);
+        int at = find(content, kind);
+        int groupCount = file.get(Bytes.I32, at + 36L);
+        int group = file.get(Bytes.I32, at + 64L + 8L * groupCount);
+        forge(content, kind, group + offset, to);
     }
 
     /** The first block of a kind. */

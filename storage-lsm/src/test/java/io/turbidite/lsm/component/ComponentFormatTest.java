@@ -22,7 +22,7 @@ import java.util.Locale;
 import java.util.Objects;
 
 /**
- * The archived files of format version 1 are read as they were written, and are still what is written.
+ * The archived files of this format version are read as they were written, and are still what is written.
  *
  * <p>They hold 200 keys in 4 KiB pages, with versions, anti-matter, key tree and Bloom filter. {@code
  * -Dgolden.print=true} prints what a new archive has to hold.
@@ -92,7 +92,8 @@ class ComponentFormatTest {
     }
 
     private static String fileName(Compression compression) {
-        return "component-v1-%s.hex".formatted(compression.name().toLowerCase(Locale.ROOT));
+        return "component-v%d-%s.hex"
+                .formatted(ComponentWriter.VERSION, compression.name().toLowerCase(Locale.ROOT));
     }
 
     private static String golden(Compression compression) throws IOException {

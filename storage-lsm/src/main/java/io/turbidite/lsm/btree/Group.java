@@ -1,0 +1,253 @@
+package io.turbidite.lsm.btree;
+
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.bytes.Slice;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A flyweight over a group of a leaf page ({@link GroupLayout}): decodes the group's header once, then
+ * finds and reads entries in place. Its indexes count from the group's first entry.
+ *
+ * <p><em>Confined to one thread.</em> Allocates nothing. Owned by a {@link Leaf}, which has checked the
+ * page.
+ */
+final class Group {
+    private final Heads heads = new Heads();
+    private MemorySegment page = MemorySegment.NULL;
+    private int count;
+
+    /** What all keys of the page share, and of those of the group. */
+    private int pagePrefixBytes;
+
+    private int prefixBytes;
+    private int suffixBytes;
+    private int headBytes;
+    private long versionBase;
+    private int versionBytes;
+    private int versionShift;
+    private int endBytes;
+    private int stride;
+    private long versionsOffset;
+    private long endsOffset;
+    private long prefixOffset;
+    private long heapOffset;
+
+    /**
+     * Moves to a group.
+     *
+     * @param sharedBytes the page's prefix
+     */
+    void wrap(MemorySegment newPage, long offset, int newCount, int sharedBytes) {
+        page = newPage;
+        count = newCount;
+        pagePrefixBytes = sharedBytes;
+        // the fields up to versionBase at once: a header is read at each search
+        long fields = newPage.get(Bytes.I64, offset + GroupLayout.KEY_PREFIX_BYTES_OFFSET);
+        int own = field(fields, GroupLayout.KEY_PREFIX_BYTES_OFFSET, 0xFFFF);
+        prefixBytes = sharedBytes + own;
+        suffixBytes = field(fields, GroupLayout.KEY_SUFFIX_BYTES_OFFSET, 0xFFFF);
+        headBytes = field(fields, GroupLayout.HEAD_BYTES_OFFSET, 0xFF);
+        versionBytes = field(fields, GroupLayout.VERSION_BYTES_OFFSET, 0xFF);
+        versionShift = Long.SIZE - Byte.SIZE * versionBytes;
+        endBytes = field(fields, GroupLayout.END_BYTES_OFFSET, 0xFF);
+        versionBase = newPage.get(Bytes.I64, offset + GroupLayout.VERSION_BASE_OFFSET);
+        stride = newPage.get(Bytes.I32, offset + GroupLayout.HEAP_STRIDE_OFFSET);
+        long headsOffset = offset + GroupLayout.HEADS_OFFSET;
+        heads.wrap(newPage, headsOffset, headBytes, newCount);
+        versionsOffset = headsOffset + (long) newCount * headBytes;
+        endsOffset = versionsOffset + (long) newCount * versionBytes;
+        prefixOffset = endsOffset + (long) newCount * endBytes;
+        heapOffset = prefixOffset + own;
+    }
+
+    private static int field(long fields, int offset, int mask) {
+        return (int) (fields >>> (Byte.SIZE * offset)) & mask;
+    }
+
+    long version(int index) {
+        if (versionBytes == 0) {
+            return versionBase;
+        }
+        // the eight bytes that end where the version ends, its own on top: there are always eight
+        // bytes before that end, and not always behind its start
+        long at = versionsOffset + (long) (index + 1) * versionBytes - Long.BYTES;
+        return versionBase + (page.get(Bytes.I64, at) >>> versionShift);
+    }
+
+    /**
+     * The first entry at or behind (key, timestamp), if it is a version of that key.
+     *
+     * @param key starts with the page's prefix
+     * @param hint where to start looking, 0 to count; negative to guess
+     * @return its index; else {@code -1 - i}, i being the first entry behind, which may be the count
+     */
+    int find(Slice key, long timestamp, int hint) {
+        int order = comparePrefix(key);
+        if (order != 0) {
+            return order < 0 ? -1 : -1 - count;
+        }
+        long head = heads.cut(Heads.of(key, prefixBytes));
+        int first = heads.lowerBound(head, hint);
+        if (first == count || heads.at(first) != head) {
+            return -1 - first;
+        }
+        int low = first;
+        int high = heads.runEnd(first);
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            int rest = compareRest(middle, key);
+            if (rest < 0 || (rest == 0 && version(middle) >>> 1 > timestamp)) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        boolean same = low < count && heads.at(low) == head && compareRest(low, key) == 0;
+        return same ? low : -1 - low;
+    }
+
+    /** Order of the first entry's key against {@code key}, which starts with the page's prefix. */
+    int compareFirst(Slice key) {
+        int order = comparePrefix(key);
+        if (order != 0) {
+            return -order;
+        }
+        long head = heads.cut(Heads.of(key, prefixBytes));
+        order = Long.compareUnsigned(heads.at(0), head);
+        return order != 0 ? order : compareRest(0, key);
+    }
+
+    /** Moves {@code slice} to the value of an entry. */
+    Slice value(int index, Slice slice) {
+        long start = heapStart(index);
+        long skipped = valueSkip(start);
+        return slice.set(page, start + skipped, (int) (heapEnd(index) - start - skipped));
+    }
+
+    void copyValue(int index, ByteSink sink) {
+        long start = heapStart(index);
+        long skipped = valueSkip(start);
+        sink.putBytes(page, start + skipped, (int) (heapEnd(index) - start - skipped));
+    }
+
+    int keyBytes(int index) {
+        return prefixBytes + suffixBytes(index);
+    }
+
+    /** Copies the group's own prefix to behind the page's. */
+    void copyPrefix(MemorySegment scratch) {
+        int own = prefixBytes - pagePrefixBytes;
+        MemorySegment.copy(page, prefixOffset, scratch, pagePrefixBytes, own);
+    }
+
+    /** Copies the suffix of an entry's key to behind the prefixes; returns the length of the key. */
+    int copySuffix(int index, MemorySegment scratch) {
+        long head = heads.whole(heads.at(index));
+        scratch.set(Bytes.I64_BE, prefixBytes, head);
+        int suffix = suffixBytes(index);
+        int tail = suffix - Heads.BYTES;
+        if (tail > 0) {
+            MemorySegment.copy(
+                    page, tailOffset(index), scratch, prefixBytes + (long) Heads.BYTES, tail);
+        }
+        return prefixBytes + suffix;
+    }
+
+    /**
+     * Checks what {@link GroupLayout#problem} does not, because it has to look at every entry.
+     *
+     * @param end of the group on the page
+     * @return what is wrong, or null
+     */
+    @Nullable
+    String entriesProblem(long end) {
+        for (int i = 0; i < count; i++) {
+            long bytes = heapEnd(i) - heapStart(i);
+            if (heapEnd(i) > end) {
+                return "entry %d ends at %d of %d".formatted(i, heapEnd(i), end);
+            }
+            boolean differ = suffixBytes == GroupLayout.SUFFIX_BYTES_DIFFER;
+            if (bytes < (differ ? 2 : 0) || bytes < valueSkip(heapStart(i))) {
+                return "entry %d has %d bytes".formatted(i, bytes);
+            }
+            int suffix = suffixBytes(i);
+            if (headBytes < Heads.BYTES && suffix > headBytes) {
+                return "entry %d: a suffix of %d bytes behind heads of %d"
+                        .formatted(i, suffix, headBytes);
+            }
+            long head = heads.whole(heads.at(i));
+            boolean padded = suffix < Heads.BYTES;
+            if (padded && head << (Byte.SIZE * suffix) != 0) {
+                return "entry %d: padding behind a key suffix of %d bytes is not zero"
+                        .formatted(i, suffix);
+            }
+        }
+        return null;
+    }
+
+    /** Order of {@code key} against the group's prefix; 0 if it starts with it. */
+    private int comparePrefix(Slice key) {
+        if (prefixBytes == pagePrefixBytes) {
+            return 0;
+        }
+        // a key shorter than the prefix that agrees so far is below: compare says so by length
+        return Bytes.compare(
+                key.segment(),
+                key.offset() + pagePrefixBytes,
+                Math.min(prefixBytes, key.length()) - pagePrefixBytes,
+                page,
+                prefixOffset,
+                prefixBytes - pagePrefixBytes);
+    }
+
+    /** Order of an entry's key against {@code key}, prefix and heads being equal. */
+    private int compareRest(int index, Slice key) {
+        int mine = suffixBytes(index);
+        int theirs = key.length() - prefixBytes;
+        // a suffix that fits its head has zeros behind it there: equal heads leave the lengths
+        if (mine <= Heads.BYTES || theirs <= Heads.BYTES) {
+            return Integer.compare(mine, theirs);
+        }
+        return Bytes.compare(
+                page,
+                tailOffset(index),
+                mine - Heads.BYTES,
+                key.segment(),
+                key.offset() + prefixBytes + Heads.BYTES,
+                theirs - Heads.BYTES);
+    }
+
+    private int suffixBytes(int index) {
+        return suffixBytes == GroupLayout.SUFFIX_BYTES_DIFFER
+                ? page.get(Bytes.I16, heapStart(index)) & 0xFFFF
+                : suffixBytes;
+    }
+
+    private long tailOffset(int index) {
+        return heapStart(index) + (suffixBytes == GroupLayout.SUFFIX_BYTES_DIFFER ? 2 : 0);
+    }
+
+    /** Bytes of an entry that starts at {@code start} in front of its value. */
+    private long valueSkip(long start) {
+        return suffixBytes == GroupLayout.SUFFIX_BYTES_DIFFER
+                ? 2 + GroupLayout.tailBytes(page.get(Bytes.I16, start) & 0xFFFF)
+                : GroupLayout.tailBytes(suffixBytes);
+    }
+
+    private long heapStart(int index) {
+        return index == 0 ? heapOffset : heapEnd(index - 1);
+    }
+
+    private long heapEnd(int index) {
+        return heapOffset
+                + switch (endBytes) {
+                    case 0 -> (index + 1L) * stride;
+                    case 2 -> page.get(Bytes.I16, endsOffset + index * 2L) & 0xFFFF;
+                    default -> page.get(Bytes.I32, endsOffset + index * 4L);
+                };
+    }
+}
