@@ -293,6 +293,7 @@ final class WritePath {
             }
             Dataset dataset = batch.dataset(i);
             MemoryLayer layer = dataset.partition(batch.hash(i)).currentLayer();
+            layer.noteKey(batch.hash(i));
             EagerMaintainer maintainer = dataset.takeMaintainer();
             Slice key = batch.key(i, scratch.key);
             Slice old = batch.old(i, scratch.old);

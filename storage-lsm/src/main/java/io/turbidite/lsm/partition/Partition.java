@@ -154,7 +154,7 @@ public final class Partition {
      * @return a code of {@link Found}
      */
     public int find(Version pinned, Slice key, long keyHash, long snapshot, Found found) {
-        int code = findInMemory(pinned, key, snapshot, found, true);
+        int code = findInMemory(pinned, key, keyHash, snapshot, found, true);
         if (code != Found.ABSENT) {
             return code;
         }
@@ -173,7 +173,7 @@ public final class Partition {
 
     /** As {@link #find}, but through the key trees: touches no record page. */
     public int findKey(Version pinned, Slice key, long keyHash, long snapshot, Found found) {
-        int code = findInMemory(pinned, key, snapshot, found, false);
+        int code = findInMemory(pinned, key, keyHash, snapshot, found, false);
         if (code != Found.ABSENT) {
             return code;
         }
@@ -191,13 +191,29 @@ public final class Partition {
     }
 
     private static int findInMemory(
-            Version pinned, Slice key, long snapshot, Found found, boolean wantValue) {
-        int code = pinned.current().tree(0).find(key, snapshot, found, wantValue);
+            Version pinned,
+            Slice key,
+            long keyHash,
+            long snapshot,
+            Found found,
+            boolean wantValue) {
+        int code = findInLayer(pinned.current(), key, keyHash, snapshot, found, wantValue);
         MemoryLayer frozen = pinned.frozen();
-        if (code == Found.ABSENT && frozen != null) {
-            code = frozen.tree(0).find(key, snapshot, found, wantValue);
-        }
-        return code;
+        return code == Found.ABSENT && frozen != null
+                ? findInLayer(frozen, key, keyHash, snapshot, found, wantValue)
+                : code;
+    }
+
+    private static int findInLayer(
+            MemoryLayer layer,
+            Slice key,
+            long keyHash,
+            long snapshot,
+            Found found,
+            boolean wantValue) {
+        return layer.mayContainKey(keyHash)
+                ? layer.tree(0).find(key, snapshot, found, wantValue)
+                : Found.ABSENT;
     }
 
     /**

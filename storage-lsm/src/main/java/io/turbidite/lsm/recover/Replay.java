@@ -61,6 +61,7 @@ public final class Replay {
         if (!target.maintainer().isBlind()) {
             findOld(partition, key, hash);
         }
+        partition.currentLayer().noteKey(hash);
         if (kind == LogRecords.DELETE) {
             target.maintainer().delete(partition.currentLayer(), timestamp, key, old);
         } else {

@@ -4,6 +4,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.memory.ChunkSource;
+import io.turbidite.lsm.memory.KeyFilter;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.schema.DatasetSchema;
 
@@ -23,6 +24,7 @@ public final class MemoryLayer {
 
     private final int[] treeIds;
     private final MemoryComponent[] trees;
+    private final KeyFilter keys;
     private final FilterTracker filter;
     private final long minTimestamp;
     private final long logPosition;
@@ -48,6 +50,7 @@ public final class MemoryLayer {
         for (int i = 0; i < trees.length; i++) {
             trees[i] = MemoryComponent.create(chunks);
         }
+        this.keys = KeyFilter.create(chunks);
         this.filter = new FilterTracker(schema.filter().size());
         this.minTimestamp = minTimestamp;
         this.logPosition = logPosition;
@@ -73,6 +76,18 @@ public final class MemoryLayer {
             }
         }
         return false;
+    }
+
+    /**
+     * Notes a primary key by its hash; comes before the key's entry is put into the primary.
+     */
+    public void noteKey(long hash) {
+        keys.add(hash);
+    }
+
+    /** False: no operation of this layer has the primary key of this hash. */
+    public boolean mayContainKey(long hash) {
+        return keys.mayContain(hash);
     }
 
     /** Widens the filter by a value of a filter field. */
@@ -166,6 +181,7 @@ public final class MemoryLayer {
             for (MemoryComponent tree : trees) {
                 tree.close();
             }
+            keys.close();
         }
     }
 }
