@@ -38,7 +38,8 @@ import java.util.SplittableRandom;
  * <ol>
  *   <li>Take the directory's lock.
  *   <li>Read the manifest, or write the first one.
- *   <li>Delete what no manifest names: the draft, orphaned components of an unfinished flush or merge.
+ *   <li>Delete what no manifest names: the draft, orphaned components of an unfinished flush or merge,
+ *       runs of a sort.
  *   <li>Open the components of every partition.
  *   <li>Replay the log into fresh memory layers: every operation above its partition's flushed
  *       timestamp. Replay flushes nothing, so recovering twice gives the same (R2); the memory it takes
@@ -197,8 +198,9 @@ final class OpenStore {
         boolean deleted = false;
         for (String name : disk.list(StoreFiles.DATA)) {
             long fileId = StoreFiles.componentFileId(name);
-            if (fileId >= 0 && !named.contains(fileId)) {
-                disk.delete(StoreFiles.component(fileId));
+            boolean orphan = fileId >= 0 && !named.contains(fileId);
+            if (orphan || StoreFiles.isSortRun(name)) {
+                disk.delete(StoreFiles.DATA + "/" + name);
                 deleted = true;
             }
         }

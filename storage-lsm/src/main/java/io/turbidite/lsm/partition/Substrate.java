@@ -6,6 +6,7 @@ import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.memory.ChunkSource;
+import io.turbidite.lsm.sort.SortSite;
 import io.turbidite.lsm.version.Graveyard;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.write.Timestamps;
@@ -76,6 +77,11 @@ public final class Substrate {
 
     public ChunkSource chunks() {
         return chunks;
+    }
+
+    /** Where entries are sorted that may be more than memory holds. */
+    public SortSite sortSite() {
+        return new SortSite(disk, chunks, manifest.state().storeId(), manifest::newFileId);
     }
 
     public Manifest manifest() {

@@ -21,12 +21,23 @@ public final class StoreFiles {
     public static final String LOG = "log";
 
     private static final String COMPONENT_SUFFIX = ".component";
+    private static final String SORT_RUN_SUFFIX = ".run";
 
     private StoreFiles() {}
 
     /** {@code data/00000000002a.component} for file 42. */
     public static String component(long fileId) {
         return "%s/%012x%s".formatted(DATA, fileId, COMPONENT_SUFFIX);
+    }
+
+    /** {@code data/00000000002a.run} for file 42: a run of an external sort. */
+    public static String sortRun(long fileId) {
+        return "%s/%012x%s".formatted(DATA, fileId, SORT_RUN_SUFFIX);
+    }
+
+    /** Whether a plain name of the data directory is that of a sort's run, which no crash leaves in use. */
+    public static boolean isSortRun(String plainName) {
+        return plainName.endsWith(SORT_RUN_SUFFIX);
     }
 
     /** The file id in a plain name of the data directory, or -1 if it is no component's. */

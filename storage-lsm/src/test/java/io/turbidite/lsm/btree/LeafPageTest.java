@@ -162,7 +162,7 @@ class LeafPageTest {
                         default -> random.nextInt(40);
                     }];
             for (int j = 0; j < keys[i].length; j++) {
-                boolean same = j < 20 && shape == 2 || j > 3 && j < 10 && shape == 5;
+                boolean same = (j < 20 && shape == 2) || (j > 3 && j < 10 && shape == 5);
                 keys[i][j] = (byte) (same ? 'p' : random.nextInt(j < 3 ? 2 : 256));
             }
         }
