@@ -60,7 +60,10 @@ class FeedCrashTest {
 
     private static StoreOptions options(Durability durability) {
         LogOptions log = LogOptions.defaults().withSegmentBytes(1 << 20, 16, 1 << 10, 128 << 10);
-        return new StoreOptions(2 << 20, 2 << 20, 4 << 20, log.withDurability(durability));
+        return StoreOptions.defaults()
+                .withWriteMemoryBytes(2 << 20)
+                .withCacheBytes(2 << 20)
+                .withLog(4 << 20, log.withDurability(durability));
     }
 
     /** Opens store and feed on {@code disk}, and runs to the end; false if the disk failed. */

@@ -70,8 +70,8 @@ public final class Store implements AutoCloseable {
         this.options = options;
         this.parts = parts;
         this.substrate = parts.substrate();
-        this.background =
-                new BackgroundWork(substrate, options.writeMemoryBytes(), options.logBytesMax());
+        this.background = new BackgroundWork(
+                substrate, options.writeMemoryBytes(), options.logBytesMax(), options.background());
         this.writes = new WritePath(substrate, background);
         for (OpenStore.OpenDataset dataset : parts.datasets()) {
             datasets.put(

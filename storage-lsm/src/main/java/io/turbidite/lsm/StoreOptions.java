@@ -3,18 +3,24 @@ package io.turbidite.lsm;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.log.LogOptions;
+import io.turbidite.lsm.schedule.BackgroundOptions;
 
 /**
  * Budgets and durability of a store. <em>Immutable.</em>
  *
  * @param writeMemoryBytes all memory components together, at least 1 MiB; flushing starts at half of it,
- *     writers wait when it is full
+ *     writers are slowed from there on and wait when it is full
  * @param cacheBytes the buffer cache, at least 1 MiB
  * @param logBytesMax log size that triggers flushes of cold partitions
  * @param log durability mode, segments and ring of the write-ahead log
+ * @param background how flushes and merges are done, and when writers are slowed for them
  */
 public record StoreOptions(
-        long writeMemoryBytes, long cacheBytes, long logBytesMax, LogOptions log) {
+        long writeMemoryBytes,
+        long cacheBytes,
+        long logBytesMax,
+        LogOptions log,
+        BackgroundOptions background) {
     private static final long MIB = 1 << 20;
 
     public StoreOptions {
@@ -29,19 +35,28 @@ public record StoreOptions(
 
     /** 128 MiB to write in, 256 MiB of cache, up to 512 MiB of log, group commit. */
     public static StoreOptions defaults() {
-        return new StoreOptions(128 * MIB, 256 * MIB, 512 * MIB, LogOptions.defaults());
+        return new StoreOptions(
+                128 * MIB,
+                256 * MIB,
+                512 * MIB,
+                LogOptions.defaults(),
+                BackgroundOptions.defaults());
     }
 
     public StoreOptions withWriteMemoryBytes(long bytes) {
-        return new StoreOptions(bytes, cacheBytes, logBytesMax, log);
+        return new StoreOptions(bytes, cacheBytes, logBytesMax, log, background);
     }
 
     public StoreOptions withCacheBytes(long bytes) {
-        return new StoreOptions(writeMemoryBytes, bytes, logBytesMax, log);
+        return new StoreOptions(writeMemoryBytes, bytes, logBytesMax, log, background);
     }
 
     public StoreOptions withLog(long bytesMax, LogOptions options) {
-        return new StoreOptions(writeMemoryBytes, cacheBytes, bytesMax, options);
+        return new StoreOptions(writeMemoryBytes, cacheBytes, bytesMax, options, background);
+    }
+
+    public StoreOptions withBackground(BackgroundOptions options) {
+        return new StoreOptions(writeMemoryBytes, cacheBytes, logBytesMax, log, options);
     }
 
     public StoreOptions withDurability(Durability durability) {

@@ -104,7 +104,7 @@ final class WritePath {
             batch.dataset(i).checkTakesWrites();
         }
         batch.resolveRepeats();
-        background.awaitRoom();
+        background.awaitRoom(batch.byteCount());
         substrate.timestamps().awaitRoom();
         Scratch scratch = scratches.take();
         long timestamp;

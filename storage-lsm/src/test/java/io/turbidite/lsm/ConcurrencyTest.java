@@ -45,7 +45,10 @@ class ConcurrencyTest {
         LogOptions log = LogOptions.defaults()
                 .withSegmentBytes(1 << 20, 64, 256, 64 << 10)
                 .withDurability(Durability.INTERVAL);
-        StoreOptions options = new StoreOptions(1 << 20, 1 << 20, 2 << 20, log);
+        StoreOptions options = StoreOptions.defaults()
+                .withWriteMemoryBytes(1 << 20)
+                .withCacheBytes(1 << 20)
+                .withLog(2 << 20, log);
         SimDisk disk = new SimDisk(seed, Profile.STRICT);
         try (Store store = Store.open(disk, ThreadTasks.create("test"), Clock.system(), options);
                 ExecutorService threads = Executors.newFixedThreadPool(WRITERS + 2)) {

@@ -6,15 +6,18 @@ import io.turbidite.core.log.Durability;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.lsm.schedule.BackgroundOptions;
+import io.turbidite.lsm.schedule.MergeScheduler;
 
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 
 /**
  * R11: random histories against the oracle, with flushes, merges, snapshots, clean reopenings and power
- * cuts, over the policies, page sizes, compressions and partition counts that the seed picks.
+ * cuts, over the policies, schedulers, page sizes, compressions and partition counts that the seed picks.
  */
 class ModelTest {
     private static final int HISTORIES = Boolean.getBoolean("long") ? 2_000 : 200;
@@ -38,7 +41,8 @@ class ModelTest {
         Oracle oracle = new Oracle();
         Workload workload = new Workload(seed, oracle, 20 + (int) (seed & 255));
         Durability durability = List.of(Durability.values()).get((int) (seed >>> 8 & 3) % 3);
-        StoreOptions options = SimStore.options(durability);
+        StoreOptions options =
+                SimStore.options(durability).withBackground(background(Seeds.mix(seed, 1)));
         SimDisk disk =
                 new SimDisk(seed, List.of(Profile.values()).get((int) (seed >>> 16 & 3) % 3));
         SimStore sim = SimStore.open(disk, seed, options);
@@ -89,6 +93,17 @@ class ModelTest {
         assertThat(sim.store.holdsNothing()).isTrue();
         sim.close();
         assertThat(disk.openHandles()).isEmpty();
+    }
+
+    private static BackgroundOptions background(long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        return BackgroundOptions.defaults()
+                .withMergeWorkers(1 + random.nextInt(3))
+                .withMergeScheduler(
+                        random.nextBoolean() ? MergeScheduler.FAIR : MergeScheduler.GREEDY)
+                .withIoBytesPerSecond(random.nextInt(3) > 0 ? 0 : 1 << (17 + random.nextInt(6)))
+                .withSyncBytes(random.nextBoolean() ? 0 : 1 << 20)
+                .withBacklogComponentsMax(4 + random.nextInt(30));
     }
 
     private static void closeAll(List<Workload.Held> held) {

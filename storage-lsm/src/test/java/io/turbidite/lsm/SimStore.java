@@ -36,7 +36,10 @@ final class SimStore implements AutoCloseable {
         LogOptions log = LogOptions.defaults()
                 .withSegmentBytes(256 << 10, 16, 256, 64 << 10)
                 .withDurability(durability);
-        return new StoreOptions(1 << 20, 1 << 20, 1 << 20, log);
+        return StoreOptions.defaults()
+                .withWriteMemoryBytes(1 << 20)
+                .withCacheBytes(1 << 20)
+                .withLog(1 << 20, log);
     }
 
     static SimStore open(SimDisk disk, long seed, StoreOptions options) {

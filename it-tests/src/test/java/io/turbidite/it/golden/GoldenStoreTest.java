@@ -43,7 +43,10 @@ class GoldenStoreTest {
 
     private static StoreOptions options() {
         LogOptions log = LogOptions.defaults().withSegmentBytes(256 << 10, 16, 256, 64 << 10);
-        return new StoreOptions(1 << 20, 1 << 20, 1 << 20, log);
+        return StoreOptions.defaults()
+                .withWriteMemoryBytes(1 << 20)
+                .withCacheBytes(1 << 20)
+                .withLog(1 << 20, log);
     }
 
     @Test

@@ -48,6 +48,13 @@ public sealed interface StoreEvent {
     record Stalled(long wallMicros, String dataset, int partition, String cause, long nanos)
             implements StoreEvent {}
 
+    /**
+     * Writers are held to a pace at which flushes and merges keep up, or no longer ({@code slowed} false).
+     *
+     * @param bytesPerSecond the pace at that moment, of all writers together; it follows the backlog
+     */
+    record Slowed(long wallMicros, boolean slowed, long bytesPerSecond) implements StoreEvent {}
+
     /** The store was opened. */
     record Recovered(long wallMicros, long logBytes, long operationCount, long nanos)
             implements StoreEvent {}

@@ -173,6 +173,15 @@ public final class ComponentWriter implements AutoCloseable {
     }
 
     /**
+     * Makes durable what has reached the file, so that there is less to wait for at the end, and for
+     * others in between.
+     */
+    public void syncSoFar() {
+        checkOpen();
+        file.sync();
+    }
+
+    /**
      * Completes the file and makes it durable; its directory is the caller's to sync.
      *
      * @param id what the component covers

@@ -3,6 +3,10 @@ package io.turbidite.lsm.partition;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.task.Tasks;
+import io.turbidite.lsm.schedule.BackgroundOptions;
+import io.turbidite.lsm.schedule.Backoff;
+import io.turbidite.lsm.schedule.IoBudget;
+import io.turbidite.lsm.schedule.WritePace;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,35 +15,48 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 /**
  * Flushes and merges in the background, and the writers' throttle.
  *
- * <p>One worker flushes, one merges. A flush is due when the unflushed layers hold half of the write
- * memory (the largest goes first, so that components are large), or when the log has grown to its limit
- * (the partition that keeps the oldest record alive goes first). When the disk is full or handles run
- * out, the output is dropped and the work is tried again after a pause; any other failure fails the
- * store (D6).
+ * <p>One worker flushes; {@link MergeWork} merges, beside it and behind it: a flush of a partition never
+ * waits for its merges, its I/O goes first, and merges pause while writers run out of memory. A flush is
+ * due when the unflushed layers hold half of the write memory (the largest goes first, so that components
+ * are large), or when the log has grown to its limit (the partition that keeps the oldest record alive
+ * goes first). When the disk is full or handles run out, the output is dropped and the work is tried
+ * again after a pause; any other failure fails the store (D6).
  *
  * <p><em>Thread-safe.</em>
  */
 public final class BackgroundWork implements AutoCloseable {
     private static final long IDLE_MICROS = 20_000;
-    private static final long RETRY_NANOS = 100_000_000;
+    private static final long PAUSE_NANOS_FIRST = 100_000_000;
+    private static final long PAUSE_NANOS_MAX = 2_000_000_000;
 
     private final Substrate substrate;
-    private final long writeMemoryBytes;
     private final long logBytesMax;
+    private final long syncBytes;
+    private final WriterThrottle throttle;
+    private final IoBudget io;
+    private final Backoff backoff;
     private final Tasks.Worker flusher;
-    private final Tasks.Worker merger;
+    private final MergeWork merges;
     private final ConcurrentLinkedQueue<Request> flushRequests = new ConcurrentLinkedQueue<>();
-    private final ConcurrentLinkedQueue<Request> mergeRequests = new ConcurrentLinkedQueue<>();
-    private volatile boolean flushPaused;
-    private long flushAfterNanos;
-    private long mergeAfterNanos;
 
-    public BackgroundWork(Substrate substrate, long writeMemoryBytes, long logBytesMax) {
+    /**
+     * @param writeMemoryBytes where writers stop; flushes begin at half of it
+     * @param logBytesMax log size that triggers flushes
+     */
+    public BackgroundWork(
+            Substrate substrate,
+            long writeMemoryBytes,
+            long logBytesMax,
+            BackgroundOptions options) {
         this.substrate = substrate;
-        this.writeMemoryBytes = writeMemoryBytes;
         this.logBytesMax = logBytesMax;
+        this.syncBytes = options.syncBytes();
+        this.throttle = new WriterThrottle(
+                substrate, new WritePace(writeMemoryBytes, options.backlogComponentsMax()));
+        this.io = new IoBudget(substrate.clock(), options.ioBytesPerSecond());
+        this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
+        this.merges = new MergeWork(substrate, options, io, throttle, writeMemoryBytes);
         this.flusher = substrate.tasks().start("flush", IDLE_MICROS, this::flushStep);
-        this.merger = substrate.tasks().start("merge", IDLE_MICROS, this::mergeStep);
     }
 
     /** Work that somebody waits for. */
@@ -54,26 +71,17 @@ public final class BackgroundWork implements AutoCloseable {
     }
 
     /**
-     * Returns when there is memory to write into; starts a flush in good time.
+     * Returns when a write of {@code bytes} may come in; starts a flush in good time. To be called before
+     * anything is held.
      *
      * @throws io.turbidite.core.StoreFailedException if the store failed while waiting
+     * @throws StorageIoException if there is no room, and no space on disk to make some
      */
-    public void awaitRoom() {
-        long unflushed = substrate.partitions().unflushedBytes();
-        if (unflushed < writeMemoryBytes / 2) {
-            return;
+    public void awaitRoom(long bytes) {
+        if (throttle.flushIsDue()) {
+            flusher.wake();
         }
-        flusher.wake();
-        if (unflushed >= writeMemoryBytes) {
-            long startNanos = substrate.clock().monotonicNanos();
-            substrate
-                    .tasks()
-                    .await(() -> substrate.partitions().unflushedBytes() < writeMemoryBytes
-                            || substrate.health().firstFailure() != null
-                            || substrate.health().isClosing());
-            substrate.events().stalled(substrate.clock().monotonicNanos() - startNanos);
-            substrate.health().checkWritable();
-        }
+        throttle.awaitRoom(bytes);
     }
 
     /**
@@ -82,20 +90,10 @@ public final class BackgroundWork implements AutoCloseable {
      * @throws StorageException if it can't be written
      */
     public void flush(Partition partition) {
-        submit(flushRequests, flusher, partition);
-    }
-
-    /** Merges all components of each of the partition's trees into one. */
-    public void mergeAll(Partition partition) {
-        submit(mergeRequests, merger, partition);
-    }
-
-    private void submit(
-            ConcurrentLinkedQueue<Request> queue, Tasks.Worker worker, Partition partition) {
         substrate.health().checkWritable();
         Request request = new Request(partition);
-        queue.add(request);
-        worker.wake();
+        flushRequests.add(request);
+        flusher.wake();
         substrate.tasks().await(() -> request.done || substrate.health().isClosing());
         StorageException failure = request.failure;
         if (failure != null) {
@@ -104,6 +102,16 @@ public final class BackgroundWork implements AutoCloseable {
         if (!request.done) {
             substrate.health().checkReadable();
         }
+    }
+
+    /** Merges all components of each of the partition's trees into one. */
+    public void mergeAll(Partition partition) {
+        merges.mergeAll(partition);
+    }
+
+    /** Merges that have begun and not ended. */
+    public int mergeCount() {
+        return merges.count();
     }
 
     private boolean flushStep() {
@@ -116,7 +124,7 @@ public final class BackgroundWork implements AutoCloseable {
         if (substrate.health().firstFailure() != null || substrate.health().isClosing()) {
             return false;
         }
-        if (flushPaused && substrate.clock().monotonicNanos() < flushAfterNanos) {
+        if (!backoff.mayTry()) {
             return false;
         }
         Partition due = dueForFlush();
@@ -124,15 +132,11 @@ public final class BackgroundWork implements AutoCloseable {
             return false;
         }
         try {
-            new Flush(due).run();
-            flushPaused = false;
-            merger.wake();
+            flushOnce(due);
             return true;
         } catch (StorageException failure) {
-            if (isTransient(failure)) {
-                flushPaused = true;
-                flushAfterNanos = substrate.clock().monotonicNanos() + RETRY_NANOS;
-                substrate.events().paused("flush", failure);
+            if (failure instanceof StorageIoException io && isTransient(failure)) {
+                pause(io);
             } else {
                 fail(failure);
             }
@@ -142,10 +146,24 @@ public final class BackgroundWork implements AutoCloseable {
 
     private void flushAll(Partition partition) {
         if (partition.frozenLayer() != null) {
-            new Flush(partition).run();
+            flushOnce(partition);
         }
-        new Flush(partition).run();
-        merger.wake();
+        flushOnce(partition);
+    }
+
+    private void flushOnce(Partition partition) {
+        if (new Flush(partition, io, syncBytes, throttle).run() && backoff.succeed()) {
+            substrate.events().resumed("flush");
+        }
+        merges.wake();
+    }
+
+    private void pause(StorageIoException cause) {
+        throttle.flushPaused(cause);
+        long nanos = backoff.fail();
+        if (nanos > 0) {
+            substrate.events().paused("flush", cause, nanos);
+        }
     }
 
     private @Nullable Partition dueForFlush() {
@@ -154,42 +172,10 @@ public final class BackgroundWork implements AutoCloseable {
                 return partition;
             }
         }
-        if (substrate.partitions().unflushedBytes() >= writeMemoryBytes / 2) {
+        if (throttle.flushIsDue()) {
             return substrate.partitions().largest();
         }
         return substrate.log().bytes() >= logBytesMax ? substrate.partitions().oldest() : null;
-    }
-
-    private boolean mergeStep() {
-        Request request = mergeRequests.poll();
-        if (request != null) {
-            serve(request, () -> {
-                boolean more = true;
-                while (more) {
-                    more = new Merge(request.partition).runFull();
-                }
-            });
-            return true;
-        }
-        if (substrate.health().firstFailure() != null
-                || substrate.health().isClosing()
-                || substrate.clock().monotonicNanos() < mergeAfterNanos) {
-            return false;
-        }
-        boolean merged = false;
-        try {
-            for (Partition partition : substrate.partitions().all()) {
-                merged |= new Merge(partition).run();
-            }
-        } catch (StorageException failure) {
-            if (isTransient(failure)) {
-                mergeAfterNanos = substrate.clock().monotonicNanos() + RETRY_NANOS;
-                substrate.events().paused("merge", failure);
-            } else {
-                fail(failure);
-            }
-        }
-        return merged;
     }
 
     private void serve(Request request, Runnable work) {
@@ -212,7 +198,7 @@ public final class BackgroundWork implements AutoCloseable {
     }
 
     /** Whether waiting may help: a full disk, no file handles. */
-    private static boolean isTransient(StorageException failure) {
+    static boolean isTransient(StorageException failure) {
         return failure instanceof StorageIoException io
                 && (io.kind() == StorageIoException.Kind.NO_SPACE
                         || io.kind() == StorageIoException.Kind.TOO_MANY_FILES);
@@ -221,7 +207,7 @@ public final class BackgroundWork implements AutoCloseable {
     @Override
     public void close() {
         flusher.close();
-        merger.close();
+        merges.close();
         substrate.graveyard().dig();
     }
 }

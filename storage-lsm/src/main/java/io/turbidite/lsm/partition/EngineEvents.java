@@ -21,6 +21,7 @@ import java.util.List;
 public final class EngineEvents {
     private final StoreEvents events;
     private final Clock clock;
+    private final Counter ingestedBytes;
     private final Counter flushBytes;
     private final Counter mergeReadBytes;
     private final Counter mergeWriteBytes;
@@ -30,10 +31,12 @@ public final class EngineEvents {
     private final Latency flushes;
     private final Latency merges;
     private final Latency stalls;
+    private final Latency delays;
 
     public EngineEvents(Meters meters, StoreEvents events, Clock clock) {
         this.events = events;
         this.clock = clock;
+        this.ingestedBytes = meters.counter("write.bytes");
         this.flushBytes = meters.counter("flush.bytes");
         this.mergeReadBytes = meters.counter("merge.bytes.read");
         this.mergeWriteBytes = meters.counter("merge.bytes.written");
@@ -43,6 +46,12 @@ public final class EngineEvents {
         this.flushes = meters.latency("flush.time");
         this.merges = meters.latency("merge.time");
         this.stalls = meters.latency("write.stall.time");
+        this.delays = meters.latency("write.delay.time");
+    }
+
+    /** Bytes of keys and records that writers brought. */
+    Counter ingestedBytes() {
+        return ingestedBytes;
     }
 
     void flushed(Partition partition, MemoryLayer layer, long bytes, long nanos) {
@@ -86,16 +95,33 @@ public final class EngineEvents {
                 nanos));
     }
 
-    void stalled(long nanos) {
+    /** A writer waited because there was no room. */
+    void stalled(String cause, long nanos) {
         stalls.record(nanos);
-        events.publish(
-                new StoreEvent.Stalled(clock.wallMicros(), "", -1, "write memory is full", nanos));
+        events.publish(new StoreEvent.Stalled(clock.wallMicros(), "", -1, cause, nanos));
     }
 
-    void paused(String work, Throwable cause) {
+    /** A writer waited to keep the pace. */
+    void delayed(long nanos) {
+        delays.record(nanos);
+    }
+
+    /** Writers are held to a pace from now on, or no longer. */
+    void slowed(boolean slowed, long bytesPerSecond) {
+        events.publish(new StoreEvent.Slowed(clock.wallMicros(), slowed, bytesPerSecond));
+    }
+
+    void paused(String work, Throwable cause, long nanos) {
         pauses.increment();
         events.publish(new StoreEvent.SpaceChanged(
-                clock.wallMicros(), true, work + ": " + cause.getMessage()));
+                clock.wallMicros(),
+                true,
+                "%s: %s; tried again in %d ms"
+                        .formatted(work, cause.getMessage(), nanos / 1_000_000)));
+    }
+
+    void resumed(String work) {
+        events.publish(new StoreEvent.SpaceChanged(clock.wallMicros(), false, work));
     }
 
     /** Says that a backup is complete. */

@@ -7,6 +7,7 @@ import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.merge.VersionRetention;
+import io.turbidite.lsm.schedule.IoBudget;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
@@ -36,12 +37,35 @@ import java.util.Objects;
  * layer in place.
  */
 final class Flush {
+    /** Bytes of entries between two looks at the I/O budget. */
+    private static final long STEP_BYTES = 1 << 20;
+
+    /** The part of a flush that is counted as left until it is installed: syncs take their time. */
+    private static final int FINISHING_SHARE = 16;
+
     private final Partition partition;
     private final Substrate substrate;
+    private final IoBudget io;
+    private final long syncBytes;
+    private final WriterThrottle throttle;
 
-    Flush(Partition partition) {
+    /** Memory of the layer, and what of it is not written yet. */
+    private long layerBytes;
+
+    private long entriesLeft;
+    private long entryCount;
+
+    /**
+     * @param io what the flush may write a second, before any merge
+     * @param syncBytes what was written is synced when it is that much; 0 for never before the end
+     * @param throttle is told how far the flush is
+     */
+    Flush(Partition partition, IoBudget io, long syncBytes, WriterThrottle throttle) {
         this.partition = partition;
         this.substrate = partition.substrate();
+        this.io = io;
+        this.syncBytes = syncBytes;
+        this.throttle = throttle;
     }
 
     /** Flushes; false if there was nothing to flush. */
@@ -59,6 +83,7 @@ final class Flush {
         try {
             MemoryLayer layer = Objects.requireNonNull(pinned.frozen());
             long startNanos = substrate.clock().monotonicNanos();
+            begin(pinned, layer);
             ComponentFilter filter = layer.filter();
             for (int tree : pinned.schema().treeIds()) {
                 // the layer may be older than the index
@@ -72,13 +97,9 @@ final class Flush {
             long bytes = flushed.values().stream()
                     .mapToLong(handle -> handle.state().bytes())
                     .sum();
-            substrate
-                    .events()
-                    .flushed(
-                            partition,
-                            layer,
-                            bytes,
-                            substrate.clock().monotonicNanos() - startNanos);
+            long nanos = substrate.clock().monotonicNanos() - startNanos;
+            throttle.flushed(layerBytes, nanos);
+            substrate.events().flushed(partition, layer, bytes, nanos);
         } catch (StoreFailedException uncertain) {
             // the manifest that stands after reopening may name the new files: they must stay
             installed = true;
@@ -87,6 +108,7 @@ final class Flush {
             // an installed component is held by the version; one that was not is deleted here
             ComponentFiles.letGo(flushed.values(), installed);
             pinned.unpin();
+            throttle.flushEnded();
         }
         substrate.tasks().signal();
         substrate.log().truncateBefore(substrate.manifest().state().logPosition());
@@ -108,16 +130,65 @@ final class Flush {
                         fileId,
                         memory.entryCount());
                 EntryStream entries = retention.retain(memory.cursor())) {
-            while (entries.next()) {
-                writer.add(
-                        entries.key(),
-                        entries.timestamp(),
-                        entries.isAntimatter(),
-                        entries.value());
-            }
+            copy(entries, writer);
             writer.finish(id, filter, layer.minWallMicros(), layer.maxWallMicros());
         }
         return ComponentFiles.openNew(substrate, pinned.schema(), partition.number(), tree, fileId);
+    }
+
+    private void begin(Version pinned, MemoryLayer layer) {
+        layerBytes = layer.reportedBytes();
+        for (int tree : pinned.schema().treeIds()) {
+            entryCount += layer.hasTree(tree) ? layer.tree(tree).entryCount() : 0;
+        }
+        entriesLeft = entryCount;
+        throttle.flushing(layerBytes);
+    }
+
+    private void copy(EntryStream entries, ComponentWriter writer) {
+        long charged = 0;
+        long synced = 0;
+        boolean more = true;
+        while (more) {
+            awaitTurn();
+            long stepBytes = 0;
+            long stepEntries = 0;
+            while (stepBytes < STEP_BYTES && more) {
+                more = entries.next();
+                if (more) {
+                    writer.add(
+                            entries.key(),
+                            entries.timestamp(),
+                            entries.isAntimatter(),
+                            entries.value());
+                    stepBytes += entries.key().length() + entries.value().length() + Long.BYTES;
+                    stepEntries++;
+                }
+            }
+            long written = writer.bytesWritten();
+            io.charge(written - charged);
+            charged = written;
+            if (syncBytes > 0 && written - synced >= syncBytes) {
+                writer.syncSoFar();
+                synced = written;
+            }
+            entriesLeft = Math.max(0, entriesLeft - stepEntries);
+            throttle.flushing(Math.max(layerBytes / FINISHING_SHARE, (long)
+                    (layerBytes * (entriesLeft / (double) entryCount))));
+        }
+    }
+
+    private void awaitTurn() {
+        if (!io.flushMayGo()) {
+            io.beginFlushWait();
+            try {
+                substrate
+                        .tasks()
+                        .await(() -> io.flushMayGo() || substrate.health().isClosing());
+            } finally {
+                io.endFlushWait();
+            }
+        }
     }
 
     private void install(MemoryLayer layer, Map<Integer, ComponentHandle> flushed) {

@@ -6,13 +6,10 @@ import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.EntryStream;
-import io.turbidite.lsm.merge.ComponentSize;
 import io.turbidite.lsm.merge.MergeCursor;
-import io.turbidite.lsm.merge.MergePolicySpec;
-import io.turbidite.lsm.merge.MergeRange;
 import io.turbidite.lsm.merge.VersionRetention;
+import io.turbidite.lsm.schedule.RunQueue;
 import io.turbidite.lsm.schema.DatasetSchema;
-import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
@@ -25,151 +22,166 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.function.Function;
 
 /**
- * Merges neighbouring components of a partition's trees as its policy says. Correlated: the primary
- * decides and every tree merges the same range, installed together (ALS15). Otherwise each tree decides
- * for itself, and one tree is merged at a time.
+ * A merge of neighbouring components under way: it holds its inputs, is advanced step by step, and
+ * installs the result of all its trees together at the end. Between two steps it holds files, read-ahead
+ * buffers and the writer's page, but no version, so that a long merge keeps no memory layer alive.
  *
  * <p>The merged component covers the union of its inputs' IDs, never recomputed from its entries, and
  * its filter is the union of theirs (rule 2).
+ *
+ * <p><em>Confined to one thread at a time;</em> the workers hand it over by the run queue.
  */
-final class Merge {
-    /** Entries between two looks at whether the store is closing. */
-    private static final int CHECK_INTERVAL = 4_096;
-
+final class Merge implements RunQueue.Job, AutoCloseable {
     private final Partition partition;
     private final Substrate substrate;
+
+    /** What the trees are; the partition's may have changed meanwhile. */
     private final DatasetSchema schema;
 
-    Merge(Partition partition) {
+    private final List<Tree> trees;
+    private final long inputBytes;
+    private final List<ComponentHandle> merged = new ArrayList<>();
+    private @Nullable Output output;
+    private boolean installed;
+    private long doneBytes;
+    private long writtenBytes;
+    private long busyNanos;
+
+    /** As of the last step; read by others while a step goes on. */
+    private volatile long remainingBytes;
+
+    /** What is merged of one tree. */
+    private record Tree(int id, List<ComponentHandle> newestFirst, boolean includesOldest) {
+        long bytes() {
+            return newestFirst.stream()
+                    .map(ComponentHandle::state)
+                    .mapToLong(ComponentState::bytes)
+                    .sum();
+        }
+    }
+
+    private Merge(Partition partition, DatasetSchema schema, List<Tree> trees) {
         this.partition = partition;
         this.substrate = partition.substrate();
-        this.schema = partition.schema();
+        this.schema = schema;
+        this.trees = trees;
+        this.inputBytes = trees.stream().mapToLong(Tree::bytes).sum();
+        this.remainingBytes = inputBytes;
     }
 
-    /** What to merge in one go: the same number of neighbours in each of some trees. */
-    private record Choice(List<Integer> trees, MergeRange range) {}
-
-    /** Merges once; false if the policy wants nothing. */
-    boolean run() {
-        return run(Merge::choose);
-    }
-
-    /** Merges all components of a tree, or of all trees if they are aligned; false if all are merged. */
-    boolean runFull() {
-        return run(Merge::chooseAll);
-    }
-
-    private boolean run(Function<Version, Optional<Choice>> chooser) {
-        Version pinned = partition.pinUnlessDropped();
-        if (pinned == null) {
-            return false;
+    /**
+     * Starts a merge: claims its inputs.
+     *
+     * @return null if somebody else has claimed or replaced one of them since {@code pinned}
+     */
+    static @Nullable Merge start(Partition partition, Version pinned, MergePlan plan) {
+        List<Tree> trees = new ArrayList<>();
+        for (int id : plan.trees()) {
+            boolean oldest = pinned.includesOldest(id, plan.range().lastIndex());
+            trees.add(new Tree(id, plan.inputs(pinned, id), oldest));
         }
-        List<MergedTree> merged = new ArrayList<>();
-        boolean installed = false;
-        try {
-            Optional<Choice> choice = chooser.apply(pinned);
-            installed = choice.isPresent() && merge(pinned, choice.get(), merged);
-        } catch (StoreFailedException uncertain) {
-            // the manifest that stands after reopening may name the new files: they must stay
-            installed = true;
-            throw uncertain;
-        } finally {
-            ComponentFiles.letGo(merged.stream().map(MergedTree::output).toList(), installed);
-            pinned.unpin();
+        List<ComponentHandle> claimed = new ArrayList<>();
+        boolean got = true;
+        for (Tree tree : trees) {
+            for (ComponentHandle input : tree.newestFirst) {
+                got = got && input.tryClaim();
+                if (got) {
+                    claimed.add(input);
+                }
+            }
+            got = got && partition.holds(tree.id, tree.newestFirst);
+        }
+        if (!got) {
+            claimed.forEach(ComponentHandle::unclaim);
+            return null;
+        }
+        claimed.forEach(ComponentHandle::retain);
+        return new Merge(partition, pinned.schema(), trees);
+    }
+
+    Partition partition() {
+        return partition;
+    }
+
+    /** Counted by what was written of the tree under way: too much where much is dropped. */
+    @Override
+    public long remainingBytes() {
+        return remainingBytes;
+    }
+
+    /** Bytes written to files so far. */
+    long writtenBytes() {
+        Output current = output;
+        return current == null ? writtenBytes : writtenBytes + current.writer.bytesWritten();
+    }
+
+    /**
+     * Merges some more.
+     *
+     * @param stepBytes about as many bytes of entries
+     * @param syncBytes what was written is synced when it is that much; 0 for never before the end
+     * @return whether the merge is installed
+     */
+    boolean advance(long stepBytes, long syncBytes) {
+        long startNanos = substrate.clock().monotonicNanos();
+        long left = stepBytes;
+        while (left > 0 && merged.size() < trees.size()) {
+            Output current = output;
+            if (current == null) {
+                current = open(trees.get(merged.size()));
+                output = current;
+            }
+            left -= current.copy(left);
+            if (current.isComplete) {
+                merged.add(current.finish());
+                writtenBytes += current.writer.bytesWritten();
+                doneBytes += current.tree.bytes();
+                output = null;
+                current.close();
+            } else if (syncBytes > 0) {
+                current.syncEvery(syncBytes);
+            }
+        }
+        Output current = output;
+        long underWay = current == null ? 0 : current.writer.bytesWritten();
+        remainingBytes = Math.max(0, inputBytes - doneBytes - underWay);
+        busyNanos += substrate.clock().monotonicNanos() - startNanos;
+        if (merged.size() == trees.size()) {
+            install();
         }
         return installed;
     }
 
-    private static Optional<Choice> chooseAll(Version pinned) {
-        int count = pinned.tree(IndexSchema.PRIMARY_ID).size();
-        List<Integer> trees = pinned.schema().treeIds();
-        if (trees.stream().allMatch(tree -> pinned.tree(tree).size() == count)) {
-            return count > 1
-                    ? Optional.of(new Choice(trees, new MergeRange(0, count - 1)))
-                    : Optional.empty();
-        }
-        if (pinned.schema().mergePolicy().isCorrelated()) {
-            // under an index that is being built: what it has not got yet waits for it
-            int aligned = pinned.alignedCount();
-            return aligned > 1
-                    ? Optional.of(new Choice(trees, new MergeRange(0, aligned - 1)))
-                    : Optional.empty();
-        }
-        for (int tree : trees) {
-            int size = pinned.tree(tree).size();
-            if (size > 1) {
-                return Optional.of(new Choice(List.of(tree), new MergeRange(0, size - 1)));
-            }
-        }
-        return Optional.empty();
-    }
-
-    private static Optional<Choice> choose(Version pinned) {
-        MergePolicySpec spec = pinned.schema().mergePolicy();
-        List<Integer> trees = pinned.schema().treeIds();
-        if (spec.isCorrelated()) {
-            List<ComponentHandle> primary = pinned.tree(IndexSchema.PRIMARY_ID);
-            return spec.policy()
-                    .choose(sizes(primary, pinned.alignedCount()))
-                    .map(range -> new Choice(trees, range));
-        }
-        for (int tree : trees) {
-            Optional<MergeRange> range = spec.policy()
-                    .choose(sizes(pinned.tree(tree), pinned.tree(tree).size()));
-            if (range.isPresent()) {
-                return Optional.of(new Choice(List.of(tree), range.get()));
-            }
-        }
-        return Optional.empty();
-    }
-
-    /** What a policy sees, with those marked that lie behind the first {@code freeCount}. */
-    private static List<ComponentSize> sizes(List<ComponentHandle> newestFirst, int freeCount) {
-        List<ComponentSize> sizes = new ArrayList<>();
-        for (ComponentHandle handle : newestFirst) {
-            ComponentState state = handle.state();
-            sizes.add(new ComponentSize(
-                    state.bytes(),
-                    state.minTimestamp(),
-                    state.maxTimestamp(),
-                    state.generation(),
-                    sizes.size() >= freeCount));
-        }
-        return sizes;
-    }
-
-    private boolean merge(Version pinned, Choice choice, List<MergedTree> merged) {
-        long startNanos = substrate.clock().monotonicNanos();
-        int last = choice.range().lastIndex();
-        for (int tree : choice.trees()) {
-            List<ComponentHandle> inputs =
-                    pinned.tree(tree).subList(choice.range().firstIndex(), last + 1);
-            ComponentHandle output = write(tree, inputs, pinned.includesOldest(tree, last));
-            if (output == null) {
-                return false;
-            }
-            merged.add(new MergedTree(tree, inputs, output));
-        }
+    private void install() {
         substrate.disk().syncDirectory(StoreFiles.DATA);
-        substrate
-                .manifest()
-                .edit(state -> stateAfter(state, merged), () -> partition.installMerged(merged));
-        long nanos = substrate.clock().monotonicNanos() - startNanos;
-        merged.forEach(merge -> substrate.events().merged(partition, schema, merge, nanos));
-        return true;
+        List<MergedTree> merges = new ArrayList<>();
+        for (int i = 0; i < trees.size(); i++) {
+            merges.add(new MergedTree(trees.get(i).id, trees.get(i).newestFirst, merged.get(i)));
+        }
+        try {
+            substrate
+                    .manifest()
+                    .edit(
+                            state -> stateAfter(state, merges),
+                            () -> partition.installMerged(merges));
+        } catch (StoreFailedException uncertain) {
+            // the manifest that stands after reopening may name the new files: they must stay
+            installed = true;
+            throw uncertain;
+        }
+        installed = true;
+        merges.forEach(merge -> substrate.events().merged(partition, schema, merge, busyNanos));
     }
 
     /** Trees that the manifest does not know are being built, or were dropped meanwhile. */
-    private ManifestState stateAfter(ManifestState state, List<MergedTree> merged) {
+    private ManifestState stateAfter(ManifestState state, List<MergedTree> merges) {
         if (partition.isDropped()) {
             return state;
         }
         PartitionState after = state.partition(schema.id(), partition.number());
-        for (MergedTree merge : merged) {
+        for (MergedTree merge : merges) {
             after = after.withMerged(
                     merge.indexId(),
                     merge.inputs().stream().map(ComponentHandle::state).toList(),
@@ -178,44 +190,123 @@ final class Merge {
         return state.withPartition(schema.id(), partition.number(), after);
     }
 
-    /** Writes one merged component; null if the store began to close meanwhile. */
-    private @Nullable ComponentHandle write(
-            int tree, List<ComponentHandle> newestFirst, boolean includesOldest) {
-        VersionRetention retention = substrate.timestamps().retention(includesOldest);
-        List<EntryCursor> cursors = new ArrayList<>();
-        ComponentFilter filter = newestFirst.get(0).component().filter();
-        long entries = 0;
-        long minTimestamp = Long.MAX_VALUE;
-        long maxTimestamp = 0;
-        long minMicros = Long.MAX_VALUE;
-        long maxMicros = Long.MIN_VALUE;
-        for (ComponentHandle input : newestFirst) {
-            cursors.add(input.component().streamCursor());
-            filter = ComponentFilter.union(filter, input.component().filter());
-            entries += input.component().entryCount();
-            minMicros = Math.min(minMicros, input.component().minWallMicros());
-            maxMicros = Math.max(maxMicros, input.component().maxWallMicros());
-            minTimestamp = Math.min(minTimestamp, input.state().minTimestamp());
-            maxTimestamp = Math.max(maxTimestamp, input.state().maxTimestamp());
-        }
-        long fileId = substrate.manifest().newFileId();
-        try (EntryStream kept = retention.retain(MergeCursor.of(cursors));
-                ComponentWriter writer = ComponentFiles.create(
-                        substrate, schema, partition.number(), tree, fileId, entries)) {
-            int untilCheck = CHECK_INTERVAL;
-            while (kept.next()) {
-                writer.add(kept.key(), kept.timestamp(), kept.isAntimatter(), kept.value());
-                if (--untilCheck == 0) {
-                    if (substrate.health().isClosing()) {
-                        return null;
-                    }
-                    untilCheck = CHECK_INTERVAL;
+    /** Lets everything go; what was not installed is deleted. */
+    @Override
+    public void close() {
+        try {
+            if (output != null) {
+                output.close();
+                output = null;
+            }
+        } finally {
+            ComponentFiles.letGo(merged, installed);
+            merged.clear();
+            for (Tree tree : trees) {
+                for (ComponentHandle input : tree.newestFirst) {
+                    input.unclaim();
+                    input.release();
                 }
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "merge of %d bytes in %s".formatted(inputBytes, partition);
+    }
+
+    private Output open(Tree tree) {
+        long entries = 0;
+        List<EntryCursor> cursors = new ArrayList<>();
+        Output opened = null;
+        try {
+            for (ComponentHandle input : tree.newestFirst) {
+                entries += input.component().entryCount();
+                cursors.add(input.component().streamCursor());
+            }
+            long fileId = substrate.manifest().newFileId();
+            VersionRetention retention = substrate.timestamps().retention(tree.includesOldest);
+            EntryStream kept = retention.retain(MergeCursor.of(cursors));
+            ComponentWriter writer = ComponentFiles.create(
+                    substrate, schema, partition.number(), tree.id, fileId, entries);
+            opened = new Output(tree, fileId, kept, writer);
+            return opened;
+        } finally {
+            if (opened == null) {
+                cursors.forEach(EntryCursor::close);
+            }
+        }
+    }
+
+    /** The merged component of one tree, being written. */
+    private final class Output implements AutoCloseable {
+        private final Tree tree;
+        private final long fileId;
+        private final EntryStream kept;
+        private final ComponentWriter writer;
+        private boolean isComplete;
+        private long syncedBytes;
+
+        Output(Tree tree, long fileId, EntryStream kept, ComponentWriter writer) {
+            this.tree = tree;
+            this.fileId = fileId;
+            this.kept = kept;
+            this.writer = writer;
+        }
+
+        /** Copies entries until about {@code bytesMax} are done; returns how many were. */
+        long copy(long bytesMax) {
+            long bytes = 0;
+            while (bytes < bytesMax) {
+                if (!kept.next()) {
+                    isComplete = true;
+                    return bytes;
+                }
+                writer.add(kept.key(), kept.timestamp(), kept.isAntimatter(), kept.value());
+                bytes += kept.key().length() + kept.value().length() + Long.BYTES;
+            }
+            return bytes;
+        }
+
+        void syncEvery(long bytes) {
+            long written = writer.bytesWritten();
+            if (written - syncedBytes >= bytes) {
+                writer.syncSoFar();
+                syncedBytes = written;
+            }
+        }
+
+        ComponentHandle finish() {
+            ComponentFilter filter = tree.newestFirst.get(0).component().filter();
+            long minTimestamp = Long.MAX_VALUE;
+            long maxTimestamp = 0;
+            long minMicros = Long.MAX_VALUE;
+            long maxMicros = Long.MIN_VALUE;
+            for (ComponentHandle input : tree.newestFirst) {
+                filter = ComponentFilter.union(filter, input.component().filter());
+                minMicros = Math.min(minMicros, input.component().minWallMicros());
+                maxMicros = Math.max(maxMicros, input.component().maxWallMicros());
+                minTimestamp = Math.min(minTimestamp, input.state().minTimestamp());
+                maxTimestamp = Math.max(maxTimestamp, input.state().maxTimestamp());
             }
             writer.finish(
                     new ComponentId(minTimestamp, maxTimestamp), filter, minMicros, maxMicros);
+            return ComponentFiles.openMerged(
+                    substrate,
+                    schema,
+                    partition.number(),
+                    tree.id,
+                    fileId,
+                    tree.newestFirst);
         }
-        return ComponentFiles.openMerged(
-                substrate, schema, partition.number(), tree, fileId, newestFirst);
+
+        @Override
+        public void close() {
+            try {
+                kept.close();
+            } finally {
+                writer.close();
+            }
+        }
     }
 }

@@ -142,6 +142,12 @@ public final class Partition {
         return version.equals(pinned);
     }
 
+    /** Whether the newest version has these components. */
+    boolean holds(int tree, List<ComponentHandle> components) {
+        Version seen = version;
+        return !dropped && seen.hasTree(tree) && seen.tree(tree).containsAll(components);
+    }
+
     /** Operations at or below it are in disk components. */
     public synchronized long flushedTimestamp() {
         return flushedTimestamp;
@@ -390,6 +396,7 @@ public final class Partition {
             version = change.apply(before);
         }
         before.unpin();
+        substrate.partitions().countInstall();
     }
 
     /**

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class PartitionRegistry {
     private final CopyOnWriteArrayList<Partition> partitions = new CopyOnWriteArrayList<>();
     private final AtomicLong unflushedBytes = new AtomicLong();
-
+    private final AtomicLong installCount = new AtomicLong();
     private final AtomicInteger nextOrder = new AtomicInteger();
 
     int newOrder() {
@@ -43,6 +43,15 @@ public final class PartitionRegistry {
 
     void addUnflushed(long bytes) {
         unflushedBytes.addAndGet(bytes);
+    }
+
+    /** How many versions were installed: whoever has seen the count has seen them all. */
+    long installCount() {
+        return installCount.get();
+    }
+
+    void countInstall() {
+        installCount.incrementAndGet();
     }
 
     /** The partition whose current layer holds the most memory; null if all are empty. */

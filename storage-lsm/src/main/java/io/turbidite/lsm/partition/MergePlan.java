@@ -1,0 +1,106 @@
+package io.turbidite.lsm.partition;
+
+import io.turbidite.lsm.merge.ComponentSize;
+import io.turbidite.lsm.merge.MergePolicy;
+import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.merge.MergeRange;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What to merge in one go: the same number of neighbours in one tree or, correlated, in all trees of a
+ * partition (ALS15: the primary decides). <em>Immutable.</em>
+ *
+ * <p>Components that are claimed are being replaced already: the policy sees them marked, so merges of
+ * disjoint ranges run at once.
+ *
+ * @param trees ids of their indexes
+ */
+record MergePlan(List<Integer> trees, MergeRange range) {
+    /** What the policy wants, at most one merge for each tree that decides. */
+    static List<MergePlan> wanted(Version pinned) {
+        MergePolicySpec spec = pinned.schema().mergePolicy();
+        List<Integer> trees = pinned.schema().treeIds();
+        List<MergePlan> plans = new ArrayList<>();
+        if (spec.isCorrelated()) {
+            add(plans, spec.policy(), pinned, trees);
+        } else {
+            trees.forEach(tree -> add(plans, spec.policy(), pinned, List.of(tree)));
+        }
+        return plans;
+    }
+
+    private static void add(
+            List<MergePlan> plans, MergePolicy policy, Version pinned, List<Integer> trees) {
+        // what is not aligned can't be merged with the others (rule 9)
+        int aligned = trees.size() == 1 ? Integer.MAX_VALUE : pinned.alignedCount();
+        List<ComponentSize> sizes = new ArrayList<>();
+        for (ComponentHandle handle : pinned.tree(trees.getFirst())) {
+            sizes.add(size(handle, handle.isClaimed() || sizes.size() >= aligned));
+        }
+        policy.choose(sizes).ifPresent(range -> plans.add(new MergePlan(trees, range)));
+    }
+
+    /**
+     * All components of a tree, or of all trees if they are aligned; null if what they hold up to {@code
+     * maxTimestamp} is in one already. Under an index that is being built, what a correlated policy has
+     * not got yet waits for it.
+     */
+    static @Nullable MergePlan all(Version pinned, long maxTimestamp) {
+        List<Integer> trees = pinned.schema().treeIds();
+        int count = pinned.tree(IndexSchema.PRIMARY_ID).size();
+        boolean together = trees.stream().allMatch(tree -> pinned.tree(tree).size() == count);
+        if (together || pinned.schema().mergePolicy().isCorrelated()) {
+            return all(pinned, trees, together ? count : pinned.alignedCount(), maxTimestamp);
+        }
+        for (int tree : trees) {
+            MergePlan plan = all(pinned, List.of(tree), pinned.tree(tree).size(), maxTimestamp);
+            if (plan != null) {
+                return plan;
+            }
+        }
+        return null;
+    }
+
+    private static @Nullable MergePlan all(
+            Version pinned, List<Integer> trees, int count, long maxTimestamp) {
+        long old = trees.stream()
+                .mapToLong(tree -> pinned.tree(tree).subList(0, count).stream()
+                        .filter(handle -> handle.state().minTimestamp() <= maxTimestamp)
+                        .count())
+                .max()
+                .orElseThrow();
+        return old > 1 ? new MergePlan(trees, new MergeRange(0, count - 1)) : null;
+    }
+
+    /** The components to merge of a tree. */
+    List<ComponentHandle> inputs(Version pinned, int tree) {
+        return List.copyOf(pinned.tree(tree).subList(range.firstIndex(), range.lastIndex() + 1));
+    }
+
+    /** Bytes of all components to merge. */
+    long inputBytes(Version pinned) {
+        return trees.stream()
+                .flatMap(tree -> inputs(pinned, tree).stream())
+                .mapToLong(input -> input.state().bytes())
+                .sum();
+    }
+
+    /** What a policy sees of a component. */
+    static ComponentSize size(ComponentHandle handle, boolean isMerging) {
+        ComponentState state = handle.state();
+        return new ComponentSize(
+                state.bytes(),
+                state.minTimestamp(),
+                state.maxTimestamp(),
+                state.generation(),
+                isMerging);
+    }
+}

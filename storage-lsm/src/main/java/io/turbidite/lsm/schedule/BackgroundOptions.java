@@ -1,0 +1,88 @@
+package io.turbidite.lsm.schedule;
+
+import io.turbidite.core.InvalidRequestException;
+
+/**
+ * How a store does its background work. <em>Immutable.</em>
+ *
+ * @param mergeWorkers threads that merge, 1 to {@value #MERGE_WORKERS_MAX}
+ * @param mergeScheduler how merges share the workers and the I/O budget
+ * @param ioBytesPerSecond what flushes and merges together may write a second, at least 64 KiB; 0 for no
+ *     limit
+ * @param syncBytes a flush or merge makes what it has written durable each time it has written that
+ *     much, so that the operating system never holds more than that to write behind the log's back; at
+ *     least 1 MiB, or 0 to sync at the end only
+ * @param backlogComponentsMax writers stop when an index has that many components more than its merge
+ *     policy tolerates, and are slowed from a quarter of it; at least 4
+ */
+public record BackgroundOptions(
+        int mergeWorkers,
+        MergeScheduler mergeScheduler,
+        long ioBytesPerSecond,
+        long syncBytes,
+        int backlogComponentsMax) {
+    public static final int MERGE_WORKERS_MAX = 32;
+
+    private static final long IO_BYTES_MIN = 64 << 10;
+    private static final long SYNC_BYTES_MIN = 1 << 20;
+
+    public BackgroundOptions {
+        require(
+                mergeWorkers >= 1 && mergeWorkers <= MERGE_WORKERS_MAX,
+                "mergeWorkers",
+                mergeWorkers,
+                "1 to " + MERGE_WORKERS_MAX);
+        require(
+                ioBytesPerSecond == 0 || ioBytesPerSecond >= IO_BYTES_MIN,
+                "ioBytesPerSecond",
+                ioBytesPerSecond,
+                "at least 64 KiB, or 0 for no limit");
+        require(
+                syncBytes == 0 || syncBytes >= SYNC_BYTES_MIN,
+                "syncBytes",
+                syncBytes,
+                "at least 1 MiB, or 0 to sync at the end only");
+        require(
+                backlogComponentsMax >= 4,
+                "backlogComponentsMax",
+                backlogComponentsMax,
+                "at least 4");
+    }
+
+    /** Two workers, greedy, no limit, a sync every 16 MiB, stop at 32 components behind. */
+    public static BackgroundOptions defaults() {
+        return new BackgroundOptions(2, MergeScheduler.GREEDY, 0, 16 << 20, 32);
+    }
+
+    public BackgroundOptions withMergeWorkers(int workers) {
+        return new BackgroundOptions(
+                workers, mergeScheduler, ioBytesPerSecond, syncBytes, backlogComponentsMax);
+    }
+
+    public BackgroundOptions withMergeScheduler(MergeScheduler scheduler) {
+        return new BackgroundOptions(
+                mergeWorkers, scheduler, ioBytesPerSecond, syncBytes, backlogComponentsMax);
+    }
+
+    public BackgroundOptions withIoBytesPerSecond(long bytes) {
+        return new BackgroundOptions(
+                mergeWorkers, mergeScheduler, bytes, syncBytes, backlogComponentsMax);
+    }
+
+    public BackgroundOptions withSyncBytes(long bytes) {
+        return new BackgroundOptions(
+                mergeWorkers, mergeScheduler, ioBytesPerSecond, bytes, backlogComponentsMax);
+    }
+
+    public BackgroundOptions withBacklogComponentsMax(int components) {
+        return new BackgroundOptions(
+                mergeWorkers, mergeScheduler, ioBytesPerSecond, syncBytes, components);
+    }
+
+    private static void require(boolean holds, String name, long value, String rule) {
+        if (!holds) {
+            throw new InvalidRequestException(
+                    "%s is %d but must be %s".formatted(name, value, rule));
+        }
+    }
+}
