@@ -1,6 +1,7 @@
 package io.turbidite.hashlog.psf;
 
 import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Bytes;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -16,7 +17,7 @@ public final class Properties {
     public static final int PSF_ID_MAX = (1 << 14) - 1;
 
     /** As much as evaluated values of one record may take. */
-    static final int REGION_BYTES_MAX = 16 << 20;
+    static final int REGION_BYTES_MAX = 256 << 20;
 
     private int count;
     private int[] psfIds = new int[16];
@@ -82,22 +83,22 @@ public final class Properties {
         add(psfId, PropertyMode.INLINE, value, PropertyHash.ofInline(psfId, value));
     }
 
-    /** Bytes of the record, which starts at {@code recordOffset} of {@code segment}. */
-    void addPayload(int psfId, MemorySegment segment, long recordOffset, int offset, int length) {
-        long hash = PropertyHash.ofBytes(psfId, segment, recordOffset + offset, length);
+    /** Bytes of the record, of which {@code record} is a copy. */
+    void addPayload(int psfId, byte[] record, int offset, int length) {
+        long hash = PropertyHash.ofBytes(psfId, record, offset, length);
         add(psfId, PropertyMode.PAYLOAD, word(offset, length), hash);
     }
 
     /** Bytes from elsewhere, copied to the region. */
-    void addRegion(int psfId, MemorySegment segment, long offset, int length) {
-        int at = region.length();
-        region.putBytes(segment, offset, length);
-        long hash = PropertyHash.ofBytes(psfId, region.segment(), at, length);
+    void addRegion(int psfId, byte[] bytes, int offset, int length) {
+        int at = region.reserve(length);
+        MemorySegment.copy(bytes, offset, region.segment(), Bytes.U8, at, length);
+        long hash = PropertyHash.ofBytes(psfId, bytes, offset, length);
         add(psfId, PropertyMode.REGION, word(at, length), hash);
     }
 
     private static long word(int offset, int length) {
-        return (long) offset << 32 | length;
+        return ((long) offset << 32) | length;
     }
 
     private void add(int psfId, PropertyMode mode, long word, long hash) {

@@ -34,6 +34,11 @@ public final class PropertyHash {
         return mix(HASHER.hashBytesToLong(segment, offset, length, ACCESS) + psfId * GOLDEN);
     }
 
+    /** The same of bytes on the heap. */
+    static long ofBytes(int psfId, byte[] bytes, int offset, int length) {
+        return mix(HASHER.hashBytesToLong(bytes, offset, length) + psfId * GOLDEN);
+    }
+
     /** The finaliser of SplitMix64: each bit of the argument flips each bit of the result half the time. */
     private static long mix(long word) {
         long z = word;

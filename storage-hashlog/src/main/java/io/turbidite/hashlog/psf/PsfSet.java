@@ -2,7 +2,10 @@ package io.turbidite.hashlog.psf;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.hashlog.parse.ParserSpec;
+import io.turbidite.hashlog.parse.ScanMode;
+import io.turbidite.hashlog.parse.TextReader;
 
+import java.util.Collections;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -13,22 +16,33 @@ import java.util.TreeMap;
  */
 public final class PsfSet {
     private final ParserSpec parser;
+    private final PsfFunctions functions;
     private final SortedMap<Integer, PsfDefinition> definitions;
 
-    private PsfSet(ParserSpec parser, SortedMap<Integer, PsfDefinition> definitions) {
+    private PsfSet(
+            ParserSpec parser,
+            PsfFunctions functions,
+            SortedMap<Integer, PsfDefinition> definitions) {
         this.parser = parser;
-        this.definitions = definitions;
+        this.functions = functions;
+        this.definitions = Collections.unmodifiableSortedMap(definitions);
     }
 
     /** The set without a PSF: its extractor does not parse. */
     public static PsfSet empty(ParserSpec parser) {
-        return new PsfSet(parser, new TreeMap<>());
+        return empty(parser, PsfFunctions.NONE);
+    }
+
+    /** The same, where definitions may name {@code functions}. */
+    public static PsfSet empty(ParserSpec parser, PsfFunctions functions) {
+        return new PsfSet(parser, functions, new TreeMap<>());
     }
 
     /**
      * This set and {@code definition} as PSF {@code id}.
      *
-     * @throws InvalidRequestException if the id is out of range or taken
+     * @throws InvalidRequestException if the id is out of range or taken, the parser knows no such field,
+     *     or a function is not registered
      */
     public PsfSet with(int id, PsfDefinition definition) {
         if (id < 0 || id > Properties.PSF_ID_MAX) {
@@ -39,7 +53,12 @@ public final class PsfSet {
         if (more.putIfAbsent(id, definition) != null) {
             throw new InvalidRequestException("PSF id %d is taken".formatted(id));
         }
-        return new PsfSet(parser, more);
+        // what the registry could not read back must not get in: a text form may be longer than its source
+        PsfDefinition.parse(definition.text());
+        PsfSet set = new PsfSet(parser, functions, more);
+        // what does not compile is refused here and not by every session
+        set.newExtractor();
+        return set;
     }
 
     /**
@@ -51,7 +70,7 @@ public final class PsfSet {
         definition(id);
         SortedMap<Integer, PsfDefinition> fewer = new TreeMap<>(definitions);
         fewer.remove(id);
-        return new PsfSet(parser, fewer);
+        return new PsfSet(parser, functions, fewer);
     }
 
     public ParserSpec parser() {
@@ -64,7 +83,7 @@ public final class PsfSet {
 
     /** The ids in ascending order. */
     public Set<Integer> ids() {
-        return Set.copyOf(definitions.keySet());
+        return definitions.keySet();
     }
 
     /**
@@ -80,12 +99,28 @@ public final class PsfSet {
         return definition;
     }
 
-    /** A plan of its own for one thread. */
+    /** A plan of its own for one thread, by the best {@link ScanMode}. */
     public PropertyExtractor newExtractor() {
-        return new ReferenceExtractor(definitions);
+        return newExtractor(ScanMode.best());
     }
 
-    /** One line for the parser and one for each PSF; what {@link #parse} reads. */
+    /** A plan of its own for one thread. */
+    public PropertyExtractor newExtractor(ScanMode mode) {
+        return new PsfPlan(parser, definitions, functions, mode);
+    }
+
+    /**
+     * What to look for if a user asks PSF {@code id} for {@code text}: a string between quotes, a number,
+     * {@code true} or {@code false} as JSON writes them, and anything else is a string as it stands. Of
+     * buckets and ranges the user names a number that lies in it; of predicates, {@code true}.
+     *
+     * @throws InvalidRequestException if there is no such PSF, or it can't have such a value
+     */
+    public PropertyValue valueOf(int id, String text) {
+        return ValueReader.valueOf(definition(id), text);
+    }
+
+    /** One line for the parser and one for each PSF: what {@link #parse} reads. */
     public String text() {
         StringBuilder text = new StringBuilder(parser.text());
         definitions.forEach((id, definition) ->
@@ -93,20 +128,56 @@ public final class PsfSet {
         return text.toString();
     }
 
+    /** {@link #parse(String, PsfFunctions)} where no definition names a function. */
+    public static PsfSet parse(String text) {
+        return parse(text, PsfFunctions.NONE);
+    }
+
     /**
      * Reads {@link #text()}.
      *
-     * @throws InvalidRequestException that says what is wrong and in which line
+     * @throws InvalidRequestException that says what is wrong and in which line, counted from 1
      */
-    public static PsfSet parse(String text) {
+    public static PsfSet parse(String text, PsfFunctions functions) {
         String[] lines = text.split("\n", -1);
-        PsfSet set = empty(new ParserSpec.Json());
-        for (int i = 1; i < lines.length; i++) {
-            int blank = lines[i].indexOf(' ');
-            set = set.with(
-                    Integer.parseInt(lines[i].substring(0, blank)),
-                    PsfDefinition.parse(lines[i].substring(blank + 1)));
+        int line = 0;
+        try {
+            PsfSet set = empty(ParserSpec.parse(lines[0]), functions);
+            SortedMap<Integer, PsfDefinition> definitions = new TreeMap<>();
+            for (line = 1; line < lines.length; line++) {
+                int blank = lines[line].indexOf(' ');
+                TextReader number = new TextReader(lines[line].substring(0, Math.max(0, blank)));
+                int id = number.integer(0, Properties.PSF_ID_MAX);
+                number.end();
+                PsfDefinition definition = PsfDefinition.parse(lines[line].substring(blank + 1));
+                if (definitions.put(id, definition) != null) {
+                    throw new InvalidRequestException("PSF id %d comes twice".formatted(id));
+                }
+            }
+            line = 0;
+            PsfSet full = new PsfSet(set.parser, functions, definitions);
+            full.newExtractor();
+            return full;
+        } catch (InvalidRequestException e) {
+            throw new InvalidRequestException(
+                    "line %d of the PSFs: %s".formatted(line + 1, e.getMessage()), e);
         }
-        return set;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof PsfSet that
+                && parser.equals(that.parser)
+                && definitions.equals(that.definitions);
+    }
+
+    @Override
+    public int hashCode() {
+        return definitions.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return text();
     }
 }

@@ -1,0 +1,139 @@
+package io.turbidite.hashlog.psf;
+
+import io.turbidite.hashlog.parse.FieldListener;
+import io.turbidite.hashlog.parse.FieldPath;
+import io.turbidite.hashlog.parse.FieldValues;
+import io.turbidite.hashlog.parse.ParserSpec;
+import io.turbidite.hashlog.parse.RecordParser;
+import io.turbidite.hashlog.parse.Rejection;
+import io.turbidite.hashlog.parse.ScanMode;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+
+/**
+ * All PSFs of a set over one parse. <em>Confined to one thread.</em>
+ *
+ * <p>While the parser runs, the plan watches the fields that come: a term of a conjunction that looks at one
+ * field is a <em>gate</em>, tested when the field is found. If it is not true, neither is the predicate,
+ * and fields that only such predicates want are released. So {@code type == "PullRequestEvent" &&
+ * payload.pull_request.head.repo.language == "C++"} costs other events no look into their payload, which is
+ * most of the record.
+ */
+final class PsfPlan implements PropertyExtractor, FieldListener {
+    private final CompiledPsf[] psfs;
+    /** The fields of each PSF, each once. */
+    private final int[][] fieldsOf;
+    /** The gates at each field. */
+    private final Gate[][] gatesAt;
+    /** How many PSFs want each field. */
+    private final int[] wanted;
+
+    private final int[] wantedNow;
+    private final boolean[] decided;
+    private final RecordParser parser;
+
+    /** Decides PSF {@code psf} if it is not true. */
+    private record Gate(int psf, PredicatePlan plan) {}
+
+    PsfPlan(
+            ParserSpec spec,
+            SortedMap<Integer, PsfDefinition> definitions,
+            PsfFunctions functions,
+            ScanMode mode) {
+        Map<FieldPath, Integer> numbers = new LinkedHashMap<>();
+        CanonicalValues canonical = new CanonicalValues();
+        List<CompiledPsf> compiled = new ArrayList<>();
+        List<int[]> fields = new ArrayList<>();
+        definitions.forEach((id, definition) -> {
+            compiled.add(
+                    CompiledPsf.of(id, definition, functions, canonical, p -> number(p, numbers)));
+            fields.add(definition.paths().stream()
+                    .distinct()
+                    .mapToInt(p -> number(p, numbers))
+                    .toArray());
+        });
+        psfs = compiled.toArray(CompiledPsf[]::new);
+        fieldsOf = fields.toArray(int[][]::new);
+        wanted = new int[numbers.size()];
+        for (int[] ofPsf : fieldsOf) {
+            for (int field : ofPsf) {
+                wanted[field]++;
+            }
+        }
+        wantedNow = wanted.clone();
+        decided = new boolean[psfs.length];
+        gatesAt = gates(List.copyOf(definitions.values()), numbers);
+        parser = spec.newParser(List.copyOf(numbers.keySet()), this, mode);
+    }
+
+    private static int number(FieldPath path, Map<FieldPath, Integer> numbers) {
+        return numbers.computeIfAbsent(path, _ -> numbers.size());
+    }
+
+    private static Gate[][] gates(
+            List<PsfDefinition> definitions, Map<FieldPath, Integer> numbers) {
+        List<List<Gate>> gates = new ArrayList<>();
+        numbers.forEach((_, _) -> gates.add(new ArrayList<>()));
+        for (int psf = 0; psf < definitions.size(); psf++) {
+            if (definitions.get(psf) instanceof PsfDefinition.Where(Expression expression)) {
+                List<Expression> terms = expression instanceof Expression.And(List<Expression> all)
+                        ? all
+                        : List.of(expression);
+                for (Expression term : terms) {
+                    List<FieldPath> paths = new PsfDefinition.Where(term).paths();
+                    if (paths.size() == 1) {
+                        gates.get(number(paths.getFirst(), numbers))
+                                .add(new Gate(
+                                        psf, PredicatePlan.of(term, p -> number(p, numbers))));
+                    }
+                }
+            }
+        }
+        return gates.stream().map(g -> g.toArray(Gate[]::new)).toArray(Gate[][]::new);
+    }
+
+    @Override
+    public boolean extract(MemorySegment segment, long offset, int length, Properties into) {
+        into.clear();
+        if (psfs.length == 0) {
+            return true;
+        }
+        System.arraycopy(wanted, 0, wantedNow, 0, wanted.length);
+        Arrays.fill(decided, false);
+        if (!parser.parse(segment, offset, length)) {
+            return false;
+        }
+        FieldValues values = parser.values();
+        for (int i = 0; i < psfs.length; i++) {
+            if (!decided[i]) {
+                psfs[i].evaluate(values, into);
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public void found(FieldValues values, int field) {
+        for (Gate gate : gatesAt[field]) {
+            if (!decided[gate.psf] && !gate.plan.isTrue(values)) {
+                decided[gate.psf] = true;
+                for (int other : fieldsOf[gate.psf]) {
+                    if (--wantedNow[other] == 0) {
+                        values.release(other);
+                    }
+                }
+            }
+        }
+    }
+
+    @Override
+    public Rejection rejection() {
+        return parser.values().rejection();
+    }
+}

@@ -1,0 +1,19 @@
+package io.turbidite.hashlog.parse;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+import java.nio.charset.StandardCharsets;
+
+/** The build runs this class a second time in a JVM without the incubator module. */
+class WithoutVectorsTest {
+    @Test
+    void the_best_mode_is_one_that_this_jvm_can_run() {
+        boolean present = ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent();
+        assertThat(ScanMode.best()).isEqualTo(present ? ScanMode.VECTOR : ScanMode.WORDS);
+        RecordParser parser = Parsed.json(ScanMode.best(), "w");
+        byte[] record = "{\"x\":[1,2],\"w\":3}".getBytes(StandardCharsets.UTF_8);
+        assertThat(Parsed.outcome(parser, record)).isEqualTo("INTEGER 3|");
+    }
+}
