@@ -224,6 +224,7 @@ final class FlatSource implements Source, ReadView {
         private final int from;
         private final int to;
         private int next;
+        private boolean onRecord;
         private int found = -1;
 
         Records(int from, int to, @Nullable KeyBatch batch) {
@@ -236,6 +237,7 @@ final class FlatSource implements Source, ReadView {
         @Override
         public boolean next() {
             if (next >= to) {
+                onRecord = false;
                 return false;
             }
             if (batch == null) {
@@ -245,8 +247,33 @@ final class FlatSource implements Source, ReadView {
                 found = find(batch.key(next, key), found + 1);
             }
             next++;
+            onRecord = true;
             FlatSource.this.record(found, record);
             return true;
+        }
+
+        @Override
+        public boolean previous() {
+            int at = next - (onRecord ? 2 : 1);
+            if (at < from) {
+                next = from;
+                onRecord = false;
+                return false;
+            }
+            next = at;
+            return next();
+        }
+
+        @Override
+        public void seek(Slice target) {
+            next = Math.clamp(find(target, 0), from, to);
+            onRecord = false;
+        }
+
+        @Override
+        public void seekEnd() {
+            next = to;
+            onRecord = false;
         }
 
         @Override
@@ -278,10 +305,13 @@ final class FlatSource implements Source, ReadView {
     private final class Entries implements IndexCursor {
         private final Slice key = new Slice();
         private final Slice secondaryKey = new Slice();
+        private final int from;
         private final int to;
         private int next;
+        private boolean onEntry;
 
         Entries(int from, int to) {
+            this.from = from;
             this.next = from;
             this.to = to;
         }
@@ -289,12 +319,38 @@ final class FlatSource implements Source, ReadView {
         @Override
         public boolean next() {
             if (next >= to) {
+                onEntry = false;
                 return false;
             }
             FlatSource.this.key(byIndex[next], key);
             FlatSource.this.secondaryKey(byIndex[next], secondaryKey);
             next++;
+            onEntry = true;
             return true;
+        }
+
+        @Override
+        public boolean previous() {
+            int at = next - (onEntry ? 2 : 1);
+            if (at < from) {
+                next = from;
+                onEntry = false;
+                return false;
+            }
+            next = at;
+            return next();
+        }
+
+        @Override
+        public void seek(Slice target) {
+            next = Math.clamp(findEntry(target), from, to);
+            onEntry = false;
+        }
+
+        @Override
+        public void seekEnd() {
+            next = to;
+            onEntry = false;
         }
 
         @Override

@@ -17,8 +17,9 @@ import io.turbidite.ops.MemorySource.Stored;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Iterator;
 import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 
 /** A view on a {@link MemorySource}. */
 final class MemoryView implements ReadView {
@@ -71,13 +72,13 @@ final class MemoryView implements ReadView {
                 found.add(stored);
             }
         }
-        return new Records(found.iterator());
+        return new Records(found);
     }
 
     @Override
     public IndexCursor search(int partition, String index, KeyRange range, FilterPredicate filter) {
         opened.checkOpen();
-        return new Entries(entries(partition, index, range, filter).iterator());
+        return new Entries(entries(partition, index, range, filter));
     }
 
     private List<Entry> entries(
@@ -122,7 +123,7 @@ final class MemoryView implements ReadView {
             }
             previous = key;
         }
-        return new Records(found.iterator());
+        return new Records(found);
     }
 
     @Override
@@ -154,9 +155,53 @@ final class MemoryView implements ReadView {
         opened.close();
     }
 
+    /** A place in a sorted list: on an element, or in the gap before one. */
+    private static final class Walk<T> {
+        private final List<T> elements;
+        private final Function<T, byte[]> keyOf;
+        private int at;
+        private boolean onElement;
+
+        Walk(List<T> elements, Function<T, byte[]> keyOf) {
+            this.elements = elements;
+            this.keyOf = keyOf;
+        }
+
+        boolean next() {
+            at += onElement ? 1 : 0;
+            onElement = at < elements.size();
+            return onElement;
+        }
+
+        boolean previous() {
+            onElement = at > 0;
+            at = Math.max(0, at - 1);
+            return onElement;
+        }
+
+        void seek(Slice key) {
+            at = 0;
+            onElement = false;
+            byte[] target = key.toByteArray();
+            while (at < elements.size()
+                    && Arrays.compareUnsigned(keyOf.apply(elements.get(at)), target) < 0) {
+                at++;
+            }
+        }
+
+        void seekEnd() {
+            at = elements.size();
+            onElement = false;
+        }
+
+        T element() {
+            return elements.get(at);
+        }
+    }
+
     private final class Records implements RecordCursor {
         private final Opened cursor = new Opened(source, "record cursor");
-        private final Iterator<Stored> rest;
+        private final Walk<Stored> walk;
         private final Shown key = new Shown();
         private final Shown record = new Shown();
         private Slice keySlice = new Slice();
@@ -164,20 +209,41 @@ final class MemoryView implements ReadView {
         private long at;
         private long visited;
 
-        Records(Iterator<Stored> rest) {
-            this.rest = rest;
+        Records(List<Stored> found) {
+            this.walk = new Walk<>(found, Stored::key);
         }
 
         @Override
         public boolean next() {
+            return show(walk::next);
+        }
+
+        @Override
+        public boolean previous() {
+            return show(walk::previous);
+        }
+
+        @Override
+        public void seek(Slice target) {
+            opened.checkOpen();
+            walk.seek(target);
+        }
+
+        @Override
+        public void seekEnd() {
+            opened.checkOpen();
+            walk.seekEnd();
+        }
+
+        private boolean show(BooleanSupplier move) {
             opened.checkOpen();
             cursor.move();
             key.spoil();
             record.spoil();
-            if (!rest.hasNext()) {
+            if (!move.getAsBoolean()) {
                 return false;
             }
-            Stored stored = rest.next();
+            Stored stored = walk.element();
             visited++;
             keySlice = key.show(stored.key());
             recordSlice = record.show(stored.record());
@@ -218,27 +284,49 @@ final class MemoryView implements ReadView {
 
     private final class Entries implements IndexCursor {
         private final Opened cursor = new Opened(source, "index cursor");
-        private final Iterator<Entry> rest;
+        private final Walk<Entry> walk;
         private final Shown secondaryKey = new Shown();
         private final Shown primaryKey = new Shown();
         private Slice secondarySlice = new Slice();
         private Slice primarySlice = new Slice();
         private long at;
 
-        Entries(Iterator<Entry> rest) {
-            this.rest = rest;
+        Entries(List<Entry> found) {
+            this.walk = new Walk<>(
+                    found, entry -> MemorySource.join(entry.secondaryKey(), entry.primaryKey()));
         }
 
         @Override
         public boolean next() {
+            return show(walk::next);
+        }
+
+        @Override
+        public boolean previous() {
+            return show(walk::previous);
+        }
+
+        @Override
+        public void seek(Slice target) {
+            opened.checkOpen();
+            walk.seek(target);
+        }
+
+        @Override
+        public void seekEnd() {
+            opened.checkOpen();
+            walk.seekEnd();
+        }
+
+        private boolean show(BooleanSupplier move) {
             opened.checkOpen();
             cursor.move();
             secondaryKey.spoil();
             primaryKey.spoil();
-            if (!rest.hasNext()) {
+            if (!move.getAsBoolean()) {
                 return false;
             }
-            Entry entry = rest.next();
+            Entry entry = walk.element();
             secondarySlice = secondaryKey.show(entry.secondaryKey());
             primarySlice = primaryKey.show(entry.primaryKey());
             at = entry.timestamp();

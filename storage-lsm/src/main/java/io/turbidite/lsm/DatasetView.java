@@ -12,6 +12,7 @@ import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.scan.Source;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.partition.Partition;
@@ -100,7 +101,7 @@ final class DatasetView implements ReadView {
     }
 
     @Override
-    public RecordCursor fetch(int partition, KeyBatch sortedKeys) {
+    public RecordStream fetch(int partition, KeyBatch sortedKeys) {
         state.checkOpen();
         return PartitionReads.fetch(dataset.partitions().get(partition), state, sortedKeys);
     }

@@ -81,6 +81,11 @@ final class OpenStore {
                 writeMemory,
                 manifest,
                 new EngineEvents(meters, events, surroundings.clock()));
+        meters.gauge(
+                "cursors.open",
+                () -> substrate.partitions().all().stream()
+                        .mapToLong(Partition::openCursorCount)
+                        .sum());
         meters.gauge("memory.unflushed.bytes", () -> substrate.partitions().unflushedBytes());
     }
 
@@ -147,7 +152,7 @@ final class OpenStore {
         ManifestState state = substrate.manifest().state();
         deleteOrphans(state);
         // those of datasets that are created later too
-        closers.push(() -> substrate.partitions().all().forEach(Partition::close));
+        closers.push(() -> substrate.partitions().close());
         for (DatasetState dataset : state.datasets()) {
             List<Partition> partitions = new ArrayList<>();
             for (int i = 0; i < dataset.partitions().size(); i++) {

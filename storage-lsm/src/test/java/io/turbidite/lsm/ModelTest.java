@@ -62,9 +62,11 @@ class ModelTest {
             } else if (dice < 70 && !held.isEmpty()) {
                 Workload.Held old = held.remove(workload.random().nextInt(held.size()));
                 old.check();
-                old.view().close();
+                old.close();
             } else if (dice < 74) {
                 sim.verify();
+            } else if (dice > 960 && !held.isEmpty()) {
+                held.get(workload.random().nextInt(held.size())).wander();
             } else if (dice < 80) {
                 closeAll(held);
                 sim.close();
@@ -107,7 +109,7 @@ class ModelTest {
     }
 
     private static void closeAll(List<Workload.Held> held) {
-        held.forEach(one -> one.view().close());
+        held.forEach(Workload.Held::close);
         held.clear();
     }
 }

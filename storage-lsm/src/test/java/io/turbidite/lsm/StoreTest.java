@@ -19,6 +19,7 @@ import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.merge.MergePolicySpec;
@@ -63,7 +64,7 @@ class StoreTest {
                 }
             }
             keys.sortDistinct();
-            try (RecordCursor cursor = view.fetch(p, keys)) {
+            try (RecordStream cursor = view.fetch(p, keys)) {
                 while (cursor.next()) {
                     ids.add((Long)
                             dataset.primaryKeySpec().decode(cursor.key(), 0).get(0));

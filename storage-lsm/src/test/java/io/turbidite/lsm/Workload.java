@@ -163,16 +163,33 @@ final class Workload {
         }
     }
 
-    /** A view and what it must show for ever. */
-    record Held(ReadView view, Dataset dataset, NavigableMap<Long, Row> rows) {
+    /** A view and what it must show for ever, and a cursor that walks over it for as long. */
+    record Held(ReadView view, Dataset dataset, NavigableMap<Long, Row> rows, ViewWalk walk)
+            implements AutoCloseable {
         void check() {
             assertThat(SimStore.rows(dataset, view)).isEqualTo(rows);
+            wander();
+        }
+
+        void wander() {
+            walk.checkStillThere();
+            walk.go(60);
+        }
+
+        @Override
+        public void close() {
+            walk.close();
+            view.close();
         }
     }
 
     Held hold(Store store) {
         Dataset dataset = store.dataset(dataset());
-        return new Held(dataset.openView(), dataset, new TreeMap<>(oracle.rows(dataset.name())));
+        NavigableMap<Long, Row> rows = new TreeMap<>(oracle.rows(dataset.name()));
+        ReadView view = dataset.openView();
+        ViewWalk walk = ViewWalk.open(dataset, view, rows.values(), random.split());
+        walk.go(20);
+        return new Held(view, dataset, rows, walk);
     }
 
     SplittableRandom random() {

@@ -13,6 +13,7 @@ import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.scan.RecordStream;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
@@ -115,7 +116,7 @@ public final class TurbiditeEngine implements Engine {
         return new Answer(rows, sum);
     }
 
-    private long answerOf(RecordCursor cursor) {
+    private long answerOf(RecordStream cursor) {
         view.wrap(cursor.record());
         return Answer.of(
                 view.getLong(0),
@@ -138,7 +139,7 @@ public final class TurbiditeEngine implements Engine {
                     more = entries.next();
                 }
                 keys.sortDistinct();
-                try (RecordCursor records = moment.fetch(0, keys)) {
+                try (RecordStream records = moment.fetch(0, keys)) {
                     while (records.next()) {
                         rows++;
                         sum += answerOf(records);

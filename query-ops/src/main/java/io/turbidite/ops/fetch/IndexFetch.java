@@ -6,7 +6,7 @@ import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.ReadView;
-import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.scan.RecordStream;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.scan.SelectProject;
@@ -47,7 +47,7 @@ public final class IndexFetch implements FrameSource {
     private long batchCountMax;
     private int partition;
     private @Nullable CandidateSearch search;
-    private @Nullable RecordCursor records;
+    private @Nullable RecordStream records;
 
     /**
      * How many keys to fetch together.
@@ -142,7 +142,7 @@ public final class IndexFetch implements FrameSource {
 
     /** Takes fetched records until a frame was pushed, which returns true, or the batch ends. */
     private boolean pump(CandidateSearch candidates) {
-        RecordCursor cursor = records;
+        RecordStream cursor = records;
         boolean pushed = false;
         long fetched = 0;
         while (!pushed && cursor != null && cursor.next()) {
@@ -158,7 +158,7 @@ public final class IndexFetch implements FrameSource {
         return pushed;
     }
 
-    private boolean belongsToBatch(CandidateSearch candidates, RecordCursor cursor) {
+    private boolean belongsToBatch(CandidateSearch candidates, RecordStream cursor) {
         if (range.index().alwaysValid() || candidates.isWhole()) {
             return true;
         }

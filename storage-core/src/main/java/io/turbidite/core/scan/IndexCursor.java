@@ -2,10 +2,28 @@ package io.turbidite.core.scan;
 
 import io.turbidite.core.bytes.Slice;
 
-/** Entries of a secondary index. <em>Confined to one thread.</em> Slices are valid until it moves. */
+/**
+ * Entries of a secondary index in the order of (secondary key, primary key), within a range, read in both
+ * directions. It stands, turns and lets go while idle as a {@link RecordCursor} does. Slices are valid
+ * until it moves.
+ *
+ * <p><em>Confined to one thread</em>, but for {@link #close}.
+ */
 public interface IndexCursor extends AutoCloseable {
-    /** Moves to the next entry; false at the end. */
+    /** Moves to the next entry; false at the end of the range. */
     boolean next();
+
+    /** Moves to the entry before; false at the start of the range. */
+    boolean previous();
+
+    /**
+     * Stands before the first entry of the range at or above {@code key}: an encoded secondary key, its
+     * first fields, or the whole of it with a primary key behind.
+     */
+    void seek(Slice key);
+
+    /** Stands behind the last entry of the range. */
+    void seekEnd();
 
     /** The encoded secondary key, without the primary key behind it. */
     Slice secondaryKey();

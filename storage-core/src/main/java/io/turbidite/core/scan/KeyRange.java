@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 public final class KeyRange {
     private static final KeyRange ALL = new KeyRange(null, null);
 
+    /** No key is below the empty one. */
+    private static final KeyRange EMPTY = of(null, new byte[0]);
+
     private final @Nullable Slice low;
     private final @Nullable Slice high;
 
@@ -43,6 +46,27 @@ public final class KeyRange {
      */
     public static KeyRange closed(byte @Nullable [] low, byte @Nullable [] high) {
         return of(low, high == null ? null : successor(high));
+    }
+
+    /**
+     * From {@code low} to {@code high}, each included or not, where a bound stands for all keys that start
+     * with it: the values of the first fields of a longer key.
+     *
+     * @param low null is open, and then it does not matter whether it is included; so is {@code high}
+     */
+    public static KeyRange between(
+            byte @Nullable [] low,
+            boolean lowIncluded,
+            byte @Nullable [] high,
+            boolean highIncluded) {
+        byte[] from = low;
+        if (low != null && !lowIncluded) {
+            from = successor(low);
+            if (from == null) {
+                return EMPTY;
+            }
+        }
+        return of(from, high != null && highIncluded ? successor(high) : high);
     }
 
     /** The smallest byte string above everything that starts with {@code prefix}; null if none is. */

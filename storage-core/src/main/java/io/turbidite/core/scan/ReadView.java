@@ -30,11 +30,11 @@ public interface ReadView extends AutoCloseable {
     /** Copies the record with this encoded primary key into {@code record}; false if there is none. */
     boolean get(Slice primaryKey, ByteSink record);
 
-    /** The live records of a partition in primary key order. */
+    /** The live records of a partition in primary key order, from either end. */
     RecordCursor scan(int partition, KeyRange primaryKeys, FilterPredicate filter);
 
     /**
-     * The entries of a B+-tree index in {@code range}, in index order. For an index that is not {@code
+     * The entries of a B+-tree index in {@code range}, in index order, from either end. For an index that is not {@code
      * alwaysValid} these are candidates.
      *
      * @throws io.turbidite.core.InvalidRequestException if there is no such index; from the cursor too, if
@@ -47,7 +47,7 @@ public interface ReadView extends AutoCloseable {
      *
      * @param sortedKeys ascending and distinct, of this partition; not changed while the cursor is open
      */
-    RecordCursor fetch(int partition, KeyBatch sortedKeys);
+    RecordStream fetch(int partition, KeyBatch sortedKeys);
 
     /** About how many records a scan would visit, all partitions together; from metadata alone. */
     long estimateScan(KeyRange primaryKeys, FilterPredicate filter);

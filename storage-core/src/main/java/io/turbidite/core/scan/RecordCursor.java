@@ -2,23 +2,29 @@ package io.turbidite.core.scan;
 
 import io.turbidite.core.bytes.Slice;
 
-/** Live records, one after another. <em>Confined to one thread.</em> Slices are valid until it moves. */
-public interface RecordCursor extends AutoCloseable {
-    /** Moves to the next record; false at the end. */
-    boolean next();
+/**
+ * Live records in primary key order, within a range, read in both directions.
+ *
+ * <p>It stands on a record, or in a gap: at the start of the range (where it begins, and where a {@link
+ * #previous()} that found nothing leaves it), at the range's end, or before the place of a key that was
+ * sought. From a record both directions lead to its neighbours, from a gap to the records on its two
+ * sides; so it may turn anywhere, and a move that found nothing may be repeated. After a move that threw
+ * it must be sought.
+ *
+ * <pre>{@code
+ * for (cursor.seekEnd(); cursor.previous();) { … } // descending
+ * }</pre>
+ *
+ * <p>An open cursor that nobody moves holds no memory component and no file: it goes on from the same key
+ * when it is moved again, and shows the same moment.
+ */
+public interface RecordCursor extends RecordStream {
+    /** Stands before the first record of the range whose encoded key is at or above {@code key}. */
+    void seek(Slice key);
 
-    /** The encoded primary key. */
-    Slice key();
+    /** Stands behind the last record of the range. */
+    void seekEnd();
 
-    /** The timestamp of the operation that wrote the record. */
-    long timestamp();
-
-    /** The encoded record. */
-    Slice record();
-
-    /** Records looked at so far, dead ones included; for explain. */
-    long visitedCount();
-
-    @Override
-    void close();
+    /** Moves to the record before; false at the start of the range. */
+    boolean previous();
 }

@@ -22,4 +22,9 @@ public interface EntryCursor extends EntryStream {
 
     /** Moves to the entry before: a newer version of the same key first; false at the start. */
     boolean previous();
+
+    /** Whether the entry lies in a memory component, whose bytes are gone when the layer is. */
+    default boolean isInMemory() {
+        return false;
+    }
 }

@@ -160,6 +160,11 @@ public final class LiveCursor implements EntryCursor {
     }
 
     @Override
+    public boolean isInMemory() {
+        return !isAhead && versions.isInMemory();
+    }
+
+    @Override
     public Slice value() {
         return isAhead ? copiedValueSlice : versions.value();
     }

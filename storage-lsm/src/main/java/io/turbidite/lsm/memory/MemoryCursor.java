@@ -269,6 +269,11 @@ final class MemoryCursor implements EntryCursor {
     }
 
     @Override
+    public boolean isInMemory() {
+        return true;
+    }
+
+    @Override
     public Slice value() {
         int length = Entry.valueLength(chunk, at);
         long valueAt = at + Entry.KEY + Entry.keyLength(word);

@@ -186,6 +186,11 @@ public final class MergeCursor implements EntryCursor {
     }
 
     @Override
+    public boolean isInMemory() {
+        return streams[tree[0]].isInMemory();
+    }
+
+    @Override
     public Slice value() {
         return streams[tree[0]].value();
     }

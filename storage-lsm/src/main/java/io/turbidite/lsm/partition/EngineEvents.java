@@ -28,6 +28,7 @@ public final class EngineEvents {
     private final Counter pauses;
     private final Counter backups;
     private final Counter backupBytes;
+    private final Counter cursorsLetGo;
     private final Latency flushes;
     private final Latency merges;
     private final Latency stalls;
@@ -43,6 +44,7 @@ public final class EngineEvents {
         this.pauses = meters.counter("background.pauses");
         this.backups = meters.counter("backup.count");
         this.backupBytes = meters.counter("backup.bytes");
+        this.cursorsLetGo = meters.counter("cursors.let.go");
         this.flushes = meters.latency("flush.time");
         this.merges = meters.latency("merge.time");
         this.stalls = meters.latency("write.stall.time");
@@ -130,6 +132,11 @@ public final class EngineEvents {
         backupBytes.add(bytes);
         events.publish(
                 new StoreEvent.BackedUp(clock.wallMicros(), timestamp, linked, copied, bytes));
+    }
+
+    /** An idle cursor was relieved of an old version. */
+    void cursorLetGo() {
+        cursorsLetGo.increment();
     }
 
     /** Says how an opening went. */

@@ -20,6 +20,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 
 /**
@@ -34,6 +36,10 @@ public final class Partition {
     private final Substrate substrate;
     private final int order;
     private final Gate gate;
+
+    /** Of every open cursor. */
+    private final Set<Hold> holds = ConcurrentHashMap.newKeySet();
+
     private volatile Version version;
     private volatile boolean dropped;
     private long flushedTimestamp;
@@ -69,7 +75,7 @@ public final class Partition {
                     state.flushedTimestamp() + 1,
                     substrate.manifest().state().logPosition(),
                     substrate.clock().wallMicros());
-            Version version = new Version(schema, layer, null, trees);
+            Version version = new Version(schema, layer, trees);
             layer.release();
             return new Partition(number, substrate, version, state.flushedTimestamp());
         } finally {
@@ -139,7 +145,28 @@ public final class Partition {
 
     /** Whether {@code pinned} is still the newest version; a hint for long cursors. */
     boolean isCurrent(Version pinned) {
-        return version.equals(pinned);
+        return !dropped && version.equals(pinned);
+    }
+
+    Set<Hold> cursorHolds() {
+        return holds;
+    }
+
+    /** Takes old versions from cursors that are idle; busy ones let go by themselves. */
+    void letIdleCursorsGo() {
+        for (Hold hold : holds) {
+            hold.letGoIfStale();
+        }
+    }
+
+    /** Cursors that are open. */
+    public int openCursorCount() {
+        return holds.size();
+    }
+
+    /** Versions that somebody holds: 1 while nobody reads an old one, 0 once nobody reads a dropped one. */
+    public int versionCount() {
+        return version.liveCount();
     }
 
     /** Whether the newest version has these components. */
@@ -322,6 +349,7 @@ public final class Partition {
             last.tree(id).forEach(ComponentHandle::markObsolete);
         }
         last.unpin();
+        letIdleCursorsGo();
     }
 
     /** Installs the components of the frozen layer by tree; called under the manifest's lock. */
@@ -370,7 +398,7 @@ public final class Partition {
         synchronized (this) {
             flushedTimestamp = loaded;
         }
-        swap(before -> new Version(schema, fresh, null, trees));
+        swap(before -> before.withLoaded(fresh, trees));
         fresh.release();
     }
 
@@ -397,6 +425,7 @@ public final class Partition {
         }
         before.unpin();
         substrate.partitions().countInstall();
+        letIdleCursorsGo();
     }
 
     /**
@@ -455,11 +484,17 @@ public final class Partition {
         return version.frozen();
     }
 
-    /** Lets the current version go; pinned ones live until they are unpinned. */
+    /**
+     * Closes every cursor, lets the current version go and returns when nobody reads any more. The store's
+     * health says already that it is closed: who comes later is refused.
+     */
     public void close() {
+        holds.forEach(Hold::close);
+        Version last = version;
         if (!dropped) {
-            version.unpin();
+            last.unpin();
         }
+        substrate.tasks().await(() -> last.liveCount() == 0);
     }
 
     @Override

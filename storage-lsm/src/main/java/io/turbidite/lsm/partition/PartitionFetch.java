@@ -5,14 +5,12 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.KeyBatch;
-import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.scan.RecordStream;
 import io.turbidite.lsm.btree.PointCursor;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
-
-import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 
@@ -20,50 +18,72 @@ import java.util.List;
  * The live records of sorted keys (LUO19 §3.2): since the keys ascend, each component is searched by a
  * stateful cursor that goes on from its last leaf; its Bloom filter is asked first.
  *
- * <p><em>Confined to one thread.</em> Pins one version for its life, which is one batch long.
+ * <p><em>Confined to one thread</em>, but for {@link #close()}. Holds one version for its life, which is one
+ * batch long, unless it is idle for so long that the version is taken from it.
  */
-final class PartitionFetch implements RecordCursor {
+final class PartitionFetch implements RecordStream {
     private final Partition partition;
     private final ViewState view;
     private final KeyBatch keys;
     private final Slice key = new Slice();
     private final Slice record = new Slice();
     private final Found found = new Found(Limits.RECORD_BYTES_MAX);
-    private final List<ComponentHandle> components;
-    private final PointCursor[] cursors;
-    private @Nullable Version pinned;
+    private final Hold hold;
+    private List<ComponentHandle> components = List.of();
+    private PointCursor[] cursors = new PointCursor[0];
     private int index;
+    private boolean onRecord;
     private long visitedCount;
 
     PartitionFetch(Partition partition, ViewState view, KeyBatch sortedKeys) {
         this.partition = partition;
         this.view = view;
         this.keys = sortedKeys;
-        Version version = partition.pin();
-        this.pinned = version;
-        this.components = version.tree(0);
-        this.cursors = new PointCursor[components.size()];
-        for (int i = 0; i < cursors.length; i++) {
-            cursors[i] = components.get(i).component().pointCursor();
-        }
+        this.hold = new Hold(partition, view, this::closeCursors);
     }
 
     @Override
     public boolean next() {
-        view.checkOpen();
-        Version version = pinned;
-        if (version == null) {
-            throw new ClosedException("the cursor");
-        }
-        while (index < keys.size()) {
-            keys.key(index++, key);
-            visitedCount++;
-            if (find(version) == Found.MATTER) {
-                found.value.asSlice(record);
-                return true;
+        hold.enter();
+        try {
+            onRecord = false;
+            Version version = hold.version();
+            if (version == null) {
+                version = openCursors();
             }
+            while (index < keys.size()) {
+                keys.key(index, key);
+                visitedCount++;
+                int code = find(version);
+                index++;
+                if (code == Found.MATTER) {
+                    found.value.asSlice(record);
+                    onRecord = true;
+                    return true;
+                }
+            }
+            return false;
+        } finally {
+            hold.leave();
         }
-        return false;
+    }
+
+    private Version openCursors() {
+        closeCursors();
+        Version version = hold.pin();
+        components = version.tree(0);
+        cursors = new PointCursor[components.size()];
+        for (int i = 0; i < cursors.length; i++) {
+            cursors[i] = components.get(i).component().pointCursor();
+        }
+        return version;
+    }
+
+    private void closeCursors() {
+        for (PointCursor cursor : cursors) {
+            cursor.close();
+        }
+        cursors = new PointCursor[0];
     }
 
     private int find(Version version) {
@@ -85,17 +105,30 @@ final class PartitionFetch implements RecordCursor {
 
     @Override
     public Slice key() {
+        checkOnRecord();
         return key;
     }
 
     @Override
     public long timestamp() {
+        checkOnRecord();
         return found.timestamp;
     }
 
     @Override
     public Slice record() {
+        checkOnRecord();
         return record;
+    }
+
+    private void checkOnRecord() {
+        if (!onRecord || hold.isClosed()) {
+            view.checkOpen();
+            if (hold.isClosed()) {
+                throw new ClosedException("the cursor");
+            }
+            throw new IllegalStateException("the cursor stands on no record");
+        }
     }
 
     @Override
@@ -105,14 +138,7 @@ final class PartitionFetch implements RecordCursor {
 
     @Override
     public void close() {
-        Version version = pinned;
-        pinned = null;
-        if (version != null) {
-            for (PointCursor cursor : cursors) {
-                cursor.close();
-            }
-            version.unpin();
-        }
+        hold.close();
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.scan.RecordStream;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -42,7 +43,7 @@ public final class PartitionReads {
     }
 
     /** The live records of sorted keys. */
-    public static RecordCursor fetch(Partition partition, ViewState view, KeyBatch sortedKeys) {
+    public static RecordStream fetch(Partition partition, ViewState view, KeyBatch sortedKeys) {
         return new PartitionFetch(partition, view, sortedKeys);
     }
 

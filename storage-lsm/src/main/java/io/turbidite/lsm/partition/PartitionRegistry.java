@@ -16,6 +16,10 @@ public final class PartitionRegistry {
     private final CopyOnWriteArrayList<Partition> partitions = new CopyOnWriteArrayList<>();
     private final AtomicLong unflushedBytes = new AtomicLong();
     private final AtomicLong installCount = new AtomicLong();
+
+    /** Of datasets that were dropped while somebody read them. */
+    private final CopyOnWriteArrayList<Partition> dropped = new CopyOnWriteArrayList<>();
+
     private final AtomicInteger nextOrder = new AtomicInteger();
 
     int newOrder() {
@@ -28,12 +32,26 @@ public final class PartitionRegistry {
 
     /** Takes a partition out, and what it holds in memory; nobody writes to it any more. */
     void remove(Partition partition) {
+        dropped.add(partition);
         partitions.remove(partition);
         unflushedBytes.addAndGet(-partition.reportedBytes());
     }
 
     public List<Partition> all() {
         return partitions;
+    }
+
+    /** Takes old versions from idle cursors, and forgets dropped partitions that nobody reads any more. */
+    void letIdleCursorsGo() {
+        partitions.forEach(Partition::letIdleCursorsGo);
+        dropped.forEach(Partition::letIdleCursorsGo);
+        dropped.removeIf(partition -> partition.versionCount() == 0);
+    }
+
+    /** Closes all partitions, as {@link Partition#close} says. */
+    public void close() {
+        partitions.forEach(Partition::close);
+        dropped.forEach(Partition::close);
     }
 
     /** Memory of all layers that are not on disk yet, in steps of 64 KiB. */

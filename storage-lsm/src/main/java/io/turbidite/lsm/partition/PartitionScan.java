@@ -8,32 +8,44 @@ import io.turbidite.core.scan.RecordCursor;
 /** The live records of a partition in primary key order. <em>Confined to one thread.</em> */
 final class PartitionScan implements RecordCursor {
     private final LayerStack stack;
-    private final ViewState view;
 
     PartitionScan(Partition partition, ViewState view, KeyRange range, FilterPredicate filter) {
-        this.view = view;
-        this.stack = new LayerStack(partition, 0, view.timestamp(), range, filter);
+        this.stack = new LayerStack(partition, 0, view, range, filter);
     }
 
     @Override
     public boolean next() {
-        view.checkOpen();
         return stack.next();
     }
 
     @Override
+    public boolean previous() {
+        return stack.previous();
+    }
+
+    @Override
+    public void seek(Slice key) {
+        stack.seek(key);
+    }
+
+    @Override
+    public void seekEnd() {
+        stack.seekEnd();
+    }
+
+    @Override
     public Slice key() {
-        return stack.entry().key();
+        return stack.key();
     }
 
     @Override
     public long timestamp() {
-        return stack.entry().timestamp();
+        return stack.timestamp();
     }
 
     @Override
     public Slice record() {
-        return stack.entry().value();
+        return stack.value();
     }
 
     @Override

@@ -10,7 +10,6 @@ import io.turbidite.lsm.schema.IndexSchema;
 /** The live entries of a B+-tree secondary index. <em>Confined to one thread.</em> */
 final class PartitionSearch implements IndexCursor {
     private final LayerStack stack;
-    private final ViewState view;
     private final KeySpec secondary;
     private final Slice secondaryKey = new Slice();
     private final Slice primaryKey = new Slice();
@@ -21,18 +20,22 @@ final class PartitionSearch implements IndexCursor {
             ViewState view,
             KeyRange range,
             FilterPredicate filter) {
-        this.view = view;
         this.secondary = index.key();
-        this.stack = new LayerStack(partition, index.id(), view.timestamp(), range, filter);
+        this.stack = new LayerStack(partition, index.id(), view, range, filter);
     }
 
     @Override
     public boolean next() {
-        view.checkOpen();
-        if (!stack.next()) {
-            return false;
-        }
-        Slice key = stack.entry().key();
+        return stack.next() && split();
+    }
+
+    @Override
+    public boolean previous() {
+        return stack.previous() && split();
+    }
+
+    private boolean split() {
+        Slice key = stack.key();
         int secondaryBytes = secondary.length(key, 0);
         secondaryKey.set(key.segment(), key.offset(), secondaryBytes);
         primaryKey.set(key.segment(), key.offset() + secondaryBytes, key.length() - secondaryBytes);
@@ -40,18 +43,30 @@ final class PartitionSearch implements IndexCursor {
     }
 
     @Override
+    public void seek(Slice key) {
+        stack.seek(key);
+    }
+
+    @Override
+    public void seekEnd() {
+        stack.seekEnd();
+    }
+
+    @Override
     public Slice secondaryKey() {
+        stack.key(); // only on an entry
         return secondaryKey;
     }
 
     @Override
     public Slice primaryKey() {
+        stack.key(); // only on an entry
         return primaryKey;
     }
 
     @Override
     public long timestamp() {
-        return stack.entry().timestamp();
+        return stack.timestamp();
     }
 
     @Override

@@ -32,16 +32,27 @@ public final class Version {
     private final List<List<ComponentHandle>> trees;
     private final AtomicInteger pins = new AtomicInteger(1);
 
+    /** Versions of the partition that somebody holds. */
+    private final AtomicInteger live;
+
     /**
-     * Takes a reference of its own on every layer.
+     * A partition's first version; takes a reference of its own on every layer, as all of them do.
      *
      * @param trees for each tree of the schema its components, newest first
      */
     public Version(
+            DatasetSchema schema, MemoryLayer current, Map<Integer, List<ComponentHandle>> trees) {
+        this(schema, current, null, trees, new AtomicInteger());
+    }
+
+    private Version(
             DatasetSchema schema,
             MemoryLayer current,
             @Nullable MemoryLayer frozen,
-            Map<Integer, List<ComponentHandle>> trees) {
+            Map<Integer, List<ComponentHandle>> trees,
+            AtomicInteger live) {
+        this.live = live;
+        live.incrementAndGet();
         this.schema = schema;
         this.current = current;
         this.frozen = frozen;
@@ -121,13 +132,18 @@ public final class Version {
     /** The same with another current layer and the old one frozen. */
     public Version withFrozen(MemoryLayer newCurrent) {
         assert frozen == null;
-        return new Version(schema, newCurrent, current, components());
+        return new Version(schema, newCurrent, current, components(), live);
+    }
+
+    /** Other layers, none of them frozen. */
+    public Version withLoaded(MemoryLayer newCurrent, Map<Integer, List<ComponentHandle>> loaded) {
+        return new Version(schema, newCurrent, null, loaded, live);
     }
 
     /** The same with another current layer; the old one is empty. */
     public Version withCurrent(MemoryLayer newCurrent) {
         assert current.isEmpty();
-        return new Version(schema, newCurrent, frozen, components());
+        return new Version(schema, newCurrent, frozen, components(), live);
     }
 
     /**
@@ -135,7 +151,7 @@ public final class Version {
      * empty.
      */
     public Version withSchema(DatasetSchema changed) {
-        return new Version(changed, current, frozen, components());
+        return new Version(changed, current, frozen, components(), live);
     }
 
     /** The same with the frozen layer replaced by its components; those of trees that are gone stay out. */
@@ -143,14 +159,14 @@ public final class Version {
         Map<Integer, List<ComponentHandle>> grown = components();
         flushed.forEach((id, component) ->
                 grown.computeIfPresent(id, (key, tree) -> joined(List.of(component), tree)));
-        return new Version(schema, current, null, grown);
+        return new Version(schema, current, null, grown, live);
     }
 
     /** The same with components that are older than all that the tree has. */
     public Version withOldest(int indexId, List<ComponentHandle> older) {
         Map<Integer, List<ComponentHandle>> grown = components();
         grown.computeIfPresent(indexId, (key, tree) -> joined(tree, older));
-        return new Version(schema, current, frozen, grown);
+        return new Version(schema, current, frozen, grown, live);
     }
 
     private static List<ComponentHandle> joined(
@@ -176,7 +192,7 @@ public final class Version {
             components.add(first, merge.output());
             changed.put(merge.indexId(), components);
         }
-        return new Version(schema, current, frozen, changed);
+        return new Version(schema, current, frozen, changed, live);
     }
 
     /**
@@ -224,6 +240,12 @@ public final class Version {
             for (List<ComponentHandle> tree : trees) {
                 tree.forEach(ComponentHandle::release);
             }
+            live.decrementAndGet();
         }
+    }
+
+    /** Versions of the partition that are held: the current one, and old ones that somebody reads. */
+    public int liveCount() {
+        return live.get();
     }
 }

@@ -1,0 +1,33 @@
+package io.turbidite.core.scan;
+
+import io.turbidite.core.bytes.Slice;
+
+/**
+ * Live records, one after another. Slices are valid until it moves.
+ *
+ * <p><em>Confined to one thread</em>, but for {@link #close}: closed from another thread, it waits for the
+ * call that is under way.
+ */
+public interface RecordStream extends AutoCloseable {
+    /**
+     * Moves to the next record; false at the end.
+     *
+     * @throws io.turbidite.core.ClosedException if it, its view or the store is closed
+     */
+    boolean next();
+
+    /** The encoded primary key. */
+    Slice key();
+
+    /** The timestamp of the operation that wrote the record. */
+    long timestamp();
+
+    /** The encoded record. */
+    Slice record();
+
+    /** Records looked at so far, dead ones included; for explain. */
+    long visitedCount();
+
+    @Override
+    void close();
+}
