@@ -3,6 +3,7 @@ package io.turbidite.hashlog;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskName;
 import io.turbidite.core.meter.Counter;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.task.Tasks;
@@ -101,7 +102,7 @@ public final class HashLog implements AutoCloseable {
         RegistryState state = RegistryState.fresh(logId, options.log().shape(), options.parser());
         Disk disk = site.disk();
         if (disk != null) {
-            disk.createDirectories(site.directory());
+            createDurably(disk, site.directory());
             if (RegistryFile.exists(disk, site.directory())) {
                 throw new InvalidRequestException(
                         "there is a hash log in %s: open it, or take another directory"
@@ -111,6 +112,23 @@ public final class HashLog implements AutoCloseable {
         }
         return new HashLog(
                 site, options, state, LogStart.fresh(logId, options.log().shape()));
+    }
+
+    /** A directory's name is durable once the directory it is in is synced. */
+    private static void createDurably(Disk disk, String directory) {
+        disk.createDirectories(directory);
+        for (String at = directory; !at.isEmpty(); at = DiskName.parent(at)) {
+            disk.syncDirectory(DiskName.parent(at));
+        }
+    }
+
+    /**
+     * A log goes on where recovery found its end; registered PSFs go on too. The hash table is empty: whoever
+     * recovers fills it through {@link #table} before the first session.
+     */
+    static HashLog open(
+            LogSite site, HashLogOptions options, RegistryState registry, LogStart start) {
+        return new HashLog(site, options, registry, start);
     }
 
     // ---- PSFs -----------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ public final class LogBench implements AutoCloseable {
     public static final long LOG_ID = 0x1234_5678_9ABC_DEF0L;
     public static final LogShape SHAPE = new LogShape(16 << 10, 8, 4);
 
-    public final MemoryBudget budget = MemoryBudget.of(64 << 20);
+    public final MemoryBudget budget = MemoryBudget.of(640 << 20);
     public final Meters meters = new Meters();
     public final StoreEvents events = new StoreEvents();
     public final Tasks tasks;

@@ -28,6 +28,9 @@ final class Flusher implements AutoCloseable {
 
     private static final long IDLE_MICROS = 1_000;
 
+    /** Between two looks at what is to be dropped: it lists a directory. */
+    private static final long RETAIN_MICROS = 50_000;
+
     private final HybridLog log;
     private final LogSite site;
     private final LogOptions options;
@@ -43,6 +46,7 @@ final class Flusher implements AutoCloseable {
     private Tasks.@Nullable Worker worker;
     private long lastFlushNanos;
     private long lastStallNanos;
+    private long lastRetainNanos;
     private boolean paused;
 
     Flusher(HybridLog log, LogSite site, LogOptions options, @Nullable SegmentFiles files) {
@@ -59,6 +63,7 @@ final class Flusher implements AutoCloseable {
         this.sessionStalls = meters.counter("hashlog.session.stalls");
         this.lastFlushNanos = site.clock().monotonicNanos();
         this.lastStallNanos = lastFlushNanos;
+        this.lastRetainNanos = lastFlushNanos;
     }
 
     void start() {
@@ -141,6 +146,7 @@ final class Flusher implements AutoCloseable {
         long now = site.clock().monotonicNanos();
         if (page > first) {
             to.sync(first, page - 1);
+            to.noteSealed(page);
             lastFlushNanos = now;
             log.durable(Math.min(shape.firstRecordOf(page), safeTail));
             log.shiftHead();
@@ -193,12 +199,17 @@ final class Flusher implements AutoCloseable {
 
     /** Moves begin by the rules of retention and deletes segments that lie below it. */
     private void retain(SegmentFiles from) {
+        long now = site.clock().monotonicNanos();
+        if (now - lastRetainNanos < RETAIN_MICROS * 1_000) {
+            return;
+        }
+        lastRetainNanos = now;
         long headSegment = shape.segmentOf(shape.pageOf(log.head()));
         for (long segment : from.segments()) {
-            long nextPage = (segment + 1) * shape.segmentPageCount();
             if (segment >= headSegment) {
                 return;
             }
+            long nextPage = (segment + 1) * shape.segmentPageCount();
             long end = shape.firstRecordOf(nextPage);
             if (end > log.begin() && isExpired(from, nextPage - 1, end)) {
                 log.truncate(end);

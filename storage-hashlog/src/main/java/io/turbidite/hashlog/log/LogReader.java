@@ -98,6 +98,12 @@ public final class LogReader implements AutoCloseable {
         return address >= log.head();
     }
 
+    /** Whether {@link #seek} finds these bytes without touching the disk. */
+    public boolean holds(long address, int byteCount) {
+        return address >= log.head()
+                || (address >= bufferStart && address + byteCount <= bufferEnd);
+    }
+
     /**
      * Fetches the blocks that hold addresses {@code from} to {@code to}, of one page and below the safe
      * tail, so that seeks within find them. Does nothing for what is in memory.

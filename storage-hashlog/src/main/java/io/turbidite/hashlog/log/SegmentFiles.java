@@ -2,6 +2,7 @@ package io.turbidite.hashlog.log;
 
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.format.FileHeader;
 
 import org.jspecify.annotations.Nullable;
@@ -84,8 +85,20 @@ final class SegmentFiles implements AutoCloseable {
         }
     }
 
-    /** Makes durable that the newest page is durable so far; number and log id are filled in here. */
+    /** Makes durable that the newest page is durable so far. */
     void writeMark(long page, long firstArrivalMicros, int usedBytes, int pageChecksum) {
+        putMark(page, firstArrivalMicros, usedBytes, pageChecksum).sync();
+    }
+
+    /**
+     * Notes that all pages below {@code page} are durable. The note need not survive, so it isn't synced: it
+     * tells a page that was damaged later from one that a power cut tore.
+     */
+    void noteSealed(long page) {
+        putMark(page, 0, shape.pageHeaderBytes(), new Crc32c().begin().value());
+    }
+
+    private DiskFile putMark(long page, long firstArrivalMicros, int usedBytes, int pageChecksum) {
         DiskFile file = tailFile;
         if (file == null) {
             file = openTail();
@@ -93,9 +106,9 @@ final class SegmentFiles implements AutoCloseable {
         }
         markNumber++;
         new TailMark(logId, markNumber, page, firstArrivalMicros, usedBytes, pageChecksum)
-                .write(markBuffer);
+                .writeTwice(markBuffer);
         file.write(TailMark.slotOffset(markNumber), markBuffer, 0, LogShape.BLOCK_BYTES);
-        file.sync();
+        return file;
     }
 
     /** Deletes the segment; readers that have it open fail as closed. */
@@ -122,11 +135,12 @@ final class SegmentFiles implements AutoCloseable {
         try (DiskFile file = disk.openReadOnly(name)) {
             checkTail(file);
             TailMark newest = null;
+            MemorySegment slot = MemorySegment.ofArray(new byte[LogShape.BLOCK_BYTES]);
             for (int i = 0; i < 2; i++) {
-                MemorySegment slot = MemorySegment.ofArray(new byte[TailMark.BYTES]);
-                int byteCount = file.read(TailMark.slotOffset(i), slot, 0, TailMark.BYTES);
-                TailMark mark =
-                        byteCount < TailMark.BYTES ? null : TailMark.read(slot, logId, shape);
+                int byteCount = file.read(TailMark.slotOffset(i), slot, 0, LogShape.BLOCK_BYTES);
+                TailMark mark = byteCount < LogShape.BLOCK_BYTES
+                        ? null
+                        : TailMark.readEither(slot, logId, shape);
                 if (mark != null && (newest == null || mark.number() > newest.number())) {
                     newest = mark;
                 }

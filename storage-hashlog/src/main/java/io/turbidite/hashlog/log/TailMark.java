@@ -12,7 +12,8 @@ import java.lang.foreign.MemorySegment;
  *
  * <p><em>Immutable.</em> Two slots of 4 KiB in the file {@code TAIL}, behind one block with its envelope
  * (format {@code hashlog-tail}, version 1), written in turn: a torn write destroys the older one at most.
- * Layout of a slot (little-endian):
+ * A slot has the mark twice, at 0 and at 2048: damage to one copy of the newest mark would look like a torn
+ * write otherwise, and cut what was durable. Layout of a copy (little-endian):
  *
  * <pre>
  * offset bytes field
@@ -27,7 +28,8 @@ import java.lang.foreign.MemorySegment;
  * </pre>
  *
  * <p>The page's bytes are durable before the mark is written. They never change afterwards, so the page
- * may grow and be sealed in place: until its header is whole the mark still holds.
+ * may grow and be sealed in place: until its header is whole the mark still holds. A mark that ends at the
+ * page's header says that all pages below are durable; it is not synced, since they speak for themselves.
  */
 record TailMark(
         long logId,
@@ -48,12 +50,26 @@ record TailMark(
     static final int ZERO_OFFSET = PAGE_CHECKSUM_OFFSET + 4;
     static final int CHECKSUM_OFFSET = ZERO_OFFSET + 20;
 
+    /** Where the second copy lies in a slot. */
+    static final int COPY_OFFSET = 2_048;
+
     /** Where the mark of this number belongs in the file. */
     static long slotOffset(long number) {
         return LogShape.BLOCK_BYTES * (1 + (number & 1));
     }
 
-    void write(MemorySegment target) {
+    void writeTwice(MemorySegment slot) {
+        write(slot);
+        MemorySegment.copy(slot, 0, slot, COPY_OFFSET, BYTES);
+    }
+
+    /** The mark of a slot, from the copy that is sound, or null. */
+    static @Nullable TailMark readEither(MemorySegment slot, long logId, LogShape shape) {
+        TailMark mark = read(slot, logId, shape);
+        return mark != null ? mark : read(slot.asSlice(COPY_OFFSET), logId, shape);
+    }
+
+    private void write(MemorySegment target) {
         target.asSlice(0, BYTES).fill((byte) 0);
         target.set(Bytes.I64, LOG_ID_OFFSET, logId);
         target.set(Bytes.I64, NUMBER_OFFSET, number);
@@ -65,7 +81,7 @@ record TailMark(
     }
 
     /** The mark in {@code source}, or null: a torn or never written slot is no mark, and no damage. */
-    static @Nullable TailMark read(MemorySegment source, long logId, LogShape shape) {
+    private static @Nullable TailMark read(MemorySegment source, long logId, LogShape shape) {
         int computed = new Crc32c().compute(source, 0, CHECKSUM_OFFSET);
         if (source.get(Bytes.I32, CHECKSUM_OFFSET) != computed
                 || source.get(Bytes.I64, LOG_ID_OFFSET) != logId) {

@@ -54,8 +54,12 @@ final class Buckets {
     private static final int OVERFLOW = ENTRY_COUNT * 8;
     private static final VarHandle WORDS = ValueLayout.JAVA_LONG.varHandle();
 
-    /** A look that has to be taken again. */
-    private static final int AGAIN = -1;
+    /** Outcomes of a look: the bucket has moved, the slot was found or made, no room, look again. */
+    static final int BUCKET_FROZEN = 0;
+
+    static final int DONE = 1;
+    static final int FULL = 2;
+    private static final int AGAIN = 3;
 
     final MemorySegment memory;
     final int baseBits;
@@ -171,21 +175,21 @@ final class Buckets {
     /**
      * Finds the hash's entry, or makes one that holds {@code address}.
      *
-     * @param into the slot found; {@link HashTable.Slot#claimed} if it was made
-     * @return false if the bucket is frozen: go to the next generation
+     * @param mayFold whether a bucket without room for another entry is folded
+     * @param into the slot found; {@link HashTable.Slot#isClaimed} if it was made
+     * @return {@link #DONE}; {@link #BUCKET_FROZEN}: go to the next generation; {@link #FULL}: grow first
      */
-    boolean findOrClaim(long hash, long address, HashTable.Slot into) {
+    int findOrClaim(long hash, long address, boolean mayFold, HashTable.Slot into) {
         while (true) {
-            int outcome = lookOrClaim(hash, address, into);
+            int outcome = lookOrClaim(hash, address, mayFold, into);
             if (outcome != AGAIN) {
-                return outcome != 0;
+                return outcome;
             }
             Thread.onSpinWait();
         }
     }
 
-    /** 1 done, 0 frozen, or {@link #AGAIN}. */
-    private int lookOrClaim(long hash, long address, HashTable.Slot into) {
+    private int lookOrClaim(long hash, long address, boolean mayFold, HashTable.Slot into) {
         long tag = EntryWord.tagOf(hash);
         long first = offsetOf(bucketOf(hash));
         long free = -1;
@@ -194,7 +198,7 @@ final class Buckets {
                 long offset = bucket + i * 8L;
                 long word = load(offset);
                 if (word < 0) {
-                    return 0;
+                    return BUCKET_FROZEN;
                 }
                 if (word == 0) {
                     free = free < 0 ? offset : free;
@@ -204,7 +208,7 @@ final class Buckets {
             }
             long overflow = load(bucket + OVERFLOW);
             if (overflow < 0) {
-                return 0;
+                return BUCKET_FROZEN;
             }
             if ((overflow & EntryWord.OVERFLOW_MASK) != 0) {
                 bucket = overflowOffset(overflow);
@@ -213,8 +217,7 @@ final class Buckets {
             } else if (free >= 0) {
                 return claim(free, first, tag, address, into);
             } else {
-                extend(bucket);
-                return AGAIN;
+                return extend(bucket, mayFold);
             }
         }
     }
@@ -223,7 +226,7 @@ final class Buckets {
     private int lookFolded(long first, long tag, long address, HashTable.Slot into) {
         long word = load(first);
         if (word < 0) {
-            return 0;
+            return BUCKET_FROZEN;
         }
         if (EntryWord.isTentative(word)) {
             return AGAIN;
@@ -241,23 +244,23 @@ final class Buckets {
             return AGAIN;
         }
         int twin = lookForTwin(free, first, tag);
-        if (twin != 1) {
+        if (twin != DONE) {
             boolean given = swap(free, tentative, 0);
             assert given || EntryWord.isFrozen(load(free)) : "somebody else ended our claim";
             return twin;
         }
         long claimed = tag | address;
-        return swap(free, tentative, claimed) ? into.claimed(this, free, claimed) : 0;
+        return swap(free, tentative, claimed) ? into.claimed(this, free, claimed) : BUCKET_FROZEN;
     }
 
-    /** 1 if ours is the only one of the tag, 0 if frozen, AGAIN if there is a twin or the bucket folded. */
+    /** DONE if ours is the only one of the tag; AGAIN if there is a twin or the bucket was folded. */
     private int lookForTwin(long own, long first, long tag) {
         for (long bucket = first; ; ) {
             for (int i = 0; i < ENTRY_COUNT; i++) {
                 long offset = bucket + i * 8L;
                 long word = load(offset);
                 if (word < 0) {
-                    return 0;
+                    return BUCKET_FROZEN;
                 }
                 if (offset != own && EntryWord.hasTag(word, tag)) {
                     return AGAIN;
@@ -265,28 +268,30 @@ final class Buckets {
             }
             long overflow = load(bucket + OVERFLOW);
             if (overflow < 0) {
-                return 0;
+                return BUCKET_FROZEN;
             }
             if ((overflow & FOLDED) != 0) {
                 return AGAIN;
             }
             if ((overflow & EntryWord.OVERFLOW_MASK) == 0) {
-                return 1;
+                return DONE;
             }
             bucket = overflowOffset(overflow);
         }
     }
 
     /** Hangs an empty bucket on a full one, or folds it if there is none left. */
-    private void extend(long bucket) {
+    private int extend(long bucket, boolean mayFold) {
         int index = takeOverflow(overflowReserved);
         if (index == 0) {
+            if (!mayFold) {
+                return FULL;
+            }
             swap(bucket + OVERFLOW, 0, FOLDED);
-            return;
-        }
-        if (!swap(bucket + OVERFLOW, 0, index)) {
+        } else if (!swap(bucket + OVERFLOW, 0, index)) {
             giveBack(index);
         }
+        return AGAIN;
     }
 
     /** An overflow bucket that is all zeros, or 0. */

@@ -7,6 +7,7 @@ import io.turbidite.core.memory.MemoryBudget;
 import org.jspecify.annotations.Nullable;
 
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * From the hash of a property to the newest key pointer of its chain; grows while sessions go on.
@@ -30,6 +31,9 @@ public final class HashTable {
 
     /** The current generation, and the one it is being moved to. */
     private volatile Generations generations;
+
+    /** Held by who starts, goes on with or ends a growth. */
+    private final AtomicBoolean growing = new AtomicBoolean();
 
     private volatile boolean refused;
 
@@ -140,16 +144,19 @@ public final class HashTable {
     public void findOrClaim(long hash, long address, Slot into) {
         while (true) {
             Generations now = generations;
-            Buckets next = now.next;
-            if (next != null) {
-                move(now.current, next, now.current.chunkOf(hash));
-                if (next.findOrClaim(hash, address, into)) {
+            Buckets in = now.current;
+            if (now.next != null) {
+                move(now.current, now.next, now.current.chunkOf(hash));
+                in = now.next;
+            }
+            boolean mayFold = now.next == null && !canGrow(in);
+            switch (in.findOrClaim(hash, address, mayFold, into)) {
+                case Buckets.DONE -> {
                     return;
                 }
-            } else if (now.current.findOrClaim(hash, address, into)) {
-                return;
+                case Buckets.FULL -> grow(); // the background is late: we lend a hand
+                default -> Thread.onSpinWait(); // frozen: the generations have changed
             }
-            Thread.onSpinWait(); // frozen: the generations have changed
         }
     }
 
@@ -159,23 +166,37 @@ public final class HashTable {
     public boolean wantsGrowth() {
         Generations now = generations;
         return now.next != null
-                || (!refused
-                        && now.current.doublings < Buckets.DOUBLING_COUNT_MAX
+                || (canGrow(now.current)
                         && now.current.overflowTaken() > now.current.bucketCount() / GROW_SHARE);
     }
 
+    private boolean canGrow(Buckets buckets) {
+        return !refused && buckets.doublings < Buckets.DOUBLING_COUNT_MAX;
+    }
+
     /**
-     * Starts a growth that is wanted, or moves some of the table; called by one background worker.
+     * Starts a growth that is wanted, or moves some of the table; does nothing while another thread does.
      *
      * @return whether there is more to move
      */
     public boolean grow() {
-        Generations now = generations;
-        Buckets next = now.next;
-        if (next == null) {
-            return wantsGrowth() && start(now.current);
+        if (!growing.compareAndSet(false, true)) {
+            Thread.onSpinWait();
+            return false;
         }
-        Buckets from = now.current;
+        try {
+            Generations now = generations;
+            Buckets next = now.next;
+            if (next == null) {
+                return wantsGrowth() && start(now.current);
+            }
+            return moveSome(now.current, next);
+        } finally {
+            growing.set(false);
+        }
+    }
+
+    private boolean moveSome(Buckets from, Buckets next) {
         int moved = 0;
         for (int c = 0; c < from.chunks.length() && moved < STEP_CHUNKS; c++) {
             if (from.chunks.get(c) == Buckets.UNMOVED) {
