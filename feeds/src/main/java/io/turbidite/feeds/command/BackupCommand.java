@@ -1,6 +1,5 @@
 package io.turbidite.feeds.command;
 
-import io.turbidite.lsm.Store;
 import io.turbidite.lsm.backup.BackupReport;
 import io.turbidite.lsm.backup.CopyMode;
 
@@ -12,6 +11,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
+import java.nio.file.Path;
 import java.util.concurrent.Callable;
 
 /** Copies a store as it is now. */
@@ -26,6 +26,7 @@ import java.util.concurrent.Callable;
         sortOptions = false)
 final class BackupCommand implements Callable<Integer> {
     private final Console console;
+    private final StoreAccess stores;
 
     @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
     private String directory = "";
@@ -51,16 +52,18 @@ final class BackupCommand implements Callable<Integer> {
         private boolean copy;
     }
 
-    BackupCommand(Console console) {
+    BackupCommand(Console console, StoreAccess stores) {
         this.console = console;
+        this.stores = stores;
     }
 
     @Override
     public Integer call() {
-        try (Store store = Stores.openExisting(directory)) {
-            print(store.backup(Stores.path("DIR", target), copyMode()));
+        return stores.use(directory, store -> {
+            Path to = console.directory().resolve(Stores.path("DIR", target));
+            print(store.backup(to, copyMode()));
             return Main.EXIT_OK;
-        }
+        });
     }
 
     private CopyMode copyMode() {

@@ -11,6 +11,7 @@ import java.nio.file.Path;
  * @param out answers
  * @param err everything else
  * @param terminal whether somebody watches {@code err}: progress is drawn only then
+ * @param directory what relative paths are relative to
  * @param home where the project lies, with its samples
  * @param interrupts how the user asks to stop
  * @param clock measures what is reported
@@ -19,6 +20,7 @@ record Console(
         PrintStream out,
         PrintStream err,
         boolean terminal,
+        Path directory,
         Path home,
         Interrupts interrupts,
         Clock clock) {}

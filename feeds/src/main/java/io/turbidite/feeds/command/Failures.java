@@ -55,7 +55,8 @@ final class Failures {
     private static @Nullable String advice(Throwable failure) {
         return switch (failure) {
             case DefinitionException e -> morePlaces(e.problems());
-            case StoreInUseException e -> "wait until that process has ended, or end it";
+            case StoreInUseException e ->
+                "that process takes no commands of others: wait until it has ended, or end it";
             case InvalidRequestException e -> null;
             case CorruptionException e ->
                 "./turbidite verify STORE lists all damage; restore the store from a backup, or load it anew";

@@ -51,7 +51,9 @@ final class FeedRunner {
 
     private FeedReport load(Then then) {
         try (Store store = Store.open(directory, definition.storeOptions());
+                StoreServer server = StoreServer.start(store, console.home());
                 Feed feed = Feed.open(definition, store)) {
+            server.problem().ifPresent(problem -> console.err().println("note: " + problem));
             setRunning(feed);
             FeedReport report;
             try (Progress progress = Progress.of(console, definition.feed())) {

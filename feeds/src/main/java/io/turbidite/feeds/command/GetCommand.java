@@ -26,6 +26,7 @@ final class GetCommand implements Callable<Integer> {
     private static final Pattern NEGATIVE = Pattern.compile("-(\\.?\\d.*|Infinity)");
 
     private final Console console;
+    private final StoreAccess stores;
 
     @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
     private String directory = "";
@@ -44,8 +45,9 @@ final class GetCommand implements Callable<Integer> {
     @SuppressWarnings("UnusedVariable") // the parser knows its options by it
     private final CommonOptions common = new CommonOptions();
 
-    GetCommand(Console console) {
+    GetCommand(Console console, StoreAccess stores) {
         this.console = console;
+        this.stores = stores;
     }
 
     /** Arguments of {@code get} as the parser understands them: a negative number is no option. */
@@ -67,24 +69,25 @@ final class GetCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try (Store store = Stores.openExisting(directory)) {
-            Dataset dataset = store.dataset(datasetName);
-            List<Object> values = KeyArgument.parse(dataset.type(), dataset.primaryKey(), key);
-            ByteSink encoded = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
-            dataset.primaryKeySpec().appendValues(encoded, values);
-            ByteSink record = new ByteSink(1 << 10, Limits.RECORD_BYTES_MAX + 64);
-            if (!dataset.getRecord(encoded.asSlice(new Slice()), record)) {
-                console.err()
-                        .println("turbidite: %s has no record with key %s"
-                                .formatted(datasetName, key));
-                return Main.EXIT_FAILED;
-            }
-            RecordView view = new RecordView(dataset.type());
-            ByteSink json = new ByteSink(1 << 10, Integer.MAX_VALUE - 8);
-            view.wrap(record.asSlice(new Slice())).toJson(json);
-            byte[] line = json.putByte('\n').asSlice(new Slice()).toByteArray();
-            console.out().write(line, 0, line.length);
-            return Main.EXIT_OK;
+        return stores.use(directory, this::print);
+    }
+
+    private int print(Store store) {
+        Dataset dataset = store.dataset(datasetName);
+        List<Object> values = KeyArgument.parse(dataset.type(), dataset.primaryKey(), key);
+        ByteSink encoded = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+        dataset.primaryKeySpec().appendValues(encoded, values);
+        ByteSink record = new ByteSink(1 << 10, Limits.RECORD_BYTES_MAX + 64);
+        if (!dataset.getRecord(encoded.asSlice(new Slice()), record)) {
+            console.err()
+                    .println("turbidite: %s has no record with key %s".formatted(datasetName, key));
+            return Main.EXIT_FAILED;
         }
+        RecordView view = new RecordView(dataset.type());
+        ByteSink json = new ByteSink(1 << 10, Integer.MAX_VALUE - 8);
+        view.wrap(record.asSlice(new Slice())).toJson(json);
+        byte[] line = json.putByte('\n').asSlice(new Slice()).toByteArray();
+        console.out().write(line, 0, line.length);
+        return Main.EXIT_OK;
     }
 }

@@ -18,6 +18,7 @@ import java.util.concurrent.Callable;
         sortOptions = false)
 final class InspectCommand implements Callable<Integer> {
     private final Console console;
+    private final StoreAccess stores;
 
     @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
     private String directory = "";
@@ -25,23 +26,24 @@ final class InspectCommand implements Callable<Integer> {
     @Mixin
     private final CommonOptions common = new CommonOptions();
 
-    InspectCommand(Console console) {
+    InspectCommand(Console console, StoreAccess stores) {
         this.console = console;
+        this.stores = stores;
     }
 
     @Override
     public Integer call() {
-        try (Store store = Stores.openExisting(directory)) {
-            StoreDescription description = store.describe();
-            if (common.json) {
-                console.out()
-                        .println(Json.text(Inspection.toMap(
-                                directory,
-                                description,
-                                name -> store.dataset(name).type())));
-            } else {
-                Inspection.print(directory, description, console.out());
-            }
+        return stores.use(directory, this::print);
+    }
+
+    private int print(Store store) {
+        StoreDescription description = store.describe();
+        if (common.json) {
+            console.out()
+                    .println(Json.text(Inspection.toMap(
+                            directory, description, name -> store.dataset(name).type())));
+        } else {
+            Inspection.print(directory, description, console.out());
         }
         return Main.EXIT_OK;
     }

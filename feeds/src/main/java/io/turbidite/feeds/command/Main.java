@@ -50,6 +50,7 @@ public final class Main {
                 out,
                 err,
                 Boolean.getBoolean(TERMINAL_PROPERTY),
+                Path.of("").toAbsolutePath(),
                 home(),
                 Interrupts.ofProcess(),
                 Clock.system());
@@ -72,20 +73,27 @@ public final class Main {
      * @return the exit code
      */
     public static int run(String[] args, PrintStream out, PrintStream err) {
-        return run(args, new Console(out, err, false, home(), Interrupts.none(), Clock.system()));
+        Path here = Path.of("").toAbsolutePath();
+        return run(
+                args,
+                new Console(out, err, false, here, home(), Interrupts.none(), Clock.system()));
     }
 
     static int run(String[] args, Console console) {
+        return run(args, console, StoreAccess.opening(console, args));
+    }
+
+    static int run(String[] args, Console console, StoreAccess stores) {
         boolean debug = Arrays.asList(args).contains("--debug");
         PrintWriter out = new PrintWriter(console.out(), true, StandardCharsets.UTF_8);
         CommandLine commands = new CommandLine(new Root())
                 .addSubcommand(new QuickstartCommand(console))
                 .addSubcommand(new RunCommand(console))
-                .addSubcommand(new QueryCommand(console))
-                .addSubcommand(new GetCommand(console))
-                .addSubcommand(new InspectCommand(console))
-                .addSubcommand(new VerifyCommand(console))
-                .addSubcommand(new BackupCommand(console))
+                .addSubcommand(new QueryCommand(console, stores))
+                .addSubcommand(new GetCommand(console, stores))
+                .addSubcommand(new InspectCommand(console, stores))
+                .addSubcommand(new VerifyCommand(console, stores))
+                .addSubcommand(new BackupCommand(console, stores))
                 .addSubcommand(new RestoreCommand(console))
                 .setOut(out)
                 .setExpandAtFiles(false) // a key may begin with @

@@ -15,6 +15,8 @@ import picocli.CommandLine.Parameters;
 
 import java.io.UncheckedIOException;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Asks a dataset. */
 @Command(
@@ -36,6 +38,7 @@ final class QueryCommand implements Callable<Integer> {
     private static final String SPILL_DIRECTORY = "spill";
 
     private final Console console;
+    private final StoreAccess stores;
 
     @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
     private String directory = "";
@@ -55,21 +58,30 @@ final class QueryCommand implements Callable<Integer> {
     @Mixin
     private final CommonOptions common = new CommonOptions();
 
-    QueryCommand(Console console) {
+    QueryCommand(Console console, StoreAccess stores) {
         this.console = console;
+        this.stores = stores;
     }
 
     @Override
     public Integer call() {
-        try (Store store = Stores.openExisting(directory)) {
+        return stores.use(directory, this::ask);
+    }
+
+    private int ask(Store store) {
+        AtomicBoolean stopped = new AtomicBoolean();
+        try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true))) {
+            RunOptions options = options(store).withStop(stopped::get);
             Dataset dataset = store.dataset(datasetName);
-            Query query = question.on(dataset).with(options(store));
+            Query query = question.on(dataset).with(options);
             long startNanos = console.clock().monotonicNanos();
             long rows;
             Explanation explanation;
             try (QueryResult result = query.run()) {
                 rows = result.forEachJson(new Rows(console.out()));
                 explanation = result.explain();
+            } catch (CancellationException e) {
+                return Main.EXIT_INTERRUPTED;
             } catch (UncheckedIOException e) {
                 return Main
                         .EXIT_FAILED; // nobody reads on; whether that is worth a word, Main knows
@@ -90,14 +102,14 @@ final class QueryCommand implements Callable<Integer> {
                                         Words.millis(millis),
                                         explanation.access()));
             }
-            return Main.EXIT_OK;
+            return watch.interrupted() ? Main.EXIT_INTERRUPTED : Main.EXIT_OK;
         }
     }
 
-    /** We hold the store alone: what lies in the spill directory is left over from a killed process. */
-    private static RunOptions options(Store store) {
+    private RunOptions options(Store store) {
         Disk disk = store.surroundings().disk();
-        if (disk.exists(SPILL_DIRECTORY)) {
+        if (!stores.isShared() && disk.exists(SPILL_DIRECTORY)) {
+            // we hold the store alone: what lies there is left over from a killed process
             disk.list(SPILL_DIRECTORY).forEach(name -> disk.delete(SPILL_DIRECTORY + "/" + name));
         }
         return RunOptions.defaults()

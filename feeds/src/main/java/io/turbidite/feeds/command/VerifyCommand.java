@@ -1,7 +1,6 @@
 package io.turbidite.feeds.command;
 
 import io.turbidite.core.CorruptionException;
-import io.turbidite.lsm.Store;
 import io.turbidite.lsm.check.VerifyReport;
 
 import picocli.CommandLine.Command;
@@ -23,6 +22,7 @@ import java.util.concurrent.Callable;
         sortOptions = false)
 final class VerifyCommand implements Callable<Integer> {
     private final Console console;
+    private final StoreAccess stores;
 
     @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
     private String directory = "";
@@ -36,13 +36,23 @@ final class VerifyCommand implements Callable<Integer> {
     @Mixin
     private final CommonOptions common = new CommonOptions();
 
-    VerifyCommand(Console console) {
+    VerifyCommand(Console console, StoreAccess stores) {
         this.console = console;
+        this.stores = stores;
     }
 
     @Override
     public Integer call() {
-        VerifyReport report = verify();
+        try {
+            return stores.use(
+                    directory, store -> print(quick ? store.verifyQuickly() : store.verify()));
+        } catch (CorruptionException e) {
+            // damage that keeps the store from being opened is an error like others
+            return print(new VerifyReport(0, 0, 0, List.of(String.valueOf(e.getMessage()))));
+        }
+    }
+
+    private int print(VerifyReport report) {
         if (common.json) {
             Json.line()
                     .put("ok", report.isOk())
@@ -82,14 +92,5 @@ final class VerifyCommand implements Callable<Integer> {
                 .formatted(
                         Words.count(report.datasets(), "dataset"),
                         Words.count(report.components(), "component"));
-    }
-
-    /** Damage that keeps the store from being opened is an error like others. */
-    private VerifyReport verify() {
-        try (Store store = Stores.openExisting(directory)) {
-            return quick ? store.verifyQuickly() : store.verify();
-        } catch (CorruptionException e) {
-            return new VerifyReport(0, 0, 0, List.of(String.valueOf(e.getMessage())));
-        }
     }
 }

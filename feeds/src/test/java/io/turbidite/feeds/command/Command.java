@@ -108,6 +108,7 @@ final class Command {
                 new PrintStream(out, false, StandardCharsets.UTF_8),
                 new PrintStream(err, true, StandardCharsets.UTF_8),
                 terminal,
+                Path.of("").toAbsolutePath(),
                 home,
                 interrupts,
                 Clock.system());

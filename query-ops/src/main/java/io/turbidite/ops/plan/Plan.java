@@ -145,7 +145,7 @@ public final class Plan {
             case COUNT -> count(end);
             case GROUPS, CELLS -> groups(sorts() ? sink : end);
         };
-        return new Job(stages, options.tasks());
+        return new Job(stages, options);
     }
 
     private boolean sorts() {

@@ -1,16 +1,24 @@
 package io.turbidite.ops.run;
 
+import java.util.concurrent.CancellationException;
+import java.util.function.BooleanSupplier;
+
 /**
  * One branch on its way: opens on the first step, closes at the end, fails and closes on an exception.
  * <em>Confined to one thread at a time.</em>
  */
 final class BranchRun {
     private final Stage.Branch branch;
+    private final BooleanSupplier stop;
     private boolean opened;
     private boolean ended;
 
-    BranchRun(Stage.Branch branch) {
+    /**
+     * @param stop asked before each step
+     */
+    BranchRun(Stage.Branch branch, BooleanSupplier stop) {
         this.branch = branch;
+        this.stop = stop;
     }
 
     /** Whether there may be more to do. */
@@ -19,6 +27,9 @@ final class BranchRun {
             return false;
         }
         try {
+            if (stop.getAsBoolean()) {
+                throw new CancellationException("the query was stopped");
+            }
             if (!opened) {
                 opened = true;
                 branch.first().open();

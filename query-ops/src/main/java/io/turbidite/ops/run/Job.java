@@ -14,16 +14,17 @@ import java.util.List;
  */
 public final class Job implements AutoCloseable {
     private final List<Stage> stages;
-    private final @Nullable Tasks tasks;
+    private final RunOptions options;
     private @Nullable BranchRun last;
     private boolean ended;
 
     /**
      * @param stages the last has one branch
+     * @param options whether branches run side by side, and who may stop them
      */
-    public Job(List<Stage> stages, @Nullable Tasks tasks) {
+    public Job(List<Stage> stages, RunOptions options) {
         this.stages = List.copyOf(stages);
-        this.tasks = tasks;
+        this.options = options;
         assert stages.getLast().branches().size() == 1 : "a result has one reader";
     }
 
@@ -41,7 +42,7 @@ public final class Job implements AutoCloseable {
             for (Stage stage : stages.subList(0, stages.size() - 1)) {
                 runWhole(stage);
             }
-            last = new BranchRun(stages.getLast().branches().getFirst());
+            last = newRun(stages.getLast().branches().getFirst());
         }
         ended = !last.step();
         return !ended;
@@ -61,8 +62,13 @@ public final class Job implements AutoCloseable {
         cleanup.run();
     }
 
+    private BranchRun newRun(Stage.Branch branch) {
+        return new BranchRun(branch, options.stop());
+    }
+
     private void runWhole(Stage stage) {
-        List<BranchRun> runs = stage.branches().stream().map(BranchRun::new).toList();
+        List<BranchRun> runs = stage.branches().stream().map(this::newRun).toList();
+        Tasks tasks = options.tasks();
         if (tasks == null || runs.size() == 1) {
             for (BranchRun run : runs) {
                 while (run.step()) {

@@ -6,6 +6,8 @@ import io.turbidite.core.task.Tasks;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.function.BooleanSupplier;
+
 /**
  * What a query may use. <em>Immutable.</em>
  *
@@ -15,12 +17,15 @@ import org.jspecify.annotations.Nullable;
  * @param spill where sorting and grouping put what does not fit; null: nowhere
  * @param tasks runs partitions side by side where a query reads all before it answers; null: one after
  *     another on the caller's thread
+ * @param stop asked before each frame, by any thread: once it says true, the query ends with a {@link
+ *     java.util.concurrent.CancellationException}
  */
 public record RunOptions(
         long memoryBytesMax,
         int keyBatchBytes,
         @Nullable Spill spill,
-        @Nullable Tasks tasks) {
+        @Nullable Tasks tasks,
+        BooleanSupplier stop) {
     /** Less would be all overhead; a query over long records needs more, and says so. */
     public static final long MEMORY_BYTES_MIN = 32 << 10;
 
@@ -45,22 +50,27 @@ public record RunOptions(
 
     /** 64 MiB, batches of 4 MiB, no spilling, the caller's thread. */
     public static RunOptions defaults() {
-        return new RunOptions(64L << 20, 4 << 20, null, null);
+        return new RunOptions(64L << 20, 4 << 20, null, null, () -> false);
     }
 
     public RunOptions withMemoryBytesMax(long bytes) {
-        return new RunOptions(bytes, keyBatchBytes, spill, tasks);
+        return new RunOptions(bytes, keyBatchBytes, spill, tasks, stop);
     }
 
     public RunOptions withKeyBatchBytes(int bytes) {
-        return new RunOptions(memoryBytesMax, bytes, spill, tasks);
+        return new RunOptions(memoryBytesMax, bytes, spill, tasks, stop);
     }
 
     public RunOptions withSpill(Disk disk, String directory) {
-        return new RunOptions(memoryBytesMax, keyBatchBytes, new Spill(disk, directory), tasks);
+        return new RunOptions(
+                memoryBytesMax, keyBatchBytes, new Spill(disk, directory), tasks, stop);
     }
 
     public RunOptions withTasks(Tasks newTasks) {
-        return new RunOptions(memoryBytesMax, keyBatchBytes, spill, newTasks);
+        return new RunOptions(memoryBytesMax, keyBatchBytes, spill, newTasks, stop);
+    }
+
+    public RunOptions withStop(BooleanSupplier newStop) {
+        return new RunOptions(memoryBytesMax, keyBatchBytes, spill, tasks, newStop);
     }
 }

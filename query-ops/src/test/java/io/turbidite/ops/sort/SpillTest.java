@@ -63,7 +63,7 @@ class SpillTest {
         Slice row = new Slice();
         try (Job job = new Job(
                 List.of(Stage.of(new Keys(keys, collector), collector), Stage.of(source, sink)),
-                null)) {
+                RunOptions.defaults())) {
             boolean more = true;
             while (more) {
                 more = job.step();

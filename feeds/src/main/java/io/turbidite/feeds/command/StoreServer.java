@@ -1,0 +1,132 @@
+package io.turbidite.feeds.command;
+
+import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.serve.CommandHandler;
+import io.turbidite.feeds.serve.ServeOptions;
+import io.turbidite.feeds.serve.SocketServer;
+import io.turbidite.lsm.Store;
+
+import org.jspecify.annotations.Nullable;
+
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Lets other processes of the same user read a store that this one holds: {@code query}, {@code get},
+ * {@code inspect}, {@code verify} and {@code backup} of {@code ./turbidite} are run here, over a socket in
+ * the store's directory.
+ *
+ * <pre>{@code
+ * try (Store store = Store.open(directory);
+ *         StoreServer server = StoreServer.start(store)) {
+ *     ...
+ * }
+ * }</pre>
+ *
+ * <p>Close it before the store. <em>Thread-safe.</em>
+ */
+public final class StoreServer implements AutoCloseable {
+    private static final Set<String> COMMANDS =
+            Set.of("query", "get", "inspect", "verify", "backup");
+
+    private static final int OUT_BUFFER_BYTES = 32 << 10;
+
+    private final Store store;
+    private final Path home;
+    private @Nullable SocketServer server;
+    private @Nullable String problem;
+
+    private StoreServer(Store store, Path home) {
+        this.store = store;
+        this.home = home;
+    }
+
+    /** Starts to serve a store that lies in a directory of the file system. */
+    public static StoreServer start(Store store) {
+        return start(store, Path.of("").toAbsolutePath(), ServeOptions.defaults());
+    }
+
+    static StoreServer start(Store store, Path home) {
+        return start(store, home, ServeOptions.defaults());
+    }
+
+    static StoreServer start(Store store, Path home, ServeOptions options) {
+        StoreServer started = new StoreServer(store, home);
+        try {
+            Path directory = Path.of(store.surroundings().disk().description());
+            started.server = SocketServer.start(directory, options, started::run);
+        } catch (IOException | InvalidPathException | UnsupportedOperationException e) {
+            started.problem = "other processes can't reach the store meanwhile: " + e.getMessage();
+        }
+        return started;
+    }
+
+    /** Why nobody is served, if so: the store can be used as if there were no server. */
+    public Optional<String> problem() {
+        return Optional.ofNullable(problem);
+    }
+
+    /** Commands that run for other processes now. */
+    public int runningCount() {
+        return server == null ? 0 : server.runningCount();
+    }
+
+    private int run(CommandHandler.Request request) {
+        PrintStream out = print(request.out(), OUT_BUFFER_BYTES);
+        PrintStream err = print(request.err(), OUT_BUFFER_BYTES);
+        Interrupts interrupts = stop -> {
+            request.departure().listen(stop);
+            return new Interrupts.Watch() {
+                @Override
+                public boolean interrupted() {
+                    return request.departure().isGone();
+                }
+
+                @Override
+                public void close() {
+                    request.departure().forget();
+                }
+            };
+        };
+        try (out;
+                err) {
+            if (request.arguments().isEmpty()
+                    || !COMMANDS.contains(request.arguments().getFirst())) {
+                err.println("turbidite: the process that holds the store runs no such command");
+                return Main.EXIT_USAGE;
+            }
+            Console console = new Console(
+                    out,
+                    err,
+                    request.terminal(),
+                    Path.of(request.directory()),
+                    home,
+                    interrupts,
+                    Clock.system());
+            return Main.run(
+                    request.arguments().toArray(String[]::new),
+                    console,
+                    StoreAccess.sharing(store));
+        }
+    }
+
+    private static PrintStream print(OutputStream to, int bufferBytes) {
+        return new PrintStream(
+                new BufferedOutputStream(to, bufferBytes), false, StandardCharsets.UTF_8);
+    }
+
+    /** Stops what runs for others, takes the socket away. */
+    @Override
+    public void close() {
+        if (server != null) {
+            server.close();
+        }
+    }
+}

@@ -1,0 +1,201 @@
+package io.turbidite.feeds.serve;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
+import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.GlobalEventExecutor;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+/**
+ * Takes commands on a socket in a store's directory and runs each on a thread of its own.
+ *
+ * <p>The socket is made in a directory that only its owner can enter, given mode 0600, and moved to its
+ * place, so that nobody else can connect at any moment. What lies there from a process that was killed is
+ * replaced: whoever starts a server holds the store's lock.
+ *
+ * <p><em>Thread-safe.</em> Memory: a connection holds at most one incoming frame and {@link
+ * ServeOptions#unsentBytesMax} of output.
+ */
+public final class SocketServer implements AutoCloseable {
+    /** The socket's name in the store's directory. */
+    public static final String SOCKET = "SOCKET";
+
+    private static final String DRAFT_PREFIX = "socket-";
+    private static final String DRAFT = "s";
+    private static final long CLOSE_SECONDS = 30;
+
+    private final Path socket;
+    private final ServeOptions options;
+    private final CommandHandler handler;
+    private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(
+            1, new DefaultThreadFactory("turbidite-serve", true), NioIoHandler.newFactory());
+    private final ExecutorService commands = Executors.newThreadPerTaskExecutor(
+            Thread.ofPlatform().daemon().name("turbidite-command-", 0).factory());
+    private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+    private final AtomicInteger connectionCount = new AtomicInteger();
+
+    /** A command whose client has gone may take a moment to end: commands are counted on their own. */
+    private final Semaphore admission;
+
+    private SocketServer(Path socket, ServeOptions options, CommandHandler handler) {
+        this.socket = socket;
+        this.options = options;
+        this.handler = handler;
+        this.admission = new Semaphore(options.connectionCountMax());
+    }
+
+    /**
+     * Starts to serve.
+     *
+     * @param directory of the store, whose lock the caller holds
+     * @throws IOException if there can't be a socket
+     */
+    public static SocketServer start(Path directory, ServeOptions options, CommandHandler handler)
+            throws IOException {
+        SocketServer server = new SocketServer(directory.resolve(SOCKET), options, handler);
+        boolean started = false;
+        try {
+            server.bind(directory);
+            started = true;
+            return server;
+        } finally {
+            if (!started) {
+                server.close();
+            }
+        }
+    }
+
+    private void bind(Path directory) throws IOException {
+        deleteDrafts(directory);
+        Path draft = Files.createTempDirectory(directory, DRAFT_PREFIX);
+        try (SocketPath path = SocketPath.of(draft, DRAFT)) {
+            ServerBootstrap bootstrap = new ServerBootstrap()
+                    .group(loop)
+                    .channel(NioServerDomainSocketChannel.class)
+                    .option(ChannelOption.SO_BACKLOG, options.connectionCountMax())
+                    .childOption(
+                            ChannelOption.WRITE_BUFFER_WATER_MARK,
+                            new WriteBufferWaterMark(
+                                    options.unsentBytesMax() / 2, options.unsentBytesMax()))
+                    .childHandler(new ChannelInitializer<Channel>() {
+                        @Override
+                        protected void initChannel(Channel channel) {
+                            accept(channel);
+                        }
+                    });
+            var bound = bootstrap.bind(path.address()).awaitUninterruptibly();
+            if (!bound.isSuccess()) {
+                throw new IOException("the socket could not be bound", bound.cause());
+            }
+            Files.setPosixFilePermissions(
+                    draft.resolve(DRAFT), PosixFilePermissions.fromString("rw-------"));
+            Files.move(
+                    draft.resolve(DRAFT),
+                    socket,
+                    StandardCopyOption.ATOMIC_MOVE,
+                    StandardCopyOption.REPLACE_EXISTING);
+        } finally {
+            deleteDraft(draft);
+        }
+    }
+
+    private void accept(Channel channel) {
+        connections.add(channel);
+        boolean admitted = connectionCount.incrementAndGet() <= options.connectionCountMax();
+        channel.closeFuture().addListener(closed -> connectionCount.decrementAndGet());
+        channel.pipeline()
+                .addLast(new LengthFieldBasedFrameDecoder(
+                        FrameLayout.LENGTH_BYTES + FrameLayout.LENGTH_MAX,
+                        FrameLayout.LENGTH_OFFSET,
+                        FrameLayout.LENGTH_BYTES,
+                        0,
+                        FrameLayout.LENGTH_BYTES))
+                .addLast(new Connection(options, this::execute, admitted));
+    }
+
+    /** Runs a command on a thread of its own; false if as many run as may. */
+    private boolean execute(CommandHandler.Request request, ClientOutput output) {
+        if (!admission.tryAcquire()) {
+            return false;
+        }
+        commands.execute(() -> {
+            int code = 1;
+            try {
+                code = handler.run(request);
+            } finally {
+                admission.release();
+                output.exit(code);
+            }
+        });
+        return true;
+    }
+
+    private static void deleteDrafts(Path directory) throws IOException {
+        List<Path> left;
+        try (Stream<Path> paths = Files.list(directory)) {
+            left = paths.filter(path -> String.valueOf(path.getFileName()).startsWith(DRAFT_PREFIX))
+                    .toList();
+        }
+        for (Path draft : left) {
+            deleteDraft(draft);
+        }
+    }
+
+    private static void deleteDraft(Path draft) throws IOException {
+        Files.deleteIfExists(draft.resolve(DRAFT));
+        Files.deleteIfExists(draft);
+    }
+
+    /** Connections that are open now. */
+    public int connectionCount() {
+        return connectionCount.get();
+    }
+
+    /** Commands that run now, those of clients that have just gone included. */
+    public int runningCount() {
+        return options.connectionCountMax() - admission.availablePermits();
+    }
+
+    /** Stops commands that run, lets clients go, takes the socket away. */
+    @Override
+    public void close() {
+        try {
+            Files.deleteIfExists(socket);
+        } catch (IOException left) {
+            // the next server replaces it, and clients of it are refused by the system
+        }
+        connections.close().awaitUninterruptibly();
+        commands.shutdown();
+        try {
+            boolean ended = commands.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS);
+            if (!ended) {
+                commands.shutdownNow();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        loop.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
+    }
+}

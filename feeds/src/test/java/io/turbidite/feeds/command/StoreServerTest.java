@@ -1,0 +1,164 @@
+package io.turbidite.feeds.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.feeds.command.Command.Result;
+import io.turbidite.feeds.serve.SocketClient;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreOptions;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** The read commands while another opening holds the store: over its socket, with the same answers. */
+@EnabledOnOs(OS.LINUX)
+@Timeout(60)
+class StoreServerTest {
+    private static final List<List<String>> READS = List.of(
+            List.of("query", "STORE", "Trips"),
+            List.of("query", "STORE", "Trips", "--eq", "carrier=UA", "--count"),
+            List.of("query", "STORE", "Trips", "--group", "carrier", "--order", "count:desc"),
+            List.of("query", "STORE", "Trips", "--eq", "nothing=1"),
+            List.of("query", "STORE", "Nothing"),
+            List.of("get", "STORE", "Trips", "[\"UA\",1]"),
+            List.of("get", "STORE", "Numbers", "-5"),
+            List.of("get", "STORE", "Numbers", "6"),
+            List.of("verify", "STORE", "--json"),
+            List.of("verify", "STORE", "--quick"),
+            List.of("query", "STORE", "--frobnicate"));
+
+    @TempDir
+    private Path directory;
+
+    private Path path = Path.of("");
+
+    @BeforeEach
+    void load() throws IOException {
+        path = Command.load(directory);
+    }
+
+    private Result run(List<String> command) {
+        return Command.run(command.stream()
+                .map(word -> word.equals("STORE") ? path.toString() : word)
+                .toArray());
+    }
+
+    @Test
+    void what_is_read_over_the_socket_is_what_is_read_from_the_store() {
+        List<Result> direct = new ArrayList<>();
+        READS.forEach(command -> direct.add(run(command)));
+        try (Store store = Store.openExisting(path, StoreOptions.defaults());
+                StoreServer server = StoreServer.start(store)) {
+            assertThat(server.problem()).isEmpty();
+            for (int i = 0; i < READS.size(); i++) {
+                assertThat(run(READS.get(i))).as("%s", READS.get(i)).isEqualTo(direct.get(i));
+            }
+            Result inspected = run(List.of("inspect", "STORE", "--json"));
+            assertThat(inspected.code()).isZero();
+            assertThat(inspected.json().path("store").asText()).isEqualTo(path.toString());
+        }
+        assertThat(path.resolve("SOCKET")).doesNotExist();
+    }
+
+    @Test
+    void writes_of_the_holder_are_seen_at_once() {
+        try (Store store = Store.openExisting(path, StoreOptions.defaults());
+                StoreServer server = StoreServer.start(store)) {
+            assertThat(server.problem()).isEmpty();
+            for (long id = 100; id < 120; id++) {
+                store.dataset("Numbers").upsert(Map.of("id", id));
+                assertThat(run(List.of("get", "STORE", "Numbers", Long.toString(id)))
+                                .code())
+                        .isZero();
+            }
+        }
+    }
+
+    @Test
+    void a_backup_goes_where_the_client_says() {
+        try (Store store = Store.openExisting(path, StoreOptions.defaults());
+                StoreServer server = StoreServer.start(store)) {
+            assertThat(server.problem()).isEmpty();
+            Path backup = directory.resolve("backup");
+            assertThat(Command.run("backup", path, backup).code()).isZero();
+            assertThat(Command.run("query", backup, "Trips", "--count").out())
+                    .isEqualTo("{\"count\":4}\n");
+            Result inside = Command.run("backup", path, path.resolve("b"));
+            assertThat(inside.code()).isEqualTo(2);
+            assertThat(inside.err()).contains("inside the store");
+        }
+    }
+
+    @Test
+    void a_store_whose_holder_serves_nobody_is_in_use() {
+        try (Store store = Store.openExisting(path, StoreOptions.defaults())) {
+            Result result = Command.run("inspect", path);
+            assertThat(result.code()).isEqualTo(1);
+            assertThat(result.err()).contains("in use by another process");
+            assertThat(store.datasets()).isNotEmpty();
+        }
+    }
+
+    @Test
+    void what_does_not_only_read_is_not_run_for_others() {
+        try (Store store = Store.openExisting(path, StoreOptions.defaults());
+                StoreServer server = StoreServer.start(store)) {
+            assertThat(server.problem()).isEmpty();
+            for (String command : List.of("run", "quickstart", "restore", "", "--help")) {
+                ByteArrayOutputStream out = new ByteArrayOutputStream();
+                ByteArrayOutputStream err = new ByteArrayOutputStream();
+                assertThat(SocketClient.run(
+                                path,
+                                new SocketClient.Request("/", false, List.of(command, "x", "y")),
+                                out,
+                                err))
+                        .hasValue(2);
+                assertThat(err.toString(StandardCharsets.UTF_8)).contains("no such command");
+                assertThat(out.size()).isZero();
+            }
+        }
+    }
+
+    @Test
+    void a_query_ends_early_when_its_reader_asks() {
+        Interrupts atOnce = stop -> {
+            stop.run();
+            return new Interrupts.Watch() {
+                @Override
+                public boolean interrupted() {
+                    return true;
+                }
+
+                @Override
+                public void close() {
+                    // nothing is held
+                }
+            };
+        };
+        for (String option : List.of("--count", "--explain", "--group=carrier")) {
+            Result result =
+                    Command.runIn(Path.of(""), false, atOnce, "query", path, "Trips", option);
+            assertThat(result.code()).isEqualTo(130);
+            assertThat(result.out()).isEmpty();
+            assertThat(result.err()).isEmpty();
+        }
+    }
+
+    @AfterEach
+    void verify() {
+        assertThat(Command.run("verify", path).code()).isZero();
+    }
+}
