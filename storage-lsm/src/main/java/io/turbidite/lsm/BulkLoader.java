@@ -7,31 +7,38 @@ import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.maintain.EagerMaintainer;
 import io.turbidite.lsm.partition.BulkLoad;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.sort.Duplicates;
 import io.turbidite.lsm.version.ManifestState;
 
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Loads records in primary key order into an empty dataset, straight into disk components: no log, no
- * memory component, each record written once. All of it is there when {@link #finish} returns, or
- * nothing. Meanwhile the dataset takes no other writes.
+ * Loads records into an empty dataset, straight into disk components: no log, no memory component, one
+ * component for each index of each partition. All of it is there when {@link #finish} returns, or nothing.
+ * Meanwhile the dataset takes no other writes.
  *
  * <pre>{@code
- * try (BulkLoader loader = dataset.bulkLoad(expectedRecords)) {
+ * try (BulkLoader loader = dataset.bulkLoadUnsorted(DuplicateKeys.LAST_COUNTS)) {
  *     while (...) loader.add(writer.write(fields));
  *     loader.finish();
  * }
  * }</pre>
+ *
+ * <p>Sorted input is written once; unsorted input and the entries of secondaries are sorted in half of the
+ * store's write memory, and spilled to files where that is too little.
  *
  * <p><em>Confined to one thread.</em>
  */
 public final class BulkLoader implements AutoCloseable {
     private final Dataset dataset;
     private final Substrate substrate;
+    private final EagerMaintainer maintainer;
+    private final boolean sorted;
     private final List<BulkLoad> loads = new ArrayList<>();
     private final ByteSink keyBytes = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
     private final Slice key = new Slice();
@@ -40,28 +47,83 @@ public final class BulkLoader implements AutoCloseable {
     private long recordCount;
     private boolean closed;
 
+    private BulkLoader(Dataset dataset, Substrate substrate, boolean sorted) {
+        this.dataset = dataset;
+        this.substrate = substrate;
+        this.maintainer = dataset.takeMaintainer();
+        this.sorted = sorted;
+    }
+
     /**
      * @param memoryBytes for secondary entries, of all partitions together
      */
-    BulkLoader(Dataset dataset, Substrate substrate, long memoryBytes, long expectedRecords) {
-        int partitions = dataset.partitions().size();
-        this.dataset = dataset;
-        this.substrate = substrate;
+    static BulkLoader sorted(
+            Dataset dataset, Substrate substrate, long memoryBytes, long expectedRecords) {
+        BulkLoader loader = new BulkLoader(dataset, substrate, true);
+        int count = dataset.partitions().size();
         for (Partition partition : dataset.partitions()) {
-            loads.add(new BulkLoad(
-                    partition, memoryBytes / partitions, expectedRecords / partitions + 1));
+            loader.loads.add(
+                    BulkLoad.sorted(partition, memoryBytes / count, expectedRecords / count + 1));
         }
+        return loader;
+    }
+
+    /**
+     * @param memoryBytes half of it for records, of all partitions together; the other half for the secondary
+     *     entries of the partition that is being completed
+     */
+    static BulkLoader unsorted(
+            Dataset dataset, Substrate substrate, long memoryBytes, DuplicateKeys duplicates) {
+        BulkLoader loader = new BulkLoader(dataset, substrate, false);
+        Duplicates rule = switch (duplicates) {
+            case LAST_COUNTS -> new Duplicates.Newest();
+            case REFUSED -> new Duplicates.Refuse(loader::givenTwice);
+        };
+        int count = dataset.partitions().size();
+        for (Partition partition : dataset.partitions()) {
+            loader.loads.add(
+                    BulkLoad.unsorted(partition, memoryBytes / 2 / count, memoryBytes / 2, rule));
+        }
+        return loader;
+    }
+
+    private InvalidRequestException givenTwice(Slice twice) {
+        return new InvalidRequestException("bulk load of %s: primary key %s is given twice"
+                .formatted(dataset.name(), dataset.primaryKeySpec().decode(twice, 0)));
     }
 
     /**
      * Adds an encoded record.
      *
-     * @throws InvalidRequestException if its primary key is not above the one before, or a key is too
-     *     long; the record was not added
+     * @throws InvalidRequestException if a key is too long, or the input is to be sorted and the primary key is
+     *     not above the one before: the record was not added. Or if a primary key was given twice and that is
+     *     refused: this may come late, at the latest from {@link #finish}, and the load can only be given up
+     * @throws io.turbidite.core.StorageIoException if the disk is full, say. Unsorted: the record was not
+     *     added and may be added again. Sorted: the loader is closed, and nothing is loaded
      */
     public void add(Slice record) {
         checkOpen();
         dataset.appendKey(record, keyBytes, key);
+        if (sorted) {
+            checkAboveLast();
+        }
+        maintainer.check(key, record);
+        long hash = BloomFilter.hash(key);
+        boolean added = false;
+        try {
+            loads.get(dataset.partition(hash).number()).add(key, recordCount + 1, record);
+            added = true;
+        } finally {
+            if (!added && sorted) {
+                // the record may be in some of the indexes
+                close();
+            }
+        }
+        lastBytes.clear().putBytes(key);
+        recordCount++;
+    }
+
+    private void checkAboveLast() {
         if (recordCount > 0 && key.compareBytes(lastBytes.asSlice(last)) <= 0) {
             throw new InvalidRequestException(
                     "bulk load of %s: primary key %s is not above %s, the one before"
@@ -70,13 +132,9 @@ public final class BulkLoader implements AutoCloseable {
                                     dataset.primaryKeySpec().decode(key, 0),
                                     dataset.primaryKeySpec().decode(last, 0)));
         }
-        long hash = BloomFilter.hash(key);
-        loads.get(dataset.partition(hash).number()).add(key, record);
-        lastBytes.clear().putBytes(key);
-        recordCount++;
     }
 
-    /** Records added. */
+    /** Records added, duplicates too. */
     public long recordCount() {
         return recordCount;
     }
@@ -84,12 +142,25 @@ public final class BulkLoader implements AutoCloseable {
     /**
      * Makes the load durable and visible.
      *
+     * @return how many records were loaded, duplicates counted once
      * @throws InvalidRequestException if a snapshot that was taken during the load is still open: it
-     *     would see the load appear; close it and call again
+     *     would see the load appear; close it and call again. Or if a primary key was given twice and that is
+     *     refused; then, as after any other failure, the loader is closed and nothing is loaded
      */
-    public void finish() {
+    public long finish() {
         checkOpen();
-        loads.forEach(BulkLoad::complete);
+        long loadedCount = 0;
+        boolean complete = false;
+        try {
+            for (BulkLoad load : loads) {
+                loadedCount += load.complete();
+            }
+            complete = true;
+        } finally {
+            if (!complete) {
+                close();
+            }
+        }
         long loadedFrom =
                 loads.stream().mapToLong(BulkLoad::loadedFrom).min().orElse(Long.MAX_VALUE);
         if (substrate.timestamps().hasSnapshotFrom(loadedFrom)) {
@@ -97,15 +168,21 @@ public final class BulkLoader implements AutoCloseable {
                     "bulk load of %s: a snapshot taken during the load is open"
                             .formatted(dataset.name()));
         }
-        substrate.log().flush();
+        install();
+        return loadedCount;
+    }
+
+    private void install() {
         try {
+            substrate.log().flush();
             substrate.manifest().edit(this::stateAfter, () -> loads.forEach(BulkLoad::install));
         } catch (StoreFailedException uncertain) {
             loads.forEach(BulkLoad::keepFiles);
             substrate.health().fail(uncertain);
             throw uncertain;
+        } finally {
+            close();
         }
-        close();
     }
 
     private ManifestState stateAfter(ManifestState before) {
@@ -129,6 +206,7 @@ public final class BulkLoader implements AutoCloseable {
     public void close() {
         if (!closed) {
             closed = true;
+            dataset.giveMaintainer(maintainer);
             loads.forEach(BulkLoad::close);
             dataset.endBulkLoad();
         }

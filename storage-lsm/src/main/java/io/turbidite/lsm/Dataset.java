@@ -28,6 +28,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongFunction;
 
 /**
  * A named collection of records of one open type, identified by a primary key.
@@ -224,13 +225,28 @@ public final class Dataset implements Source {
     }
 
     /**
-     * Starts a bulk load; the dataset must be empty, and takes no other writes until the loader is
-     * closed.
+     * Starts a bulk load of records whose primary keys ascend; the dataset must be empty, and takes no other
+     * writes until the loader is closed.
      *
      * @param expectedRecords sizes the Bloom filters; about right is good enough, at least 0
      * @throws InvalidRequestException if it holds records, or is being loaded
      */
     public BulkLoader bulkLoad(long expectedRecords) {
+        return bulkLoad(memoryBytes ->
+                BulkLoader.sorted(this, store.substrate(), memoryBytes, expectedRecords));
+    }
+
+    /**
+     * Starts a bulk load of records in any order; otherwise as {@link #bulkLoad}.
+     *
+     * @throws InvalidRequestException if it holds records, or is being loaded
+     */
+    public BulkLoader bulkLoadUnsorted(DuplicateKeys duplicates) {
+        return bulkLoad(memoryBytes ->
+                BulkLoader.unsorted(this, store.substrate(), memoryBytes, duplicates));
+    }
+
+    private BulkLoader bulkLoad(LongFunction<BulkLoader> starter) {
         if (!loading.compareAndSet(false, true)) {
             throw beingLoaded();
         }
@@ -238,15 +254,12 @@ public final class Dataset implements Source {
         try {
             // whoever did not see the flag is through
             store.awaitWritesInFlight();
+            checkNotDropped();
             if (!partitions.stream().allMatch(Partition::isEmpty)) {
                 throw new InvalidRequestException(
                         "bulk load of %s: the dataset is not empty".formatted(name()));
             }
-            BulkLoader loader = new BulkLoader(
-                    this,
-                    store.substrate(),
-                    store.options().writeMemoryBytes() / 2,
-                    expectedRecords);
+            BulkLoader loader = starter.apply(store.options().writeMemoryBytes() / 2);
             started = true;
             return loader;
         } finally {

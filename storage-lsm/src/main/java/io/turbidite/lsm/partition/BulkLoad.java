@@ -1,6 +1,7 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.core.Limits;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
@@ -8,10 +9,11 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
-import io.turbidite.lsm.entry.EntryCursor;
-import io.turbidite.lsm.memory.MemoryComponent;
+import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.sort.Duplicates;
+import io.turbidite.lsm.sort.EntrySort;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
@@ -26,10 +28,18 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Builds the components of one empty partition from records in primary key order: the primary's pages
- * are written as records come, secondary entries are sorted in a memory component. When those hold as
- * much memory as they may, a chunk is completed: one component for each tree, with one ID. All chunks are
- * installed together.
+ * Builds the components of one empty partition, one for each tree, all with one ID.
+ *
+ * <ol>
+ *   <li>Records that come in any order go through an {@link EntrySort} by primary key first, numbered as they
+ *       came, so that the last of several with one key is the newest.
+ *   <li>Records in key order are written to the primary's pages as they come, and what they give each
+ *       secondary goes into a sort of its own.
+ *   <li>At the end the secondaries are written, each from its sort.
+ * </ol>
+ *
+ * <p>Nothing is a component before {@link #install}; whatever fails before leaves files that are deleted by
+ * {@link #close}, or when the store opens.
  *
  * <p><em>Confined to one thread.</em>
  */
@@ -39,84 +49,114 @@ public final class BulkLoad implements AutoCloseable {
     private final Partition partition;
     private final Substrate substrate;
     private final DatasetSchema schema;
-    private final long chunkBytesMax;
+    private final long secondaryBytesMax;
+    private final @Nullable EntrySort unsorted;
     private final long expectedRecords;
     private final RecordView view;
     private final ByteSink sink = new ByteSink(256, 2 * Limits.KEY_BYTES_MAX);
     private final Slice encoded = new Slice();
-    private final List<Map<Integer, ComponentHandle>> chunks = new ArrayList<>();
-    private @Nullable Chunk chunk;
+    private final Map<Integer, ComponentHandle> loaded = new HashMap<>();
+    private @Nullable Build build;
+    private boolean complete;
     private boolean installed;
 
-    /** A chunk being built. */
-    private static final class Chunk {
+    /** The primary being written, and what the secondaries will hold. */
+    private static final class Build implements AutoCloseable {
         final long timestamp;
         final long wallMicros;
         final long primaryFileId;
         final ComponentWriter primary;
-        final MemoryComponent[] secondaries;
         final ComponentFilter.Builder filter;
+        final List<EntrySort> secondaries = new ArrayList<>();
 
-        Chunk(BulkLoad load) {
-            timestamp = load.drawTimestamp();
-            wallMicros = load.substrate.clock().wallMicros();
-            primaryFileId = load.substrate.manifest().newFileId();
+        Build(BulkLoad load, long expectedRecords) {
+            Substrate substrate = load.substrate;
+            substrate.timestamps().awaitRoom();
+            timestamp = substrate.timestamps().draw();
+            substrate.timestamps().complete(timestamp);
+            wallMicros = substrate.clock().wallMicros();
+            primaryFileId = substrate.manifest().newFileId();
             filter = ComponentFilter.builder(load.schema.filter().size());
-            secondaries = new MemoryComponent[load.schema.indexes().size()];
-            for (int i = 0; i < secondaries.length; i++) {
-                secondaries[i] = MemoryComponent.create(load.substrate.chunks());
+            primary = load.writer(IndexSchema.PRIMARY_ID, primaryFileId, expectedRecords);
+            int count = load.schema.indexes().size();
+            for (int i = 0; i < count; i++) {
+                secondaries.add(EntrySort.create(
+                        substrate.sortSite(),
+                        load.secondaryBytesMax / count,
+                        new Duplicates.Keep()));
             }
-            primary = ComponentFiles.create(
-                    load.substrate,
-                    load.schema,
-                    load.partition.number(),
-                    0,
-                    primaryFileId,
-                    load.expectedRecords);
         }
 
-        long secondaryBytes() {
-            long bytes = 0;
-            for (MemoryComponent secondary : secondaries) {
-                bytes += secondary.bytesUsed();
+        @Override
+        public void close() {
+            try {
+                primary.close();
+            } catch (StorageIoException left) {
+                // no manifest names the file: it goes when the store opens next
             }
-            return bytes;
-        }
-
-        void close() {
-            primary.close();
-            for (MemoryComponent secondary : secondaries) {
-                secondary.close();
-            }
+            secondaries.forEach(EntrySort::close);
         }
     }
 
-    /**
-     * @param chunkBytesMax memory that the secondary entries of a chunk may take
-     * @param expectedRecords sizes the Bloom filter; about right is good enough
-     */
-    public BulkLoad(Partition partition, long chunkBytesMax, long expectedRecords) {
-        this.expectedRecords = expectedRecords;
+    private BulkLoad(
+            Partition partition,
+            long secondaryBytesMax,
+            long expectedRecords,
+            @Nullable EntrySort unsorted) {
         this.partition = partition;
         this.substrate = partition.substrate();
         this.schema = partition.schema();
-        this.chunkBytesMax = chunkBytesMax;
+        this.secondaryBytesMax = secondaryBytesMax;
+        this.expectedRecords = expectedRecords;
+        this.unsorted = unsorted;
         this.view = new RecordView(schema.type());
     }
 
-    private long drawTimestamp() {
-        substrate.timestamps().awaitRoom();
-        long timestamp = substrate.timestamps().draw();
-        substrate.timestamps().complete(timestamp);
-        return timestamp;
+    /**
+     * A load of records whose keys ascend.
+     *
+     * @param memoryBytesMax to sort secondary entries in
+     * @param expectedRecords sizes the Bloom filter; about right is good enough
+     */
+    public static BulkLoad sorted(Partition partition, long memoryBytesMax, long expectedRecords) {
+        return new BulkLoad(partition, memoryBytesMax, expectedRecords, null);
     }
 
-    /** Adds a record; keys must ascend. */
-    public void add(Slice key, Slice record) {
-        Chunk current = chunk;
+    /**
+     * A load of records in any order.
+     *
+     * @param recordBytesMax to sort records in while they come
+     * @param secondaryBytesMax to sort secondary entries in while the load is completed
+     */
+    public static BulkLoad unsorted(
+            Partition partition,
+            long recordBytesMax,
+            long secondaryBytesMax,
+            Duplicates duplicates) {
+        EntrySort sort =
+                EntrySort.create(partition.substrate().sortSite(), recordBytesMax, duplicates);
+        return new BulkLoad(partition, secondaryBytesMax, 0, sort);
+    }
+
+    /**
+     * Adds a record, of which all keys are within their limits.
+     *
+     * @param number of the record in its load, from 1
+     */
+    public void add(Slice key, long number, Slice record) {
+        if (unsorted != null) {
+            unsorted.add(key, number, false, record);
+        } else {
+            put(key, record);
+        }
+    }
+
+    /** Takes the record that comes next in key order. */
+    private void put(Slice key, Slice record) {
+        Build current = build;
         if (current == null) {
-            current = new Chunk(this);
-            chunk = current;
+            current = new Build(this, unsorted == null ? expectedRecords : unsorted.entryCount());
+            build = current;
         }
         view.wrap(record);
         for (int field = 0; field < schema.filter().size(); field++) {
@@ -134,98 +174,98 @@ public final class BulkLoad implements AutoCloseable {
             sink.clear();
             indexes.get(i).key().append(view, sink);
             sink.putBytes(key).asSlice(encoded);
-            current.secondaries[i].put(encoded, current.timestamp, false, NOTHING);
+            current.secondaries.get(i).add(encoded, current.timestamp, false, NOTHING);
         }
         current.primary.add(key, current.timestamp, false, record);
-        if (current.secondaryBytes() >= chunkBytesMax) {
-            complete(current);
-        }
     }
 
-    /** Writes what is left and makes all files durable. */
-    public void complete() {
-        if (chunk != null) {
-            complete(chunk);
+    /**
+     * Writes what is left and makes all files durable. After a failure the load can only be closed.
+     *
+     * @return how many records there are, without duplicates
+     */
+    public long complete() {
+        if (!complete) {
+            if (unsorted != null) {
+                try (EntryStream records = unsorted.sorted()) {
+                    while (records.next()) {
+                        put(records.key(), records.value());
+                    }
+                }
+                unsorted.close();
+            }
+            if (build != null) {
+                writeComponents(build);
+                build.close();
+                build = null;
+            }
+            substrate.disk().syncDirectory(StoreFiles.DATA);
+            complete = true;
         }
-        substrate.disk().syncDirectory(StoreFiles.DATA);
+        return loaded.isEmpty() ? 0 : primary().component().entryCount();
     }
 
-    private void complete(Chunk done) {
-        Map<Integer, ComponentHandle> handles = new HashMap<>();
-        chunks.add(handles);
-        long after = substrate.clock().wallMicros();
-        ComponentId id = new ComponentId(firstTimestamp(done), done.timestamp);
+    private void writeComponents(Build done) {
+        long afterMicros = substrate.clock().wallMicros();
+        // the component covers all from behind what was flushed before the partition became empty
+        ComponentId id = new ComponentId(partition.flushedTimestamp() + 1, done.timestamp);
         ComponentFilter filter = done.filter.build();
-        done.primary.finish(id, filter, done.wallMicros, after);
-        handles.put(
-                IndexSchema.PRIMARY_ID,
-                ComponentFiles.openNew(
-                        substrate, schema, partition.number(), 0, done.primaryFileId));
-        for (int i = 0; i < done.secondaries.length; i++) {
+        done.primary.finish(id, filter, done.wallMicros, afterMicros);
+        loaded.put(IndexSchema.PRIMARY_ID, open(IndexSchema.PRIMARY_ID, done.primaryFileId));
+        for (int i = 0; i < done.secondaries.size(); i++) {
             long fileId = substrate.manifest().newFileId();
             int tree = schema.indexes().get(i).id();
-            MemoryComponent memory = done.secondaries[i];
-            try (ComponentWriter writer = ComponentFiles.create(
-                            substrate,
-                            schema,
-                            partition.number(),
-                            tree,
-                            fileId,
-                            memory.entryCount());
-                    EntryCursor entries = memory.cursor()) {
+            try (EntrySort sort = done.secondaries.get(i);
+                    EntryStream entries = sort.sorted();
+                    ComponentWriter writer = writer(tree, fileId, sort.entryCount())) {
                 while (entries.next()) {
                     writer.add(entries.key(), entries.timestamp(), false, entries.value());
                 }
-                writer.finish(id, filter, done.wallMicros, after);
+                writer.finish(id, filter, done.wallMicros, afterMicros);
             }
-            handles.put(
-                    tree,
-                    ComponentFiles.openNew(substrate, schema, partition.number(), tree, fileId));
+            loaded.put(tree, open(tree, fileId));
         }
-        done.close();
-        chunk = null;
     }
 
-    /** A chunk covers all from behind what lies under it. */
-    private long firstTimestamp(Chunk done) {
-        int earlier = chunks.size() - 2;
-        long under =
-                earlier >= 0 ? maxTimestamp(chunks.get(earlier)) : partition.flushedTimestamp();
-        assert under < done.timestamp;
-        return under + 1;
+    private ComponentWriter writer(int tree, long fileId, long expectedEntries) {
+        return ComponentFiles.create(
+                substrate, schema, partition.number(), tree, fileId, expectedEntries);
     }
 
-    /** The first timestamp that a loaded record has; {@link Long#MAX_VALUE} if there is none. */
+    private ComponentHandle open(int tree, long fileId) {
+        return ComponentFiles.openNew(substrate, schema, partition.number(), tree, fileId);
+    }
+
+    private ComponentHandle primary() {
+        return Objects.requireNonNull(loaded.get(IndexSchema.PRIMARY_ID));
+    }
+
+    /** The first timestamp that a loaded record may have; {@link Long#MAX_VALUE} if there is none. */
     public long loadedFrom() {
-        return chunks.isEmpty()
-                ? Long.MAX_VALUE
-                : primary(chunks.getFirst()).state().minTimestamp();
-    }
-
-    private static long maxTimestamp(Map<Integer, ComponentHandle> chunkOf) {
-        return primary(chunkOf).state().maxTimestamp();
-    }
-
-    private static ComponentHandle primary(Map<Integer, ComponentHandle> chunkOf) {
-        return Objects.requireNonNull(chunkOf.get(IndexSchema.PRIMARY_ID));
+        return loaded.isEmpty() ? Long.MAX_VALUE : primary().state().minTimestamp();
     }
 
     /** What the manifest says of the partition once the load is there. */
     public PartitionState stateAfter(PartitionState before) {
-        PartitionState after = before;
-        for (Map<Integer, ComponentHandle> handles : chunks) {
-            Map<Integer, ComponentState> components = new HashMap<>();
-            handles.forEach((id, component) -> components.put(id, component.state()));
-            after = after.withFlushed(maxTimestamp(handles), components);
+        if (loaded.isEmpty()) {
+            return before;
         }
-        return after;
+        Map<Integer, ComponentState> components = new HashMap<>();
+        loaded.forEach((tree, component) -> components.put(tree, component.state()));
+        return before.withFlushed(primary().state().maxTimestamp(), components);
     }
 
     /** Makes the load visible; under the manifest's lock. */
     public void install() {
         installed = true;
-        if (!chunks.isEmpty()) {
-            partition.installLoaded(chunks.reversed());
+        if (!loaded.isEmpty()) {
+            partition.installLoaded(loaded);
+            loaded.values()
+                    .forEach(component -> substrate
+                            .events()
+                            .loaded(
+                                    component.component().entryCount(),
+                                    component.state().bytes()));
         }
     }
 
@@ -237,13 +277,14 @@ public final class BulkLoad implements AutoCloseable {
     /** Lets everything go; what was not installed is deleted. */
     @Override
     public void close() {
-        if (chunk != null) {
-            chunk.close();
-            chunk = null;
+        if (unsorted != null) {
+            unsorted.close();
         }
-        for (Map<Integer, ComponentHandle> handles : chunks) {
-            ComponentFiles.letGo(handles.values(), installed);
+        if (build != null) {
+            build.close();
+            build = null;
         }
-        chunks.clear();
+        ComponentFiles.letGo(loaded.values(), installed);
+        loaded.clear();
     }
 }

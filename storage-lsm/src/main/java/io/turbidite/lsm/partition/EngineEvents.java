@@ -26,6 +26,8 @@ public final class EngineEvents {
     private final Counter mergeReadBytes;
     private final Counter mergeWriteBytes;
     private final Counter pauses;
+    private final Counter loadEntries;
+    private final Counter loadBytes;
     private final Counter backups;
     private final Counter backupBytes;
     private final Counter cursorsLetGo;
@@ -42,6 +44,8 @@ public final class EngineEvents {
         this.mergeReadBytes = meters.counter("merge.bytes.read");
         this.mergeWriteBytes = meters.counter("merge.bytes.written");
         this.pauses = meters.counter("background.pauses");
+        this.loadEntries = meters.counter("load.entries");
+        this.loadBytes = meters.counter("load.bytes");
         this.backups = meters.counter("backup.count");
         this.backupBytes = meters.counter("backup.bytes");
         this.cursorsLetGo = meters.counter("cursors.let.go");
@@ -95,6 +99,12 @@ public final class EngineEvents {
                         .sum(),
                 output.component().entryCount(),
                 nanos));
+    }
+
+    /** A component of a bulk load. */
+    void loaded(long entryCount, long bytes) {
+        loadEntries.add(entryCount);
+        loadBytes.add(bytes);
     }
 
     /** A writer waited because there was no room. */

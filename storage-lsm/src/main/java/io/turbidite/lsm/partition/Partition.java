@@ -382,19 +382,16 @@ public final class Partition {
      * Installs loaded components under a fresh memory layer; called under the manifest's lock, while
      * nobody writes to the partition.
      *
-     * @param chunksNewestFirst for each chunk one component for each tree
+     * @param components one for each tree
      */
-    void installLoaded(List<Map<Integer, ComponentHandle>> chunksNewestFirst) {
-        long loaded = Objects.requireNonNull(chunksNewestFirst.get(0).get(IndexSchema.PRIMARY_ID))
+    void installLoaded(Map<Integer, ComponentHandle> components) {
+        long loaded = Objects.requireNonNull(components.get(IndexSchema.PRIMARY_ID))
                 .state()
                 .maxTimestamp();
         DatasetSchema schema = version.schema();
         MemoryLayer fresh = newLayer(schema, loaded + 1);
         Map<Integer, List<ComponentHandle>> trees = new HashMap<>();
-        for (Map<Integer, ComponentHandle> chunk : chunksNewestFirst) {
-            chunk.forEach((id, component) ->
-                    trees.computeIfAbsent(id, key -> new ArrayList<>()).add(component));
-        }
+        components.forEach((id, component) -> trees.put(id, List.of(component)));
         synchronized (this) {
             flushedTimestamp = loaded;
         }
