@@ -5,6 +5,7 @@ import io.turbidite.bench.engine.MemoryRun;
 import io.turbidite.bench.engine.SmallRecordsRun;
 import io.turbidite.bench.engine.WritersSuite;
 import io.turbidite.bench.report.Report;
+import io.turbidite.bench.space.SpaceSuite;
 
 import org.openjdk.jmh.runner.RunnerException;
 
@@ -30,6 +31,7 @@ import java.util.stream.IntStream;
             Main.WritersCommand.class,
             Main.MemoryCommand.class,
             Main.SmallRecordsCommand.class,
+            Main.SpaceCommand.class,
             Main.JmhCommand.class
         })
 public final class Main implements Runnable {
@@ -144,6 +146,23 @@ public final class Main implements Runnable {
         public Integer call() throws IOException {
             return places.report(
                     "small-records", List.of(new SmallRecordsRun(records, places.directory).run()));
+        }
+    }
+
+    @Command(
+            name = "space",
+            description = "How much disk a feed's data takes, by part and compression.",
+            mixinStandardHelpOptions = true)
+    static final class SpaceCommand implements Callable<Integer> {
+        @Option(names = "--feed", description = "what to load (default ${DEFAULT-VALUE})")
+        Path feed = Path.of("feeds", "samples", "flights.yaml");
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            return places.report("space", List.of(new SpaceSuite(feed, places.directory).run()));
         }
     }
 

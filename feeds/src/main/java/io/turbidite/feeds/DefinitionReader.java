@@ -16,6 +16,8 @@ import io.turbidite.feeds.Section.Findings;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.Transform;
 import io.turbidite.lsm.StoreOptions;
+import io.turbidite.lsm.component.Compression;
+import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 
 import org.jspecify.annotations.Nullable;
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -45,6 +48,8 @@ final class DefinitionReader {
             List.of("validation", "mutable-bitmap", "deleted-key", "deferred");
     private static final List<String> INDEX_KINDS = List.of("btree");
     private static final List<String> INDEX_KINDS_NAMED = List.of("rtree", "inverted", "pm");
+    private static final List<String> COMPRESSIONS =
+            Arrays.stream(Compression.values()).map(Compression::label).toList();
     private static final List<String> SOURCES = List.of("file");
     private static final List<String> SOURCES_NAMED = List.of("tcp", "http", "kafka", "tweets");
     private static final List<String> PARSERS = List.of("csv", "json");
@@ -128,14 +133,15 @@ final class DefinitionReader {
         Integer partitions = section.integer("partitions", 1, PARTITIONS_MAX);
         section.choice("maintenance", MAINTENANCES, MAINTENANCES_NAMED);
         MergePolicySpec mergePolicy = mergePolicy(section);
-        List<IndexPart> indexes = indexes(section, type);
+        PageOptions pages = pages(section, PageOptions.standard());
+        List<IndexPart> indexes = indexes(section, type, pages);
         section.end();
         if (name == null || type == null || primaryKey.isEmpty()) {
             return null;
         }
         int partitionCount = partitions == null ? 1 : partitions;
         return new DatasetPart(
-                name, type, primaryKey, filters, partitionCount, mergePolicy, indexes);
+                name, type, primaryKey, filters, partitionCount, mergePolicy, pages, indexes);
     }
 
     private @Nullable RecordType type(Section dataset) {
@@ -190,7 +196,8 @@ final class DefinitionReader {
         }
     }
 
-    private List<IndexPart> indexes(Section dataset, @Nullable RecordType type) {
+    private List<IndexPart> indexes(
+            Section dataset, @Nullable RecordType type, PageOptions datasetPages) {
         List<IndexPart> indexes = new ArrayList<>();
         Set<String> names = new HashSet<>();
         for (Section section : dataset.children("indexes")) {
@@ -203,15 +210,40 @@ final class DefinitionReader {
             section.missing("on");
             List<String> on = fields(section, "on", type);
             section.choice("maintenance", MAINTENANCES, MAINTENANCES_NAMED);
+            PageOptions pages = pages(section, datasetPages);
             if (kind == null) {
                 section.ignoreRest();
             }
             section.end();
             if (name != null && !on.isEmpty()) {
-                indexes.add(new IndexPart(name, on));
+                indexes.add(new IndexPart(name, on, pages));
             }
         }
         return indexes;
+    }
+
+    /** How components keep their pages: what is not said is as in {@code defaults}. */
+    private static PageOptions pages(Section section, PageOptions defaults) {
+        PageOptions pages = defaults;
+        String compression = section.choice("compression", COMPRESSIONS, List.of());
+        if (compression != null) {
+            PageOptions before = pages;
+            PageOptions after = section.convert(
+                    "compression",
+                    compression,
+                    label -> before.withCompression(Compression.ofLabel(label)));
+            pages = after == null ? before : after;
+        }
+        Long bytes = section.bytes("pageBytes");
+        if (bytes != null) {
+            PageOptions before = pages;
+            PageOptions after = section.convert(
+                    "pageBytes",
+                    bytes,
+                    b -> before.withPageBytes((int) Math.min(b, Integer.MAX_VALUE)));
+            pages = after == null ? before : after;
+        }
+        return pages;
     }
 
     private @Nullable SourcePart source(Section root) {

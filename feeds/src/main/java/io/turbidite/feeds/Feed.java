@@ -6,6 +6,7 @@ import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.FeedDefinition.DatasetPart;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
+import io.turbidite.feeds.FeedDefinition.IndexPart;
 import io.turbidite.feeds.FeedDefinition.Mode;
 import io.turbidite.feeds.parse.CsvRecordParser;
 import io.turbidite.feeds.parse.JsonRecordParser;
@@ -19,6 +20,8 @@ import io.turbidite.feeds.store.StoreDelivery.Operation;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreDescription.DatasetDescription;
+import io.turbidite.lsm.StoreDescription.IndexDescription;
+import io.turbidite.lsm.component.PageOptions;
 
 import java.util.List;
 
@@ -202,12 +205,26 @@ public final class Feed implements AutoCloseable {
                 wanted.partitions(),
                 described.partitions().size());
         same(definition, "mergePolicy", wanted.mergePolicy().toString(), described.mergePolicy());
+        List<IndexDescription> trees = described.partitions().get(0).indexes();
+        same(definition, "pageBytes", wanted.pages(), trees.get(0).pages());
         List<String> wantedIndexes =
                 wanted.indexes().stream().map(i -> i.name() + " on " + i.on()).toList();
         List<String> thereIndexes = there.indexes().stream()
                 .map(i -> i.name() + " on " + i.fields())
                 .toList();
         same(definition, "indexes", wantedIndexes, thereIndexes);
+        for (IndexPart index : wanted.indexes()) {
+            PageOptions pages = trees.stream()
+                    .filter(tree -> tree.name().equals(index.name()))
+                    .map(IndexDescription::pages)
+                    .findFirst()
+                    .orElseThrow();
+            same(
+                    definition,
+                    "indexes",
+                    "%s in pages of %s".formatted(index.name(), index.pages()),
+                    "%s in pages of %s".formatted(index.name(), pages));
+        }
     }
 
     private static void same(FeedDefinition definition, String key, Object wanted, Object there) {

@@ -9,6 +9,8 @@ import io.turbidite.feeds.source.FileSource;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.StoreOptions;
+import io.turbidite.lsm.component.ComponentOptions;
+import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 
 import org.jspecify.annotations.Nullable;
@@ -84,10 +86,12 @@ public record FeedDefinition(
                 .primaryKey(dataset.primaryKey.toArray(String[]::new))
                 .filter(dataset.filters.toArray(String[]::new))
                 .partitions(dataset.partitions)
-                .mergePolicy(dataset.mergePolicy);
+                .mergePolicy(dataset.mergePolicy)
+                .components(ComponentOptions.primary().withPages(dataset.pages));
         dataset.type.fields().forEach(spec::field);
         for (IndexPart index : dataset.indexes) {
-            spec.index(IndexSpec.btree(index.name, index.on.toArray(String[]::new)));
+            spec.index(IndexSpec.btree(index.name, index.on.toArray(String[]::new))
+                    .withPages(index.pages));
         }
         return spec;
     }
@@ -131,6 +135,7 @@ public record FeedDefinition(
      *
      * @param type the declared fields
      * @param filters the fields that components keep their least and greatest value of
+     * @param pages how the primary's components keep their pages
      */
     public record DatasetPart(
             String name,
@@ -139,6 +144,7 @@ public record FeedDefinition(
             List<String> filters,
             int partitions,
             MergePolicySpec mergePolicy,
+            PageOptions pages,
             List<IndexPart> indexes) {
         public DatasetPart {
             primaryKey = List.copyOf(primaryKey);
@@ -148,7 +154,7 @@ public record FeedDefinition(
     }
 
     /** A B+-tree index over declared fields. */
-    public record IndexPart(String name, List<String> on) {
+    public record IndexPart(String name, List<String> on, PageOptions pages) {
         public IndexPart {
             on = List.copyOf(on);
         }

@@ -7,6 +7,8 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.log.Durability;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.FeedDefinition.Mode;
+import io.turbidite.lsm.component.Compression;
+import io.turbidite.lsm.component.PageOptions;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,8 +70,10 @@ class FeedDefinitionTest {
                 .hasToString("prefix(mergeableBytesMax=1GiB, toleranceCount=7)");
         assertThat(definition.dataset().indexes())
                 .containsExactly(
-                        new FeedDefinition.IndexPart("by_tail", List.of("tailnum")),
-                        new FeedDefinition.IndexPart("by_two", List.of("tailnum", "on")));
+                        new FeedDefinition.IndexPart(
+                                "by_tail", List.of("tailnum"), PageOptions.standard()),
+                        new FeedDefinition.IndexPart(
+                                "by_two", List.of("tailnum", "on"), PageOptions.standard()));
         assertThat(definition.source().resolved()).isEqualTo(Path.of("/defs/data/flights.csv.gz"));
         assertThat(definition.format()).isInstanceOf(FormatPart.Csv.class);
         assertThat(definition.transforms()).hasSize(1);
@@ -78,6 +82,29 @@ class FeedDefinitionTest {
         assertThat(definition.storeOptions().cacheBytes()).isEqualTo(64 << 20);
         assertThat(definition.origin().line("dataset.indexes[1].on")).isEqualTo(17);
         assertThat(definition.origin().line("dataset.filter.deeper")).isEqualTo(11);
+    }
+
+    @Test
+    void anIndexKeepsItsPagesAsItsDatasetUnlessItSaysOtherwise() {
+        FeedDefinition definition = parse("""
+                feed: f
+                dataset:
+                  name: D
+                  type: { id: int64, a: string, b: string }
+                  primaryKey: [id]
+                  compression: zstd
+                  pageBytes: 64KiB
+                  indexes:
+                    - { name: by_a, kind: btree, on: a }
+                    - { name: by_b, kind: btree, on: b, compression: lz4, pageBytes: 4KiB }
+                source: { kind: file, path: /abs/dir }
+                parser: { kind: json }
+                """);
+        PageOptions zstd = new PageOptions(64 << 10, Compression.ZSTD);
+        assertThat(definition.dataset().pages()).isEqualTo(zstd);
+        assertThat(definition.dataset().indexes())
+                .extracting(FeedDefinition.IndexPart::pages)
+                .containsExactly(zstd, new PageOptions(4 << 10, Compression.LZ4));
     }
 
     @Test
@@ -102,6 +129,8 @@ class FeedDefinitionTest {
             value = {
                 // what is replaced | by what | the line and key | a part of the message
                 "feed: flights | feeed: flights | f.yaml:1: feeed | is an unknown key; keys here are feed, dataset",
+                "name: Flights | compression: gzip | f.yaml:3: dataset.compression | none, lz4, zstd",
+                "name: Flights | pageBytes: 1KiB | f.yaml:3: dataset.pageBytes | 4096 to 131072 are possible",
                 "feed: flights | feed: 12 | f.yaml:1: feed | must be text, not the number 12",
                 "feed: flights | feed: | f.yaml:1: feed | has no value",
                 "feed: flights | feed: a/b | f.yaml:1: feed | must be 1 to 64 letters",

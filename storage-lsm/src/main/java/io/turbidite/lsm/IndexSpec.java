@@ -5,8 +5,11 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 
@@ -18,9 +21,14 @@ import java.util.List;
  * @param fields declared fields, in key order; at least one
  * @param unique whether two records may not have the same key; a key with a null or missing field is
  *     equal to none
+ * @param pages how its components keep their pages; null if as the dataset's
  */
 public record IndexSpec(
-        String name, IndexDescription.Kind kind, List<String> fields, boolean unique) {
+        String name,
+        IndexDescription.Kind kind,
+        List<String> fields,
+        boolean unique,
+        @Nullable PageOptions pages) {
     public IndexSpec {
         Limits.checkName("index", name);
         if (name.equals(IndexSchema.PRIMARY_NAME)) {
@@ -39,12 +47,17 @@ public record IndexSpec(
 
     /** A B+-tree over one or more fields. */
     public static IndexSpec btree(String name, String... fields) {
-        return new IndexSpec(name, IndexDescription.Kind.BTREE, List.of(fields), false);
+        return new IndexSpec(name, IndexDescription.Kind.BTREE, List.of(fields), false, null);
     }
 
     /** The same, but two records may not have the same key. */
     public IndexSpec asUnique() {
-        return new IndexSpec(name, kind, fields, true);
+        return new IndexSpec(name, kind, fields, true, pages);
+    }
+
+    /** The same with pages of its own kind, whatever the dataset's are. */
+    public IndexSpec withPages(PageOptions options) {
+        return new IndexSpec(name, kind, fields, unique, options);
     }
 
     /** What the engine makes of it for a dataset. */
@@ -54,8 +67,11 @@ public record IndexSpec(
             int id,
             Maintenance maintenance,
             IndexSchema.State state) {
+        if (pages != null) {
+            pages.compression().requireAvailable();
+        }
         String use = "dataset %s: index %s".formatted(dataset, name);
         return new IndexSchema(
-                id, name, kind, KeySpec.of(type, fields, use), maintenance, unique, state);
+                id, name, kind, KeySpec.of(type, fields, use), maintenance, unique, pages, state);
     }
 }

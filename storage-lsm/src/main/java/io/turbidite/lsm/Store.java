@@ -159,6 +159,7 @@ public final class Store implements AutoCloseable {
 
     private static DatasetSchema resolve(DatasetSpec spec, int id) {
         RecordType type = spec.type();
+        spec.components().compression().requireAvailable();
         String use = "dataset " + spec.name();
         KeySpec primaryKey = KeySpec.of(type, spec.primaryKey(), use + ": primary key");
         List<KeySpec> filter = new ArrayList<>();

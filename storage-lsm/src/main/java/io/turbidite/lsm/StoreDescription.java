@@ -3,7 +3,9 @@ package io.turbidite.lsm;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.lsm.component.ComponentFilter;
+import io.turbidite.lsm.component.ComponentSpace;
 import io.turbidite.lsm.component.DiskComponent;
+import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -61,18 +63,21 @@ public record StoreDescription(
     /**
      * An index of a partition; the first is the primary.
      *
+     * @param pages how new components keep their pages
      * @param state {@code ready}, {@code building} or {@code disabled}
      */
     public record IndexDescription(
             String name,
             List<String> fields,
             boolean unique,
+            PageOptions pages,
             String state,
             List<ComponentDescription> components) {}
 
     /**
      * A disk component, newest first.
      *
+     * @param space where the bytes are
      * @param filters for each filter field its smallest and largest value
      */
     public record ComponentDescription(
@@ -82,6 +87,7 @@ public record StoreDescription(
             long bytes,
             long entries,
             long antimatter,
+            ComponentSpace space,
             List<FilterDescription> filters) {}
 
     /**
@@ -131,6 +137,7 @@ public record StoreDescription(
                         schema.treeName(tree),
                         key.fields(),
                         index == null || index.unique(),
+                        schema.pages(tree),
                         state,
                         components));
             }
@@ -140,6 +147,7 @@ public record StoreDescription(
                             index.name(),
                             index.key().fields(),
                             index.unique(),
+                            schema.pages(index.id()),
                             index.state().label(),
                             List.of()));
                 }
@@ -177,6 +185,7 @@ public record StoreDescription(
                 handle.state().bytes(),
                 component.entryCount(),
                 component.antimatterCount(),
+                component.space(),
                 filters);
     }
 

@@ -67,6 +67,8 @@ final class Inspection {
         return Json.line()
                 .put("name", index.name())
                 .put("on", index.fields())
+                .put("pageBytes", index.pages().pageBytes())
+                .put("compression", index.pages().compression().label())
                 .put(
                         "components",
                         index.components().stream().map(Inspection::toMap).toList())

@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  * offset bytes field
  *      0     4 checksum       masked CRC32C of everything behind it, payload included
  *      4     1 kind           1 record leaf, 2 key leaf, 3 record interior, 4 key interior, 5 Bloom
- *      5     1 compression    0 none, 1 LZ4
+ *      5     1 compression    0 none, 1 LZ4, 2 Zstandard
  *      6     2 zero
  *      8     4 payloadBytes   behind this header
  *     12     4 rawBytes       of the payload once decompressed
@@ -123,14 +123,12 @@ final class Block {
                 || source.get(Bytes.I32, offset + MORE_ZERO_OFFSET) != 0) {
             throw expected.damaged(ZERO_OFFSET, "padding", "0", "something else");
         }
-        int compression = source.get(Bytes.U8, offset + COMPRESSION_OFFSET);
-        return switch (compression) {
-            case 0 -> Compression.NONE;
-            case 1 -> Compression.LZ4;
-            default ->
-                throw expected.damaged(
-                        COMPRESSION_OFFSET, "compression", "0 or 1", hex(compression));
-        };
+        int code = source.get(Bytes.U8, offset + COMPRESSION_OFFSET);
+        Compression compression = Compression.ofCode(code);
+        if (compression == null) {
+            throw expected.damaged(COMPRESSION_OFFSET, "compression", "0 to 2", hex(code));
+        }
+        return compression;
     }
 
     private static String hex(int value) {

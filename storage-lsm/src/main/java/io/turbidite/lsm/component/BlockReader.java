@@ -97,10 +97,11 @@ final class BlockReader {
         } else {
             MemorySegment.copy(block, 0, target, 0, Block.HEADER_BYTES);
             if (block == target
-                    || !Lz4.decompress(
+                    || !compression.decompress(
                             block.asSlice(Block.HEADER_BYTES),
                             target.asSlice(Block.HEADER_BYTES))) {
-                throw expected.malformed("not LZ4 of that many bytes");
+                throw expected.malformed(
+                        "not %s of that many bytes".formatted(compression.label()));
             }
         }
         String problem = fences.problemOfPage(expected.number(), target);

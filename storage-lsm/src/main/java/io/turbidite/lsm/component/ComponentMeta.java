@@ -125,13 +125,15 @@ record ComponentMeta(
     private static ComponentOptions decodeOptions(MetaReader reader) {
         int pageBytes = reader.i32("page size");
         reader.require(
-                pageBytes >= ComponentOptions.PAGE_BYTES_MIN
-                        && pageBytes <= ComponentOptions.PAGE_BYTES_MAX,
+                pageBytes >= PageOptions.PAGE_BYTES_MIN && pageBytes <= PageOptions.PAGE_BYTES_MAX,
                 "page size",
                 "a possible one",
                 pageBytes);
-        int compression = reader.u8("compression");
-        reader.require(compression <= 1, "compression", "0 or 1", compression);
+        int code = reader.u8("compression");
+        Compression compression = Compression.ofCode(code);
+        if (compression == null) {
+            throw reader.wrong("compression", "0 to 2", code);
+        }
         boolean bloom = reader.flag("Bloom filter flag");
         boolean keyTree = reader.flag("key tree flag");
         long rateBits = reader.i64("Bloom rate");
@@ -141,12 +143,7 @@ record ComponentMeta(
                 "Bloom rate",
                 "a possible one",
                 rateBits);
-        return new ComponentOptions(
-                pageBytes,
-                compression == 0 ? Compression.NONE : Compression.LZ4,
-                bloom,
-                rate,
-                keyTree);
+        return new ComponentOptions(new PageOptions(pageBytes, compression), bloom, rate, keyTree);
     }
 
     private static Section decodeSection(MetaReader reader) {

@@ -70,6 +70,7 @@ public final class DiskComponent implements AutoCloseable {
         this.meta = readMeta(file, bytes, expected);
         this.blocks = new BlockReader(file, expected.fileId());
         checkSections();
+        meta.options().compression().requireAvailable();
         // 2. what stays in memory
         Fences recordFences = readFences(Kind.RECORD_INTERIOR, meta.sections().recordInterior());
         Fences keyFences = meta.options().keyTree()
@@ -162,6 +163,24 @@ public final class DiskComponent implements AutoCloseable {
             resident += keys.fences().byteSize();
         }
         return bloom == null ? resident : resident + bloom.byteSize();
+    }
+
+    /** Where the bytes of the file are. */
+    public ComponentSpace space() {
+        ComponentMeta.Sections sections = meta.sections();
+        return new ComponentSpace(
+                blockBytes(records.fences()),
+                keys == null ? 0 : blockBytes(keys.fences()),
+                sections.recordInterior().bytes() + sections.keyInterior().bytes(),
+                sections.bloom().bytes());
+    }
+
+    private static long blockBytes(Fences fences) {
+        long sum = 0;
+        for (int page = 0; page < fences.pageCount(); page++) {
+            sum += fences.blockBytes(page);
+        }
+        return sum;
     }
 
     /** When the oldest operation in it happened, microseconds since 1970. */

@@ -73,9 +73,12 @@ final class MetaReader {
 
     void require(boolean condition, String what, String expected, long found) {
         if (!condition) {
-            throw new CorruptionException(
-                    file, fileOffset + at, what, expected, Long.toString(found));
+            throw wrong(what, expected, found);
         }
+    }
+
+    CorruptionException wrong(String what, String expected, long found) {
+        return new CorruptionException(file, fileOffset + at, what, expected, Long.toString(found));
     }
 
     private long advance(int byteCount, String what) {

@@ -92,10 +92,10 @@ final class TreeWriter {
         // less than an eighth saved is not worth decompressing for
         int compressedMax = rawBytes - rawBytes / 8;
         MemorySegment buffer = blocks.buffer();
-        int compressed = Lz4.compress(
+        int compressed = compression.compress(
                 page, Block.HEADER_BYTES, rawBytes, buffer.asSlice(target, compressedMax));
         if (compressed > 0) {
-            return blocks.seal(leafKind, number, Compression.LZ4, compressed, rawBytes);
+            return blocks.seal(leafKind, number, compression, compressed, rawBytes);
         }
         MemorySegment.copy(page, Block.HEADER_BYTES, buffer, target, rawBytes);
         return blocks.seal(leafKind, number, Compression.NONE, rawBytes, rawBytes);

@@ -33,7 +33,11 @@ public record MergeDebt(int componentCount, long bytes) {
                     sum,
                     inputs.getLast().minTimestamp(),
                     inputs.getFirst().maxTimestamp(),
-                    1 + inputs.stream().mapToInt(ComponentSize::generation).max().orElseThrow(),
+                    1
+                            + inputs.stream()
+                                    .mapToInt(ComponentSize::generation)
+                                    .max()
+                                    .orElseThrow(),
                     false);
             bytes += sum;
             inputs.clear();

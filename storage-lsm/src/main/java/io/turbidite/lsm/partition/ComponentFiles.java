@@ -103,7 +103,7 @@ final class ComponentFiles {
 
     /** How a tree's components look; only the primary has a Bloom filter and a key tree. */
     static ComponentOptions options(DatasetSchema schema, int tree) {
-        ComponentOptions options = schema.components();
+        ComponentOptions options = schema.components().withPages(schema.pages(tree));
         return tree == 0 ? options : options.withBloom(false).withKeyTree(false);
     }
 

@@ -292,12 +292,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
             writer.finish(
                     new ComponentId(minTimestamp, maxTimestamp), filter, minMicros, maxMicros);
             return ComponentFiles.openMerged(
-                    substrate,
-                    schema,
-                    partition.number(),
-                    tree.id,
-                    fileId,
-                    tree.newestFirst);
+                    substrate, schema, partition.number(), tree.id, fileId, tree.newestFirst);
         }
 
         @Override

@@ -298,9 +298,7 @@ final class MergeWork implements AutoCloseable {
     }
 
     private static List<ComponentSize> unmarked(List<ComponentHandle> newestFirst) {
-        return newestFirst.stream()
-                .map(handle -> MergePlan.size(handle, false))
-                .toList();
+        return newestFirst.stream().map(handle -> MergePlan.size(handle, false)).toList();
     }
 
     private void startRequested() {

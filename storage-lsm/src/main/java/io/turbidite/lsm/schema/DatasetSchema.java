@@ -6,6 +6,7 @@ import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.component.ComponentOptions;
+import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 
 import org.jspecify.annotations.Nullable;
@@ -122,6 +123,12 @@ public record DatasetSchema(
                 maintenance,
                 mergePolicy,
                 components);
+    }
+
+    /** How the components of a tree keep their pages. */
+    public PageOptions pages(int tree) {
+        IndexSchema index = index(tree);
+        return index == null || index.pages() == null ? components.pages() : index.pages();
     }
 
     /** The filter fields' names. */

@@ -2,6 +2,9 @@ package io.turbidite.lsm.schema;
 
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.lsm.component.PageOptions;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * A secondary index of a dataset, resolved. <em>Immutable.</em>
@@ -11,6 +14,7 @@ import io.turbidite.core.scan.IndexDescription;
  * @param key the indexed fields; an entry's key is theirs, then the primary key
  * @param maintenance how it follows updates
  * @param unique whether two records may not have the same key; null and missing never collide
+ * @param pages how its components keep their pages; null if as the dataset's
  */
 public record IndexSchema(
         int id,
@@ -19,6 +23,7 @@ public record IndexSchema(
         KeySpec key,
         Maintenance maintenance,
         boolean unique,
+        @Nullable PageOptions pages,
         State state) {
     /** The id of every partition's primary index. */
     public static final int PRIMARY_ID = 0;
@@ -43,12 +48,12 @@ public record IndexSchema(
 
     /** The same in another state. */
     public IndexSchema withState(State newState) {
-        return new IndexSchema(id, name, kind, key, maintenance, unique, newState);
+        return new IndexSchema(id, name, kind, key, maintenance, unique, pages, newState);
     }
 
     /** The same with other trees. */
     public IndexSchema withId(int newId) {
-        return new IndexSchema(newId, name, kind, key, maintenance, unique, state);
+        return new IndexSchema(newId, name, kind, key, maintenance, unique, pages, state);
     }
 
     public boolean isReady() {

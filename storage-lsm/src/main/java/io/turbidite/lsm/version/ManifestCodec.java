@@ -6,6 +6,7 @@ import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.Compression;
+import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexCatalog;
@@ -27,7 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The payload of the manifest file, version 3. All integers big-endian, strings as {@link
+ * The payload of the manifest file, version 4. All integers big-endian, strings as {@link
  * DataOutputStream#writeUTF}, lists as a 32-bit count and the elements. It is read only after its
  * checksum was found right, so a count can be believed.
  *
@@ -36,7 +37,8 @@ import java.util.List;
  * dataset   := id i32, version i32, name str, field*, partitions i32, primaryKey str*, filterField str*,
  *              nextIndexId i32, index*, maintenance str, policy str, options, partition*
  * field     := name str, type str
- * index     := id i32, name str, kind str, field str*, maintenance str, unique bool, disabled bool
+ * index     := id i32, name str, kind str, field str*, maintenance str, unique bool, disabled bool,
+ *              ownPages bool, [pageBytes i32, compression str]
  * options   := pageBytes i32, compression str, bloom bool, bloomFalsePositiveRate f64, keyTree bool
  * partition := flushedTimestamp i64, tree*        tree := indexId i32, component*
  * component := fileId i64, minTimestamp i64, maxTimestamp i64, bytes i64, generation i32
@@ -119,15 +121,29 @@ final class ManifestCodec {
             out.writeUTF(index.maintenance().label());
             out.writeBoolean(index.unique());
             out.writeBoolean(index.state() == State.DISABLED);
+            PageOptions pages = index.pages();
+            out.writeBoolean(pages != null);
+            if (pages != null) {
+                writePages(out, pages);
+            }
         }
         out.writeUTF(schema.maintenance().label());
         out.writeUTF(schema.mergePolicy().toString());
         ComponentOptions options = schema.components();
-        out.writeInt(options.pageBytes());
-        out.writeUTF(options.compression().name());
+        writePages(out, options.pages());
         out.writeBoolean(options.bloom());
         out.writeDouble(options.bloomFalsePositiveRate());
         out.writeBoolean(options.keyTree());
+    }
+
+    private static void writePages(DataOutputStream out, PageOptions pages) throws IOException {
+        out.writeInt(pages.pageBytes());
+        out.writeUTF(pages.compression().label());
+    }
+
+    private static PageOptions readPages(DataInputStream in) throws IOException {
+        int pageBytes = in.readInt();
+        return new PageOptions(pageBytes, Compression.ofLabel(in.readUTF()));
     }
 
     private static DatasetSchema readSchema(DataInputStream in) throws IOException {
@@ -156,13 +172,11 @@ final class ManifestCodec {
         IndexCatalog catalog = IndexCatalog.of(name, indexes, nextIndexId);
         Maintenance maintenance = Maintenance.ofLabel(in.readUTF());
         MergePolicySpec policy = MergePolicySpec.parse(in.readUTF());
-        int pageBytes = in.readInt();
-        Compression compression = Compression.valueOf(in.readUTF());
+        PageOptions pages = readPages(in);
         boolean bloom = in.readBoolean();
         double falsePositiveRate = in.readDouble();
         boolean keyTree = in.readBoolean();
-        ComponentOptions options =
-                new ComponentOptions(pageBytes, compression, bloom, falsePositiveRate, keyTree);
+        ComponentOptions options = new ComponentOptions(pages, bloom, falsePositiveRate, keyTree);
         return new DatasetSchema(
                 id,
                 version,
@@ -185,7 +199,8 @@ final class ManifestCodec {
         Maintenance maintenance = Maintenance.ofLabel(in.readUTF());
         boolean unique = in.readBoolean();
         State state = in.readBoolean() ? State.DISABLED : State.READY;
-        return new IndexSchema(id, name, kind, key, maintenance, unique, state);
+        PageOptions pages = in.readBoolean() ? readPages(in) : null;
+        return new IndexSchema(id, name, kind, key, maintenance, unique, pages, state);
     }
 
     private static void writePartition(DataOutputStream out, PartitionState partition)

@@ -73,11 +73,18 @@ class DiskComponentModelTest {
 
     private static ComponentOptions options(SplittableRandom random) {
         return new ComponentOptions(
-                4096 << random.nextInt(6),
-                random.nextBoolean() ? Compression.LZ4 : Compression.NONE,
+                new PageOptions(4096 << random.nextInt(6), compression(random)),
                 random.nextInt(3) > 0,
                 0.01,
                 random.nextBoolean());
+    }
+
+    private static Compression compression(SplittableRandom random) {
+        return switch (random.nextInt(3)) {
+            case 0 -> Compression.NONE;
+            case 1 -> Compression.LZ4;
+            default -> Compression.ZSTD;
+        };
     }
 
     private static void check(SplittableRandom random, Entries entries, ComponentOptions options) {

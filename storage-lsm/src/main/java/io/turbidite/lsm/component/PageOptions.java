@@ -1,0 +1,42 @@
+package io.turbidite.lsm.component;
+
+import io.turbidite.core.InvalidRequestException;
+
+/**
+ * How the leaf pages of an index are laid out and stored. <em>Immutable.</em>
+ *
+ * @param pageBytes most bytes of a leaf page, 4 KiB to 128 KiB; only a page of one entry may be longer
+ * @param compression of leaf pages
+ */
+public record PageOptions(int pageBytes, Compression compression) {
+    public static final int PAGE_BYTES_MIN = 4 << 10;
+    public static final int PAGE_BYTES_MAX = 128 << 10;
+
+    /** 32 KiB holds about 64 records of 500 bytes and divides the interior by 700. */
+    public static final int PAGE_BYTES_DEFAULT = 32 << 10;
+
+    public PageOptions {
+        if (pageBytes < PAGE_BYTES_MIN || pageBytes > PAGE_BYTES_MAX) {
+            throw new InvalidRequestException("page of %d bytes; %d to %d are possible"
+                    .formatted(pageBytes, PAGE_BYTES_MIN, PAGE_BYTES_MAX));
+        }
+    }
+
+    /** 32 KiB, not compressed. */
+    public static PageOptions standard() {
+        return new PageOptions(PAGE_BYTES_DEFAULT, Compression.NONE);
+    }
+
+    public PageOptions withPageBytes(int value) {
+        return new PageOptions(value, compression);
+    }
+
+    public PageOptions withCompression(Compression value) {
+        return new PageOptions(pageBytes, value);
+    }
+
+    @Override
+    public String toString() {
+        return "%d bytes, %s".formatted(pageBytes, compression.label());
+    }
+}
