@@ -51,7 +51,7 @@ public final class ParseBenchmark {
         ParseBenchmark benchmark = new ParseBenchmark(workload, Path.of(args[1]));
         Map<String, Round> ways = new LinkedHashMap<>();
         for (ScanMode mode : ScanMode.values()) {
-            if (mode != ScanMode.VECTOR || ScanMode.best() == ScanMode.VECTOR) {
+            if (mode.isAvailable()) {
                 PropertyExtractor extractor = benchmark.psfs.newExtractor(mode);
                 ways.put(mode.name(), () -> benchmark.extractAll(extractor));
             }

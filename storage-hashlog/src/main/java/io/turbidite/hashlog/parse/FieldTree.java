@@ -38,6 +38,8 @@ final class FieldTree {
     final long[] nameWord;
     /** Which of the eight bytes count. */
     final long[] nameMask;
+    /** The last bytes of a name of eight or more and its closing quote, eight of them. */
+    final long[] nameTail;
     /** The index, of nodes reached by one. */
     final int[] elementIndex;
     /** How many fields end at a node or below it. */
@@ -81,6 +83,7 @@ final class FieldTree {
         names = new byte[count][];
         nameWord = new long[count];
         nameMask = new long[count];
+        nameTail = new long[count];
         elementIndex = new int[count];
         fieldCount = new int[count];
         nodeOfField = new int[paths.size()];
@@ -122,10 +125,19 @@ final class FieldTree {
                     nameWord[n] |= (long) value << (8 * i);
                 }
                 nameMask[n] = -1L >>> (64 - 8 * bytes);
+                nameTail[n] = tail(names[n]);
             }
         } else if (node.step instanceof FieldPath.Element(int index)) {
             elementIndex[n] = index;
         }
+    }
+
+    private static long tail(byte[] name) {
+        long tail = (long) '"' << 56;
+        for (int i = 0; i < 7 && i < name.length; i++) {
+            tail |= (name[name.length - 1 - i] & 0xFFL) << (48 - 8 * i);
+        }
+        return tail;
     }
 
     int nodeCount() {

@@ -74,6 +74,9 @@ public final class FieldValues {
 
     /** The value as text, for people and cold paths; of what is missing, the empty string. */
     public String text(int field) {
+        if (kinds[field] == ValueKind.INTEGER.code) {
+            return Long.toString(integers[field]);
+        }
         return kinds[field] <= 0
                 ? ""
                 : new String(bytes(field), offset(field), byteCount(field), StandardCharsets.UTF_8);

@@ -2,14 +2,14 @@ package io.turbidite.hashlog.parse;
 
 /** Reads one number of JSON's grammar. <em>Confined to one thread.</em> */
 final class JsonNumber {
-    private final StructuralIndex index;
+    private final RecordBytes record;
 
     private int end;
     private boolean integer;
     private long value;
 
-    JsonNumber(StructuralIndex index) {
-        this.index = index;
+    JsonNumber(RecordBytes record) {
+        this.record = record;
     }
 
     /** Where the number ends, or what is wrong stands. */
@@ -27,26 +27,23 @@ final class JsonNumber {
         return value;
     }
 
-    /**
-     * Reads the number that starts at {@code start} of the record; false if it is none or goes over into
-     * something else.
-     */
+    /** Reads the longest number that starts at {@code start} of the record; false if there is none. */
     boolean read(int start) {
-        boolean negative = index.byteAt(start) == '-';
+        boolean negative = record.at(start) == '-';
         int first = negative ? start + 1 : start;
         int position = first;
         long sum = 0;
-        int c = index.byteAt(position);
+        int c = record.at(position);
         while (c >= '0' && c <= '9') {
             sum = sum * 10 + (c - '0');
-            c = index.byteAt(++position);
+            c = record.at(++position);
         }
         int digits = position - first;
         end = position;
         if (digits == 0) {
             return false;
         }
-        if (digits > 1 && index.byteAt(first) == '0') {
+        if (digits > 1 && record.at(first) == '0') {
             end = first + 1;
             return false;
         }
@@ -59,17 +56,17 @@ final class JsonNumber {
             return false;
         }
         integer &= fits;
-        return isDelimiter(index.byteAt(end));
+        return true;
     }
 
     /** The fraction and the exponent at {@code start}. */
     private boolean fraction(int start) {
         end = start;
-        if (index.byteAt(end) == '.' && !digits(end + 1)) {
+        if (record.at(end) == '.' && !digits(end + 1)) {
             return false;
         }
-        if ((index.byteAt(end) | 0x20) == 'e') {
-            int sign = index.byteAt(end + 1);
+        if ((record.at(end) | 0x20) == 'e') {
+            int sign = record.at(end + 1);
             return digits(sign == '+' || sign == '-' ? end + 2 : end + 1);
         }
         return true;
@@ -77,16 +74,9 @@ final class JsonNumber {
 
     private boolean digits(int start) {
         end = start;
-        while (index.byteAt(end) >= '0' && index.byteAt(end) <= '9') {
+        while (record.at(end) >= '0' && record.at(end) <= '9') {
             end++;
         }
         return end > start;
-    }
-
-    private static boolean isDelimiter(int c) {
-        return switch (c) {
-            case -1, ' ', '\n', '\r', '\t', ',', '}', ']' -> true;
-            default -> false;
-        };
     }
 }

@@ -23,6 +23,7 @@ final class JsonParser implements RecordParser {
     private static final int UNWANTED = FieldTree.NO_NODE;
 
     private final FieldTree tree;
+    private final RecordBytes record = new RecordBytes();
     private final StructuralIndex index;
     private final JsonText text = new JsonText();
     private final JsonNumber number;
@@ -34,6 +35,9 @@ final class JsonParser implements RecordParser {
     /** The index of the next element in an array, -1 in an object. */
     private final int[] elements = new int[FieldPath.STEP_COUNT_MAX + 1];
 
+    /** By node, the child that is likely to come next. */
+    private final int[] expected;
+
     private int depth;
     private int length;
     private final FieldValues values;
@@ -43,9 +47,10 @@ final class JsonParser implements RecordParser {
 
     JsonParser(FieldTree tree, BlockMasks masks, FieldValues values) {
         this.tree = tree;
-        this.index = new StructuralIndex(masks);
-        this.number = new JsonNumber(index);
+        this.index = new StructuralIndex(masks, record);
+        this.number = new JsonNumber(record);
         this.values = values;
+        this.expected = tree.firstName.clone();
     }
 
     @Override
@@ -56,13 +61,14 @@ final class JsonParser implements RecordParser {
     @Override
     public boolean parse(MemorySegment segment, long offset, int recordBytes) {
         length = recordBytes;
-        index.start(segment, offset, recordBytes);
-        values.begin(index.bytes(), recordBytes);
+        record.start(segment, offset, recordBytes);
+        index.start();
+        values.begin(record.array(), recordBytes);
         if (values.isDone()) {
             return true;
         }
         int start = skipSpace(0);
-        if (index.byteAt(start) != '{') {
+        if (record.at(start) != '{') {
             refuse(Rejection.Kind.NOT_AN_OBJECT, start);
             return false;
         }
@@ -81,7 +87,7 @@ final class JsonParser implements RecordParser {
         starts[depth] = start;
         elements[depth] = element;
         int inside = skipSpace(start + 1);
-        return index.byteAt(inside) == (element < 0 ? '}' : ']') ? leave(inside) : inside;
+        return record.at(inside) == (element < 0 ? '}' : ']') ? leave(inside) : inside;
     }
 
     /** One member or element, and what separates it from the next, which starts where it says. */
@@ -92,7 +98,7 @@ final class JsonParser implements RecordParser {
         if (elements[depth] >= 0) {
             child = childAt(node, elements[depth]++);
         } else {
-            if (index.byteAt(position) != '"') {
+            if (record.at(position) != '"') {
                 return refuse(Rejection.Kind.EXPECTED_NAME, position);
             }
             child = childNamed(node, position + 1);
@@ -106,7 +112,7 @@ final class JsonParser implements RecordParser {
         }
         if (elements[depth] < 0) {
             int colon = skipSpace(value);
-            if (index.byteAt(colon) != ':') {
+            if (record.at(colon) != ':') {
                 return refuse(Rejection.Kind.EXPECTED_COLON, colon);
             }
             value = skipSpace(colon + 1);
@@ -117,7 +123,7 @@ final class JsonParser implements RecordParser {
     /** Jumps over what lies between {@code position}, outside of a string or at its start, and its end. */
     private int skipMember(int position) {
         int separator = index.nextSeparator(position);
-        if (separator >= 0 && isOpening(index.byteAt(separator))) {
+        if (separator >= 0 && isOpening(record.at(separator))) {
             int end = index.closingBracket(separator + 1);
             separator = end < 0 ? end : index.nextSeparator(end + 1);
         }
@@ -135,7 +141,7 @@ final class JsonParser implements RecordParser {
 
     /** Goes on at what should be a comma or the closing bracket of the container. */
     private int separate(int separator) {
-        int c = index.byteAt(separator);
+        int c = record.at(separator);
         if (c == ',') {
             int node = nodes[depth];
             if (values.isSettledBelow(node)) {
@@ -153,7 +159,7 @@ final class JsonParser implements RecordParser {
     /** Closes the innermost container with the bracket at {@code end}, and any that end with it. */
     private int leave(int end) {
         boolean array = elements[depth] >= 0;
-        if (index.byteAt(end) != (array ? ']' : '}')) {
+        if (record.at(end) != (array ? ']' : '}')) {
             return refuse(Rejection.Kind.WRONG_BRACKET, end);
         }
         int node = nodes[depth];
@@ -178,7 +184,7 @@ final class JsonParser implements RecordParser {
     private int value(int child, int start) {
         int field = tree.field[child];
         int end;
-        switch (index.byteAt(start)) {
+        switch (record.at(start)) {
             case '"' -> end = string(field, start + 1);
             case '{' -> {
                 if (tree.hasNames(child)) {
@@ -211,7 +217,7 @@ final class JsonParser implements RecordParser {
 
     private int literal(int field, ValueKind kind, byte[] spelling, int start) {
         for (int i = 1; i < spelling.length; i++) {
-            if (index.byteAt(start + i) != spelling[i]) {
+            if (record.at(start + i) != spelling[i]) {
                 return refuse(Rejection.Kind.BAD_LITERAL, start + i);
             }
         }
@@ -222,11 +228,11 @@ final class JsonParser implements RecordParser {
     }
 
     private int number(int field, int start) {
-        int c = index.byteAt(start);
+        int c = record.at(start);
         if (c != '-' && (c < '0' || c > '9')) {
             return refuse(Rejection.Kind.EXPECTED_VALUE, start);
         }
-        if (!number.read(start)) {
+        if (!number.read(start) || !endsValue(record.at(number.end()))) {
             return refuse(Rejection.Kind.BAD_NUMBER, number.end());
         }
         if (field >= 0) {
@@ -237,6 +243,13 @@ final class JsonParser implements RecordParser {
             }
         }
         return number.end();
+    }
+
+    private static boolean endsValue(int c) {
+        return switch (c) {
+            case -1, ' ', '\n', '\r', '\t', ',', '}', ']' -> true;
+            default -> false;
+        };
     }
 
     private int string(int field, int start) {
@@ -253,7 +266,7 @@ final class JsonParser implements RecordParser {
     private boolean text(int field, int start, int end) {
         int byteCount = end - start;
         if (!index.escaped()) {
-            if (!text.check(index.bytes(), start, byteCount)) {
+            if (!text.check(record.array(), start, byteCount)) {
                 return false;
             }
             values.found(field, ValueKind.TEXT, start, byteCount);
@@ -261,7 +274,7 @@ final class JsonParser implements RecordParser {
         }
         ByteBuilder decoded = values.decoded();
         int before = decoded.length();
-        if (!text.decode(index.bytes(), start, byteCount, decoded)) {
+        if (!text.decode(record.array(), start, byteCount, decoded)) {
             return false;
         }
         values.found(field, ValueKind.DECODED_TEXT, before, decoded.length() - before);
@@ -273,7 +286,7 @@ final class JsonParser implements RecordParser {
         if (end < 0) {
             return refuse(Rejection.Kind.TRUNCATED, length);
         }
-        if (index.byteAt(end) != (kind == ValueKind.OBJECT ? '}' : ']')) {
+        if (record.at(end) != (kind == ValueKind.OBJECT ? '}' : ']')) {
             return refuse(Rejection.Kind.WRONG_BRACKET, end);
         }
         if (field >= 0) {
@@ -297,25 +310,28 @@ final class JsonParser implements RecordParser {
      * one that is not wanted costs no search for its end.
      */
     private int childNamed(int node, int start) {
-        long word = index.wordAt(start);
+        long word = record.wordAt(start);
         if (hasBackslash(word)) {
             return childSpelt(node, start);
         }
+        int first = tree.firstName[node];
         int end = tree.firstElement[node];
-        for (int child = tree.firstName[node]; child < end; child++) {
+        // the one after the one before: records of one source tend to have one order
+        int child = expected[node];
+        for (int i = first; i < end; i++, child++) {
+            if (child >= end) {
+                child = first;
+            }
             if (((word ^ tree.nameWord[child]) & tree.nameMask[child]) == 0) {
-                byte[] wanted = tree.names[child];
-                int i = Math.min(8, wanted.length);
-                while (i < wanted.length && index.byteAt(start + i) == (wanted[i] & 0xFF)) {
-                    i++;
-                }
-                int stop = start + i;
-                int c = index.byteAt(stop);
-                if (i == wanted.length && c == '"') {
-                    nameEnd = stop + 1;
+                int nameBytes = tree.names[child].length;
+                if (nameBytes < 8
+                        || (record.wordAt(start + nameBytes - 7) == tree.nameTail[child]
+                                && (nameBytes < 16 || middleMatches(child, start)))) {
+                    expected[node] = child + 1;
+                    nameEnd = start + nameBytes + 1;
                     return child;
                 }
-                if (c == '\\') {
+                if (hasBackslashWithin(start, nameBytes)) {
                     return childSpelt(node, start);
                 }
             }
@@ -323,6 +339,26 @@ final class JsonParser implements RecordParser {
         // inside the string still: the bitmaps know
         nameEnd = start;
         return UNWANTED;
+    }
+
+    /** Compares what lies between the first and the last eight bytes of a long name. */
+    private boolean middleMatches(int child, int start) {
+        byte[] name = tree.names[child];
+        for (int i = 8; i < name.length - 7; i++) {
+            if (record.at(start + i) != (name[i] & 0xFF)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean hasBackslashWithin(int start, int byteCount) {
+        for (int i = 0; i < byteCount; i++) {
+            if (record.at(start + i) == '\\') {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** {@link #childNamed} for a name that may have escapes. */
@@ -333,7 +369,7 @@ final class JsonParser implements RecordParser {
         }
         nameEnd = end + 1;
         name.clear();
-        if (!text.decode(index.bytes(), start, end - start, name)) {
+        if (!text.decode(record.array(), start, end - start, name)) {
             return refuse(text.problem(), start + text.problemAt());
         }
         return tree.childNamed(node, name.bytes(), name.length());
@@ -346,9 +382,9 @@ final class JsonParser implements RecordParser {
 
     private int skipSpace(int from) {
         int position = from;
-        int c = index.byteAt(position);
+        int c = record.at(position);
         while (c <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t')) {
-            c = index.byteAt(++position);
+            c = record.at(++position);
         }
         return position;
     }

@@ -1,17 +1,10 @@
 package io.turbidite.hashlog.parse;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-
 /**
  * The shape of one JSON record as bitmaps, a window of at most {@link #WINDOW_BLOCKS} blocks at a time
  * (Mison's first phase, which FISH19 §3.2 builds on; escapes and strings as in Langdale and Lemire, "Parsing
  * gigabytes of JSON per second", 2019). <em>Confined to one thread.</em> Positions are bytes from the start
  * of the record.
- *
- * <p>The record is copied to the heap as far as it is read, window by window: it has to come into the cache
- * anyway, and a byte of an array costs a fraction of one of a segment, whose owner and state are asked about
- * every time.
  *
  * <p>Invariant: questions move forward; one about a block that left the window is a bug of the caller. So a
  * parser that stops early never pays for the rest of the record, and a record of any size needs one window.
@@ -36,12 +29,7 @@ final class StructuralIndex {
     final long[] separators = new long[WINDOW_BLOCKS];
 
     private final BlockMasks masks;
-    private MemorySegment segment = MemorySegment.NULL;
-    private long base;
-    /** The record, as far as it was copied; whole blocks. */
-    private byte[] bytes = new byte[1024];
-
-    private int copied;
+    private final RecordBytes record;
     private int length;
     private int blockCount;
     private int windowStart;
@@ -54,23 +42,15 @@ final class StructuralIndex {
     /** Whether a backslash stands before the quote that {@link #closingQuote} found. */
     private boolean escaped;
 
-    StructuralIndex(BlockMasks masks) {
+    StructuralIndex(BlockMasks masks, RecordBytes record) {
         this.masks = masks;
+        this.record = record;
     }
 
-    /** Turns to the record of {@code recordBytes} at {@code offset}; nothing is read yet. */
-    void start(MemorySegment newSegment, long offset, int recordBytes) {
-        segment = newSegment;
-        base = offset;
-        length = recordBytes;
-        copied = 0;
-        if (bytes.length < recordBytes) {
-            // whole blocks, and room to grow; half a gibibyte is far above the largest page of a
-            // log
-            bytes = new byte
-                    [Math.max((recordBytes + 63) & -64, Math.min(2 * bytes.length, 1 << 29))];
-        }
-        blockCount = (recordBytes + BlockMasks.BLOCK_BYTES - 1) >>> 6;
+    /** Turns to the record that {@code record} was turned to; nothing is read yet. */
+    void start() {
+        length = record.length();
+        blockCount = (length + BlockMasks.BLOCK_BYTES - 1) >>> 6;
         windowStart = 0;
         windowEnd = 0;
         escapeCarry = 0;
@@ -179,8 +159,7 @@ final class StructuralIndex {
 
     private void readWindow() {
         int count = windowEnd - windowStart;
-        copyTo(windowEnd << 6);
-        masks.read(bytes, windowStart << 6, count, this);
+        masks.read(record.copiedTo(windowEnd << 6), windowStart << 6, count, this);
         if (windowEnd == blockCount && (length & 63) != 0) {
             // what lies after the record is none of its business
             long inside = -1L >>> -length;
@@ -235,44 +214,5 @@ final class StructuralIndex {
         long afterEven = (slash + (starts & EVEN_BITS)) & ~slash;
         long afterOdd = (slash + (starts & ~EVEN_BITS)) & ~slash;
         return first | (afterEven & ~EVEN_BITS) | (afterOdd & EVEN_BITS);
-    }
-
-    private void copyTo(int end) {
-        int until = Math.min(length, end);
-        if (until > copied) {
-            MemorySegment.copy(
-                    segment, ValueLayout.JAVA_BYTE, base + copied, bytes, copied, until - copied);
-            copied = until;
-        }
-    }
-
-    /** The byte at {@code position}, as 0..255; -1 after the end of the record. */
-    int byteAt(int position) {
-        return position < copied ? bytes[position] & 0xFF : laterByte(position);
-    }
-
-    private int laterByte(int position) {
-        if (position >= length) {
-            return -1;
-        }
-        copyTo(position + 1 + (WINDOW_BLOCKS << 6));
-        return bytes[position] & 0xFF;
-    }
-
-    /** The eight bytes at {@code position}; zeros after the end of the record. */
-    long wordAt(int position) {
-        if (position + 8 <= copied) {
-            return Words.at(bytes, position);
-        }
-        long word = 0;
-        for (int i = 0; i < 8 && position + i < length; i++) {
-            word |= (long) byteAt(position + i) << (8 * i);
-        }
-        return word;
-    }
-
-    /** The bytes of the record from index 0 on, as far as they were asked for. */
-    byte[] bytes() {
-        return bytes;
     }
 }

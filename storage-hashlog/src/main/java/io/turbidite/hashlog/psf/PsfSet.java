@@ -35,6 +35,8 @@ public final class PsfSet {
 
     /** The same, where definitions may name {@code functions}. */
     public static PsfSet empty(ParserSpec parser, PsfFunctions functions) {
+        // what the registry could not read back must not get in
+        ParserSpec.parse(parser.text());
         return new PsfSet(parser, functions, new TreeMap<>());
     }
 

@@ -132,7 +132,7 @@ class JsonCrossCheckTest {
 
     @Test
     void the_masks_of_random_blocks_are_those_of_a_byte_by_byte_look() {
-        StructuralIndex fast = new StructuralIndex(ScanMode.best().newMasks());
+        StructuralIndex fast = new StructuralIndex(ScanMode.best().newMasks(), new RecordBytes());
         byte[] bytes = new byte[64 * StructuralIndex.WINDOW_BLOCKS];
         for (int round = 0; round < 2_000; round++) {
             for (int i = 0; i < bytes.length; i++) {

@@ -3,7 +3,7 @@ package io.turbidite.hashlog.parse;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -27,7 +27,7 @@ class JsonParserTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.turbidite.hashlog.parse.Parsed#modes")
     void valid_documents_give_what_jackson_gives(ScanMode mode) {
         RecordParser parser = Parsed.json(mode, "w");
         for (String document : JsonCorpus.VALID) {
@@ -41,7 +41,7 @@ class JsonParserTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.turbidite.hashlog.parse.Parsed#modes")
     void documents_that_are_malformed_up_to_the_last_wanted_field_are_refused(ScanMode mode) {
         // the second is never there, so that the parser has to reach the end
         RecordParser parser = Parsed.json(mode, "w", "never");
@@ -59,7 +59,7 @@ class JsonParserTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.turbidite.hashlog.parse.Parsed#modes")
     void a_refusal_says_what_and_where(ScanMode mode) {
         assertThat(rejection(mode, "{\"a\":1,\"w\":01}", "w"))
                 .isEqualTo(new Rejection(Rejection.Kind.BAD_NUMBER, 12));
@@ -82,7 +82,7 @@ class JsonParserTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.turbidite.hashlog.parse.Parsed#modes")
     void bytes_that_are_not_utf8_are_refused_in_wanted_strings_alone(ScanMode mode) {
         byte[] wanted = bytes("{\"x\":\"?\",\"w\":\"ab?\"}");
         wanted[16] = (byte) 0xC3;
@@ -96,7 +96,7 @@ class JsonParserTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.turbidite.hashlog.parse.Parsed#modes")
     void nested_paths_and_elements_are_found(ScanMode mode) {
         String record =
                 "{\"actor\":{\"id\":7,\"n\":{\"x\":1}},\"commits\":[{\"sha\":\"a\"},{\"sha\":\"b\"}],\"m\":[[1,2],[3]]}";
@@ -115,7 +115,7 @@ class JsonParserTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.turbidite.hashlog.parse.Parsed#modes")
     void the_first_of_equal_names_counts(ScanMode mode) {
         assertThat(outcome(mode, "{\"a\":1,\"a\":2}", "a")).isEqualTo("INTEGER 1|");
         assertThat(outcome(mode, "{\"a\":{\"c\":1},\"a\":{\"b\":2},\"d\":3}", "a.b", "d"))
@@ -125,14 +125,14 @@ class JsonParserTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.turbidite.hashlog.parse.Parsed#modes")
     void nothing_is_read_after_the_last_wanted_field(ScanMode mode) {
         assertThat(outcome(mode, "{\"w\":1,\"x\":!!", "w")).isEqualTo("INTEGER 1|");
         assertThat(outcome(mode, "not json at all")).isEmpty();
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.turbidite.hashlog.parse.Parsed#modes")
     void names_may_hold_anything(ScanMode mode) {
         String record =
                 "{\"a.b\":1,\"x\\\"y\":2,\"tab\\there\":3,\"eight_by\":4,\"eight_bytes_and_more\":5,\"é\":6}";
@@ -151,7 +151,7 @@ class JsonParserTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.turbidite.hashlog.parse.Parsed#modes")
     void a_field_may_be_released_while_the_record_is_read(ScanMode mode) {
         FieldListener releaseTheRest = (values, field) -> values.release(1);
         RecordParser parser = new ParserSpec.Json()
@@ -163,7 +163,7 @@ class JsonParserTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("io.turbidite.hashlog.parse.Parsed#modes")
     void records_of_many_windows_are_read(ScanMode mode) {
         String filler = "\"f\":\"" + "{x\\\\\\\"".repeat(2_000) + "\",";
         String record = "{" + filler + "\"a\":[" + "[1,2],".repeat(3_000) + "0]," + filler

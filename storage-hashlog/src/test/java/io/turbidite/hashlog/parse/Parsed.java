@@ -10,6 +10,11 @@ import java.util.List;
 final class Parsed {
     private Parsed() {}
 
+    /** The modes that this JVM can run. */
+    static List<ScanMode> modes() {
+        return Arrays.stream(ScanMode.values()).filter(ScanMode::isAvailable).toList();
+    }
+
     static List<FieldPath> paths(String... paths) {
         return Arrays.stream(paths).map(FieldPath::parse).toList();
     }
