@@ -13,6 +13,7 @@ import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.LogSite;
 import io.turbidite.hashlog.log.LogStart;
+import io.turbidite.hashlog.log.SessionMark;
 import io.turbidite.hashlog.psf.PsfDefinition;
 import io.turbidite.hashlog.psf.PsfSet;
 import io.turbidite.hashlog.registry.RegisteredPsf;
@@ -225,7 +226,7 @@ public final class HashLog implements AutoCloseable {
     public IngestSession openSession(
             String name, long startSerial, RejectedRecord.Listener listener) {
         int nameBytes = name.getBytes(StandardCharsets.UTF_8).length;
-        if (nameBytes == 0 || nameBytes > 256 || startSerial < 0) {
+        if (nameBytes == 0 || nameBytes > SessionMark.NAME_BYTES_MAX || startSerial < 0) {
             throw new InvalidRequestException(
                     "a session needs a name of 1 to 256 bytes and a start serial of 0 or more: '%s', %d"
                             .formatted(name, startSerial));
@@ -274,6 +275,17 @@ public final class HashLog implements AutoCloseable {
     /** A walk along the chain of a property through {@code reader}, newest first. */
     public ChainWalk walk(LogReader reader, Property property) {
         return new ChainWalk(reader, table, property);
+    }
+
+    /**
+     * The newest key pointer of the chain that the property is on, 0 if there is none: what a walk starts
+     * from, and where a subscription sees that something new has come.
+     *
+     * @param reader protected
+     */
+    public long chainHead(LogReader reader, Property property) {
+        assert reader.isProtected();
+        return table.headOf(property.hash());
     }
 
     public HashLogOptions options() {

@@ -238,6 +238,17 @@ public final class IngestSession implements AutoCloseable {
 
     private void take(MemorySegment segment, long offset, int byteCount) {
         serial++;
+        long settled = acceptedCount + rejectedCount;
+        try {
+            takeOrReject(segment, offset, byteCount);
+        } finally {
+            if (acceptedCount + rejectedCount == settled) {
+                serial--; // neither: the log failed or had no page for too long
+            }
+        }
+    }
+
+    private void takeOrReject(MemorySegment segment, long offset, int byteCount) {
         if ((serial & REFRESH_MASK) == 0) {
             session.refresh();
             followPlan();

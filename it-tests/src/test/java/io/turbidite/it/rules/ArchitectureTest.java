@@ -70,7 +70,7 @@ class ArchitectureTest {
 
     @Test
     void rooms_form_no_cycle() {
-        for (String module : new String[] {"core", "lsm", "ops", "feeds"}) {
+        for (String module : new String[] {"core", "lsm", "hashlog", "ops", "feeds"}) {
             check(slices().matching("io.turbidite." + module + ".(*)..")
                     .should()
                     .beFreeOfCycles());

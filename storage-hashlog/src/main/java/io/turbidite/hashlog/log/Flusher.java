@@ -11,6 +11,7 @@ import io.turbidite.core.task.Tasks;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -27,6 +28,9 @@ final class Flusher implements AutoCloseable {
     private static final int PAGE_COUNT_MAX = 16;
 
     private static final long IDLE_MICROS = 1_000;
+
+    /** Between two tries on a full disk: each computes checksums of what it wants to write. */
+    private static final long RETRY_MICROS = 100_000;
 
     /** Between two looks at what is to be dropped: it lists a directory. */
     private static final long RETAIN_MICROS = 50_000;
@@ -47,6 +51,8 @@ final class Flusher implements AutoCloseable {
     private long lastFlushNanos;
     private long lastStallNanos;
     private long lastRetainNanos;
+    private volatile long retryNanos;
+    private final AtomicInteger refusalCount = new AtomicInteger();
     private boolean paused;
 
     Flusher(HybridLog log, LogSite site, LogOptions options, @Nullable SegmentFiles files) {
@@ -83,33 +89,55 @@ final class Flusher implements AutoCloseable {
         wake();
     }
 
-    /** Blocks until the page after {@code page} is open; the caller is not protected. */
+    /**
+     * Blocks until the page after {@code page} is open; the caller is not protected.
+     *
+     * @return nanoseconds waited
+     * @throws StorageIoException if it took longer than the options allow
+     */
     long awaitTurn(long page) {
         long start = site.clock().monotonicNanos();
-        wake();
-        while (!log.turn(page)) {
-            log.checkUsable();
-            site.tasks().await(() -> log.mayTurn(page));
-        }
-        long nanos = site.clock().monotonicNanos() - start;
+        long reportAt = start + options.stallMicros() * 1_000;
+        long giveUpAt = start + options.waitMicrosMax() * 1_000;
         stalls.increment();
-        stallNanos.add(nanos);
-        if (nanos >= options.stallMicros() * 1_000) {
-            site.events()
-                    .publish(new StoreEvent.Stalled(
-                            site.clock().wallMicros(),
-                            site.name(),
-                            0,
-                            log.isNullDevice() ? "memory" : "device",
-                            nanos));
+        wake();
+        try {
+            while (!log.turn(page)) {
+                log.checkUsable();
+                long now = site.clock().monotonicNanos();
+                if (now >= giveUpAt) {
+                    throw new StorageIoException(
+                            StorageIoException.Kind.IO,
+                            "waiting for a free page",
+                            "log " + site.name(),
+                            "none in %d ms; the record was not taken, hand it in again"
+                                    .formatted(options.waitMicrosMax() / 1_000),
+                            null);
+                }
+                if (now >= reportAt) {
+                    publishStall(log.isNullDevice() ? "memory" : "device", now - start);
+                    reportAt = Long.MAX_VALUE;
+                }
+                long until = Math.min(reportAt, giveUpAt);
+                site.tasks()
+                        .await(() -> log.mayTurn(page) || site.clock().monotonicNanos() >= until);
+            }
+            return site.clock().monotonicNanos() - start;
+        } finally {
+            stallNanos.add(site.clock().monotonicNanos() - start);
         }
-        return nanos;
+    }
+
+    private void publishStall(String cause, long nanos) {
+        site.events()
+                .publish(new StoreEvent.Stalled(
+                        site.clock().wallMicros(), site.name(), 0, cause, nanos));
     }
 
     private boolean step() {
         boolean more = false;
         try {
-            if (files != null && !log.isFailed()) {
+            if (files != null && !log.isFailed() && !isPausing()) {
                 more = flush(files);
                 retain(files);
                 resume();
@@ -234,7 +262,24 @@ final class Flusher implements AutoCloseable {
         return site.clock().wallMicros() - lastMicros > options.retainMicrosMax();
     }
 
+    private boolean isPausing() {
+        return paused && site.clock().monotonicNanos() < retryNanos;
+    }
+
+    /** How often there was no space. */
+    int refusalCount() {
+        return refusalCount.get();
+    }
+
+    /** Tries at once, whatever happened before. */
+    void retryNow() {
+        retryNanos = Long.MIN_VALUE;
+        wake();
+    }
+
     private void pause(StorageIoException cause) {
+        retryNanos = site.clock().monotonicNanos() + RETRY_MICROS * 1_000;
+        refusalCount.incrementAndGet();
         if (!paused) {
             paused = true;
             site.events()
@@ -262,13 +307,7 @@ final class Flusher implements AutoCloseable {
         lastStallNanos = now;
         for (Epochs.StalledSession stalled : log.epochs().stalled(limit)) {
             sessionStalls.increment();
-            site.events()
-                    .publish(new StoreEvent.Stalled(
-                            site.clock().wallMicros(),
-                            site.name(),
-                            0,
-                            "session " + stalled.name(),
-                            stalled.nanos()));
+            publishStall("session " + stalled.name(), stalled.nanos());
         }
     }
 

@@ -225,15 +225,27 @@ public final class HybridLog implements AutoCloseable {
         return failure != null;
     }
 
-    /** Stops the flusher after it made everything visible durable, if it can; frees the memory. */
+    /**
+     * Stops the flusher after it made everything visible durable; frees the memory.
+     *
+     * @throws StoreFailedException if the disk is full, so that the newest records are lost; all is freed
+     */
     @Override
     public void close() {
         if (closed) {
             return;
         }
+        long wanted = safeTail();
         try {
-            if (failure == null) {
-                awaitDurable(safeTail());
+            if (files != null) {
+                int refusals = flusher.refusalCount();
+                flusher.request(wanted);
+                flusher.retryNow();
+                // A second refusal began after the request: the first may have been under way.
+                site.tasks()
+                        .await(() -> durable >= wanted
+                                || failure != null
+                                || flusher.refusalCount() > refusals + 1);
             }
         } finally {
             closed = true;
@@ -242,6 +254,12 @@ public final class HybridLog implements AutoCloseable {
                 files.close();
             }
             ring.close();
+        }
+        if (files != null && durable < wanted && failure == null) {
+            throw new StoreFailedException(
+                    "log %s was closed on a full disk: its newest %d bytes are lost"
+                            .formatted(site.name(), wanted - durable),
+                    null);
         }
     }
 

@@ -9,6 +9,7 @@ import io.turbidite.core.InvalidRequestException;
  * @param sessionCountMax sessions that may be open at a time, readers included
  * @param flushMicros how long records may wait before the newest page is made durable as far as it goes
  * @param stallMicros a session that keeps pages from being recycled for longer is reported
+ * @param waitMicrosMax how long a session waits for a free page before it gives the record back
  * @param retainBytesMax the oldest segments are dropped when the log is longer
  * @param retainMicrosMax segments whose newest record arrived longer ago are dropped
  */
@@ -17,6 +18,7 @@ public record LogOptions(
         int sessionCountMax,
         long flushMicros,
         long stallMicros,
+        long waitMicrosMax,
         long retainBytesMax,
         long retainMicrosMax) {
 
@@ -24,34 +26,59 @@ public record LogOptions(
         require(sessionCountMax >= 1 && sessionCountMax <= 4_096, "sessionCountMax", "1 to 4096");
         require(flushMicros >= 100, "flushMicros", "at least 100");
         require(stallMicros >= 1_000, "stallMicros", "at least 1000");
+        require(waitMicrosMax >= 1_000, "waitMicrosMax", "at least 1000");
         require(retainBytesMax > 0, "retainBytesMax", "positive");
         require(retainMicrosMax > 0, "retainMicrosMax", "positive");
     }
 
-    /** 128 sessions, durable after 100 ms at the latest, stalls reported after a second, all is kept. */
+    /**
+     * 128 sessions, durable after 100 ms at the latest, stalls reported after a second, a page waited for a
+     * minute, all is kept.
+     */
     public static LogOptions defaults() {
         return of(LogShape.defaults());
     }
 
     /** The defaults with another shape. */
     public static LogOptions of(LogShape shape) {
-        return new LogOptions(shape, 128, 100_000, 1_000_000, Long.MAX_VALUE, Long.MAX_VALUE);
+        return new LogOptions(
+                shape, 128, 100_000, 1_000_000, 60_000_000, Long.MAX_VALUE, Long.MAX_VALUE);
     }
 
+    /** With another time between two partial flushes. */
     public LogOptions withFlushMicros(long micros) {
         return new LogOptions(
-                shape, sessionCountMax, micros, stallMicros, retainBytesMax, retainMicrosMax);
+                shape,
+                sessionCountMax,
+                micros,
+                stallMicros,
+                waitMicrosMax,
+                retainBytesMax,
+                retainMicrosMax);
     }
 
-    public LogOptions withStallMicros(long micros) {
+    /** Reports stalls of {@code reportMicros}, and waits for a page for at most {@code maxMicros}. */
+    public LogOptions withStalls(long reportMicros, long maxMicros) {
         return new LogOptions(
-                shape, sessionCountMax, flushMicros, micros, retainBytesMax, retainMicrosMax);
+                shape,
+                sessionCountMax,
+                flushMicros,
+                reportMicros,
+                maxMicros,
+                retainBytesMax,
+                retainMicrosMax);
     }
 
     /** Keeps at most {@code bytesMax} and nothing that arrived more than {@code microsMax} ago. */
     public LogOptions withRetention(long bytesMax, long microsMax) {
         return new LogOptions(
-                shape, sessionCountMax, flushMicros, stallMicros, bytesMax, microsMax);
+                shape,
+                sessionCountMax,
+                flushMicros,
+                stallMicros,
+                waitMicrosMax,
+                bytesMax,
+                microsMax);
     }
 
     private static void require(boolean holds, String option, String rule) {

@@ -73,6 +73,10 @@ public final class LogReader implements AutoCloseable {
         epoch.unprotect();
     }
 
+    public boolean isProtected() {
+        return epoch.isProtected();
+    }
+
     /**
      * Shows {@code byteCount} bytes at {@code address}, all of one page, as {@link #segment} and {@link
      * #offset}.

@@ -55,7 +55,8 @@ public final class PsfSet {
         if (more.putIfAbsent(id, definition) != null) {
             throw new InvalidRequestException("PSF id %d is taken".formatted(id));
         }
-        // what the registry could not read back must not get in: a text form may be longer than its source
+        // what the registry could not read back must not get in: a text form may be longer than its
+        // source
         PsfDefinition.parse(definition.text());
         PsfSet set = new PsfSet(parser, functions, more);
         // what does not compile is refused here and not by every session

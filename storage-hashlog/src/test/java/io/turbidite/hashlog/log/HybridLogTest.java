@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.memory.MemoryBudget;
@@ -182,6 +183,42 @@ public class HybridLogTest {
                     .anyMatch(e -> e instanceof StoreEvent.Stalled stalled
                             && stalled.cause().equals("device"));
         }
+    }
+
+    @Test
+    void a_session_waits_for_a_page_no_longer_than_it_may_and_goes_on_later() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        LogOptions impatient = LogOptions.of(SHAPE).withStalls(1_000_000, 5_000_000);
+        try (LogBench bench =
+                LogBench.simulated(SEED, disk, LogBench.options().withLog(impatient))) {
+            disk.capacity(60_000);
+            try (IngestSession session = bench.log.openSession("s")) {
+                assertThatThrownBy(() -> append(session, 500, 1_000))
+                        .isInstanceOf(StorageIoException.class)
+                        .hasMessageContaining("hand it in again");
+                long taken = session.serial();
+                assertThat(taken).isEqualTo(session.acceptedCount()).isLessThan(200);
+                disk.capacity(Long.MAX_VALUE);
+                append(session, 100, 1_000);
+                session.awaitDurable();
+                assertThat(session.durableSerial()).isEqualTo(taken + 100);
+            }
+        }
+    }
+
+    @Test
+    void closing_on_a_full_disk_says_what_is_lost_and_frees_everything() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        LogBench bench = LogBench.simulated(SEED, disk, LogBench.options());
+        try (IngestSession session = bench.log.openSession("s")) {
+            append(session, 5, 1_000);
+            disk.capacity(10);
+        }
+        assertThatThrownBy(bench::close)
+                .isInstanceOf(StoreFailedException.class)
+                .hasMessageContaining("full disk");
+        assertThat(bench.budget.bytesUsed()).isZero();
+        assertThat(disk.openHandles()).isEqualTo(List.of());
     }
 
     @Test
