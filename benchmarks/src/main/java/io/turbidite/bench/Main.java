@@ -4,8 +4,13 @@ import io.turbidite.bench.engine.EngineSuite;
 import io.turbidite.bench.engine.MemoryRun;
 import io.turbidite.bench.engine.SmallRecordsRun;
 import io.turbidite.bench.engine.WritersSuite;
+import io.turbidite.bench.latency.LatencyReport;
+import io.turbidite.bench.latency.LatencySuite;
 import io.turbidite.bench.report.Report;
 import io.turbidite.bench.space.SpaceSuite;
+import io.turbidite.core.log.Durability;
+import io.turbidite.lsm.StoreOptions;
+import io.turbidite.lsm.schedule.BackgroundOptions;
 
 import org.openjdk.jmh.runner.RunnerException;
 
@@ -32,6 +37,7 @@ import java.util.stream.IntStream;
             Main.MemoryCommand.class,
             Main.SmallRecordsCommand.class,
             Main.SpaceCommand.class,
+            Main.LatencyCommand.class,
             Main.JmhCommand.class
         })
 public final class Main implements Runnable {
@@ -111,6 +117,54 @@ public final class Main implements Runnable {
         public Integer call() throws IOException {
             return places.report(
                     "writers", List.of(new WritersSuite(upserts, rounds, places.directory).run()));
+        }
+    }
+
+    @Command(
+            name = "latency",
+            description = "Latency of upserts under sustained load while merges run.",
+            mixinStandardHelpOptions = true)
+    static final class LatencyCommand implements Callable<Integer> {
+        @Option(names = "--tweets", description = "loaded first (default ${DEFAULT-VALUE})")
+        int tweets = 2_000_000;
+
+        @Option(names = "--seconds", description = "of each loop (default ${DEFAULT-VALUE})")
+        int seconds = 25;
+
+        @Option(names = "--writers", description = "threads (default ${DEFAULT-VALUE})")
+        int writers = 4;
+
+        @Option(names = "--share", description = "of the capacity (default ${DEFAULT-VALUE})")
+        double share = 0.5;
+
+        @Option(names = "--sync-bytes", description = "as the store's option syncBytes")
+        long syncBytes = BackgroundOptions.defaults().syncBytes();
+
+        @Option(names = "--io-bytes", description = "as the store's option ioBytesPerSecond")
+        long ioBytesPerSecond = BackgroundOptions.defaults().ioBytesPerSecond();
+
+        @Option(names = "--durability", split = ",", description = "each is run (default: sync,interval)")
+        List<Durability> durabilities = List.of(Durability.SYNC, Durability.INTERVAL);
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            LatencySuite.Setting setting = new LatencySuite.Setting(
+                    tweets,
+                    seconds,
+                    writers,
+                    share,
+                    StoreOptions.defaults()
+                            .withBackground(BackgroundOptions.defaults()
+                                    .withSyncBytes(syncBytes)
+                                    .withIoBytesPerSecond(ioBytesPerSecond)),
+                    durabilities);
+            LatencyReport report = new LatencySuite(setting).run(places.directory);
+            report.write(places.out, "latency");
+            System.out.println(report.table());
+            return 0;
         }
     }
 

@@ -19,6 +19,8 @@ import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.component.Compression;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schedule.BackgroundOptions;
+import io.turbidite.lsm.schedule.MergeScheduler;
 
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +60,8 @@ final class DefinitionReader {
             List.of("spill", "discard", "throttle", "elastic");
     private static final List<String> MODES = List.of("upsert", "insert", "delete");
     private static final List<String> DURABILITIES = List.of("sync", "interval", "none");
+    private static final List<String> MERGE_SCHEDULERS =
+            Arrays.stream(MergeScheduler.values()).map(MergeScheduler::label).toList();
 
     /** Bounds what one file can make the store allocate at creation. */
     private static final int PARTITIONS_MAX = 256;
@@ -352,6 +356,33 @@ final class DefinitionReader {
                 "logBytesMax",
                 options,
                 (before, bytes) -> before.withLog(bytes, before.log()));
+        String scheduler = section.choice("mergeScheduler", MERGE_SCHEDULERS, List.of());
+        if (scheduler != null) {
+            options = options.withBackground(
+                    options.background().withMergeScheduler(MergeScheduler.of(scheduler)));
+        }
+        options = with(
+                section,
+                "ioBytesPerSecond",
+                options,
+                (before, bytes) -> before.withBackground(
+                        before.background().withIoBytesPerSecond(bytes)));
+        options = with(
+                section,
+                "syncBytes",
+                options,
+                (before, bytes) ->
+                        before.withBackground(before.background().withSyncBytes(bytes)));
+        Integer workers =
+                section.integer("mergeWorkers", 1, BackgroundOptions.MERGE_WORKERS_MAX);
+        if (workers != null) {
+            options = options.withBackground(options.background().withMergeWorkers(workers));
+        }
+        Integer backlog = section.integer("backlogComponentsMax", 4, Integer.MAX_VALUE);
+        if (backlog != null) {
+            options =
+                    options.withBackground(options.background().withBacklogComponentsMax(backlog));
+        }
         section.end();
         return options;
     }

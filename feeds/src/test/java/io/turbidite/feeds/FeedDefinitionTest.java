@@ -9,6 +9,8 @@ import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.FeedDefinition.Mode;
 import io.turbidite.lsm.component.Compression;
 import io.turbidite.lsm.component.PageOptions;
+import io.turbidite.lsm.schedule.BackgroundOptions;
+import io.turbidite.lsm.schedule.MergeScheduler;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,7 +44,7 @@ class FeedDefinitionTest {
               place: point(lon, lat)
             policy: { kind: basic }
             mode: upsert
-            store: { durability: interval, cacheBytes: 64MiB }
+            store: { durability: interval, cacheBytes: 64MiB, mergeScheduler: fair, mergeWorkers: 3, ioBytesPerSecond: 50MiB }
             """;
 
     private static FeedDefinition parse(String yaml) {
@@ -80,6 +82,11 @@ class FeedDefinitionTest {
         assertThat(definition.mode()).isEqualTo(Mode.UPSERT);
         assertThat(definition.storeOptions().log().durability()).isEqualTo(Durability.INTERVAL);
         assertThat(definition.storeOptions().cacheBytes()).isEqualTo(64 << 20);
+        assertThat(definition.storeOptions().background())
+                .isEqualTo(BackgroundOptions.defaults()
+                        .withMergeScheduler(MergeScheduler.FAIR)
+                        .withMergeWorkers(3)
+                        .withIoBytesPerSecond(50 << 20));
         assertThat(definition.origin().line("dataset.indexes[1].on")).isEqualTo(17);
         assertThat(definition.origin().line("dataset.filter.deeper")).isEqualTo(11);
     }
@@ -174,6 +181,9 @@ class FeedDefinitionTest {
                 "mode: upsert | mode: append | f.yaml:23: mode | 'append' is unknown; choices are upsert, insert, delete",
                 "durability: interval | durability: never | f.yaml:24: store.durability | 'never' is unknown",
                 "64MiB | 1KiB | f.yaml:24: store.cacheBytes | at least 1 MiB",
+                "Scheduler: fair | Scheduler: lazy | f.yaml:24: store.mergeScheduler | 'lazy' is unknown",
+                "mergeWorkers: 3 | mergeWorkers: 0 | f.yaml:24: store.mergeWorkers | 1 to 32",
+                "50MiB | 1KiB | f.yaml:24: store.ioBytesPerSecond | at least 64 KiB",
                 "64MiB | lots | f.yaml:24: store.cacheBytes | number of bytes",
                 "store: { | stoer: { | f.yaml:24: stoer | is an unknown key",
                 "source: { kind: file, path: data/flights.csv.gz } | source: [1] | f.yaml:18: source | must be a mapping of keys to values, not a list",

@@ -1,9 +1,16 @@
 package io.turbidite.lsm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.log.Durability;
+import io.turbidite.core.meter.Latency;
 import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.core.sim.Fault;
+import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
@@ -22,10 +29,13 @@ import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Flushes, merges and writers beside one another, in simulated time. */
 class BackgroundTest {
     private static final String NAME = "Rows";
+    private static final String TIERING =
+            "tiering(sizeRatio=1.2, mergeCountMin=2, mergeableBytesMax=1GiB)";
 
     private final long seed = Seeds.of("BackgroundTest");
     private final SplittableRandom random = new SplittableRandom(seed);
@@ -47,8 +57,9 @@ class BackgroundTest {
     }
 
     private void open(BackgroundOptions background) {
-        opened = SimStore.open(
-                disk, seed, SimStore.options(Durability.NONE).withBackground(background));
+        StoreOptions options =
+                SimStore.options(Durability.NONE).withCacheBytes(8 << 20).withBackground(background);
+        opened = SimStore.open(disk, seed, options);
     }
 
     @AfterEach
@@ -111,7 +122,7 @@ class BackgroundTest {
     void merges_of_disjoint_ranges_run_at_once() {
         open(
                 BackgroundOptions.defaults().withMergeScheduler(MergeScheduler.FAIR),
-                "tiering(sizeRatio=1.2, mergeCountMin=2, mergeableBytesMax=1GiB)");
+                TIERING);
         int mostAtOnce = 0;
         List<Integer> sizes = new ArrayList<>(List.of(2_000, 1_800));
         for (int i = 0; i < 60; i++) {
@@ -127,6 +138,129 @@ class BackgroundTest {
         assertThat(mostAtOnce).isEqualTo(2);
         sim().tasks.runForMicros(10_000_000);
         assertThat(sim().store.background().mergeCount()).isZero();
+    }
+
+    @Test
+    void a_merge_that_finds_the_disk_full_backs_off_and_goes_on_when_there_is_space() {
+        open(BackgroundOptions.defaults(), TIERING);
+        AtomicBoolean full = new AtomicBoolean();
+        disk.fault(FaultScript.with(Fault.ENOSPC)
+                .on(OperationKind.WRITE)
+                .named(name -> full.get() && name.endsWith(".component"))
+                .forever());
+        flushed(3_000);
+        flushed(3_000);
+        flushed(3_000);
+        while (sim().store.background().mergeCount() == 0) {
+            sim().tasks.step();
+        }
+        full.set(true);
+        int merged = events(StoreEvent.Merged.class).size();
+        sim().tasks.runForMicros(3_000_000);
+        // pauses of 100, 200, 400, 800 and 1600 ms
+        assertThat(events(StoreEvent.SpaceChanged.class)).hasSizeBetween(3, 8);
+        assertThat(events(StoreEvent.SpaceChanged.class))
+                .allMatch(event -> event.paused() && event.what().startsWith("merge"));
+        assertThat(events(StoreEvent.Merged.class)).hasSize(merged);
+        write(500);
+        assertThat(SimStore.rows(dataset())).isEqualTo(expected);
+        full.set(false);
+        sim().tasks.runForMicros(20_000_000);
+        assertThat(events(StoreEvent.Merged.class).size()).isGreaterThan(merged);
+        assertThat(events(StoreEvent.SpaceChanged.class).getLast().paused()).isFalse();
+        flushed(10);
+        assertThat(disk.files().stream().filter(name -> name.endsWith(".component")).count())
+                .as("what was dropped is deleted")
+                .isLessThan(20);
+    }
+
+    @Test
+    void merges_leave_the_space_that_flushes_need() {
+        open(BackgroundOptions.defaults(), TIERING);
+        disk.capacity(disk.usedBytes() + (5 << 19));
+        for (int i = 0; i < 4; i++) {
+            flushed(2_000);
+        }
+        sim().tasks.runForMicros(3_000_000);
+        long merged = events(StoreEvent.Merged.class).size();
+        assertThat(events(StoreEvent.SpaceChanged.class)).isNotEmpty();
+        flushed(500);
+        disk.capacity(Long.MAX_VALUE);
+        sim().tasks.runForMicros(20_000_000);
+        assertThat((long) events(StoreEvent.Merged.class).size()).isGreaterThan(merged);
+    }
+
+    @Test
+    void writers_are_slowed_before_they_would_have_to_stop() {
+        open(BackgroundOptions.defaults().withIoBytesPerSecond(2 << 20),
+                "constant(componentCountMax=5)");
+        write(60_000);
+        assertThat(latency("write.delay.time").count()).isGreaterThan(10);
+        assertThat(latency("write.delay.time").maxNanos()).isLessThan(300_000_000);
+        assertThat(latency("write.stall.time").count()).isZero();
+        assertThat(events(StoreEvent.Slowed.class)).isNotEmpty();
+    }
+
+    @Test
+    void writers_are_slowed_while_merges_are_behind() {
+        open(
+                BackgroundOptions.defaults()
+                        .withBacklogComponentsMax(8)
+                        .withMergeWorkers(1)
+                        .withIoBytesPerSecond(1 << 20),
+                "correlated-tiering");
+        for (int i = 0; i < 40; i++) {
+            flushed(1_500);
+        }
+        assertThat(latency("write.delay.time").count()).isPositive();
+        int most = 0;
+        for (StoreDescription.IndexDescription index :
+                sim().store.describe().datasets().get(0).partitions().get(0).indexes()) {
+            most = Math.max(most, index.components().size());
+        }
+        assertThat(most).isLessThan(20);
+    }
+
+    @Test
+    void flushes_and_merges_together_keep_the_rate() {
+        long rate = 1 << 20;
+        open(
+                BackgroundOptions.defaults()
+                        .withIoBytesPerSecond(rate)
+                        .withMergeScheduler(MergeScheduler.FAIR),
+                TIERING);
+        long startNanos = sim().store.surroundings().clock().monotonicNanos();
+        for (int i = 0; i < 10; i++) {
+            flushed(1_500);
+        }
+        dataset().mergeAll();
+        double seconds =
+                (sim().store.surroundings().clock().monotonicNanos() - startNanos) / 1e9;
+        long written = counter("flush.bytes") + counter("merge.bytes.written");
+        assertThat(written).isGreaterThan(3 * rate);
+        assertThat(written / seconds).isLessThan(1.3 * rate);
+    }
+
+    @Test
+    void a_failing_disk_ends_the_wait_for_a_merge() {
+        open(BackgroundOptions.defaults(), "no-merge");
+        flushed(2_000);
+        flushed(2_000);
+        disk.fault(FaultScript.with(Fault.EIO)
+                .on(OperationKind.WRITE)
+                .named(name -> name.endsWith(".component"))
+                .forever());
+        assertThatThrownBy(() -> dataset().mergeAll()).isInstanceOf(StorageIoException.class);
+        assertThatThrownBy(() -> dataset().mergeAll()).isInstanceOf(StoreFailedException.class);
+        disk.clearFaults();
+    }
+
+    private long counter(String name) {
+        return sim().store.meters().counter(name).sum();
+    }
+
+    private Latency.Summary latency(String name) {
+        return sim().store.meters().latency(name).summary();
     }
 
     @Test

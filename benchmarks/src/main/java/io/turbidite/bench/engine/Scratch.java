@@ -8,11 +8,11 @@ import java.util.Comparator;
 import java.util.stream.Stream;
 
 /** The directory of a round's store. */
-final class Scratch {
+public final class Scratch {
     private Scratch() {}
 
     /** Empty afterwards, whatever was there. */
-    static Path empty(Path directory) {
+    public static Path empty(Path directory) {
         delete(directory);
         try {
             return Files.createDirectories(directory);
@@ -21,7 +21,7 @@ final class Scratch {
         }
     }
 
-    static void delete(Path directory) {
+    public static void delete(Path directory) {
         if (!Files.exists(directory)) {
             return;
         }
