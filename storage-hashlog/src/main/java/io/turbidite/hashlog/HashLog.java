@@ -1,6 +1,7 @@
 package io.turbidite.hashlog;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskName;
@@ -21,11 +22,14 @@ import io.turbidite.hashlog.registry.RegistryFile;
 import io.turbidite.hashlog.registry.RegistryState;
 import io.turbidite.hashlog.table.HashTable;
 
+import org.jspecify.annotations.Nullable;
+
 import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 
 /**
  * A log of raw records with a subset hash index (FISH19).
@@ -53,6 +57,7 @@ public final class HashLog implements AutoCloseable {
     private static final long GROW_IDLE_MICROS = 5_000;
 
     private final LogSite site;
+    private final Disk.@Nullable Lock lock;
     private final HashLogOptions options;
     private final HybridLog log;
     private final HashTable table;
@@ -65,8 +70,14 @@ public final class HashLog implements AutoCloseable {
     private volatile Plan plan;
     private boolean closed;
 
-    private HashLog(LogSite site, HashLogOptions options, RegistryState registry, LogStart start) {
+    private HashLog(
+            LogSite site,
+            HashLogOptions options,
+            RegistryState registry,
+            LogStart start,
+            Disk.@Nullable Lock lock) {
         this.site = site;
+        this.lock = lock;
         this.options = options;
         this.registry = registry;
         this.plan = new Plan(0, registry.activeSet());
@@ -101,18 +112,40 @@ public final class HashLog implements AutoCloseable {
      */
     public static HashLog create(LogSite site, HashLogOptions options, long logId) {
         RegistryState state = RegistryState.fresh(logId, options.log().shape(), options.parser());
+        LogStart start = LogStart.fresh(logId, options.log().shape());
         Disk disk = site.disk();
-        if (disk != null) {
-            createDurably(disk, site.directory());
+        if (disk == null) {
+            return new HashLog(site, options, state, start, null);
+        }
+        createDurably(disk, site.directory());
+        return locked(disk, site.directory(), lock -> {
             if (RegistryFile.exists(disk, site.directory())) {
                 throw new InvalidRequestException(
                         "there is a hash log in %s: open it, or take another directory"
                                 .formatted(site.directory()));
             }
             RegistryFile.write(disk, site.directory(), state);
+            return new HashLog(site, options, state, start, lock);
+        });
+    }
+
+    /** Opens under the directory's lock, which is given back if the opening fails. */
+    private static HashLog locked(
+            Disk disk, String directory, Function<Disk.Lock, HashLog> opening) {
+        Disk.Lock lock = disk.tryLock(directory + "/LOCK");
+        if (lock == null) {
+            throw new StoreInUseException(directory);
         }
-        return new HashLog(
-                site, options, state, LogStart.fresh(logId, options.log().shape()));
+        boolean done = false;
+        try {
+            HashLog log = opening.apply(lock);
+            done = true;
+            return log;
+        } finally {
+            if (!done) {
+                lock.close();
+            }
+        }
     }
 
     /** A directory's name is durable once the directory it is in is synced. */
@@ -126,10 +159,18 @@ public final class HashLog implements AutoCloseable {
     /**
      * A log goes on where recovery found its end; registered PSFs go on too. The hash table is empty: whoever
      * recovers fills it through {@link #table} before the first session.
+     *
+     * @throws StoreInUseException if it is open already
      */
     static HashLog open(
             LogSite site, HashLogOptions options, RegistryState registry, LogStart start) {
-        return new HashLog(site, options, registry, start);
+        Disk disk = site.disk();
+        return disk == null
+                ? new HashLog(site, options, registry, start, null)
+                : locked(
+                        disk,
+                        site.directory(),
+                        lock -> new HashLog(site, options, registry, start, lock));
     }
 
     // ---- PSFs -----------------------------------------------------------------------------------
@@ -304,6 +345,9 @@ public final class HashLog implements AutoCloseable {
             log.close();
         } finally {
             table.close();
+            if (lock != null) {
+                lock.close();
+            }
         }
     }
 

@@ -48,6 +48,7 @@ public final class IngestSession implements AutoCloseable {
     private PropertyExtractor extractor;
     private long serial;
     private long markedSerial;
+    private long markEnd;
     private long bytesSinceMark;
     private long acceptedCount;
     private long rejectedCount;
@@ -157,7 +158,7 @@ public final class IngestSession implements AutoCloseable {
                 end();
             }
         }
-        log.awaitDurable(log.tail());
+        log.awaitDurable(markEnd);
     }
 
     /** Records taken by this session. */
@@ -315,6 +316,7 @@ public final class IngestSession implements AutoCloseable {
         session.published(address + recordBytes);
         points.add(serial, address + recordBytes);
         markedSerial = serial;
+        markEnd = address + recordBytes;
         bytesSinceMark = 0;
         logBytes += recordBytes;
     }

@@ -1,11 +1,22 @@
 package io.turbidite.hashlog;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.hashlog.chain.Property;
+import io.turbidite.hashlog.log.LogEnd;
+import io.turbidite.hashlog.log.LogReader;
+import io.turbidite.hashlog.log.LogScan;
+import io.turbidite.hashlog.log.LogSite;
+import io.turbidite.hashlog.log.LogStart;
+import io.turbidite.hashlog.log.RecordHeader;
 import io.turbidite.hashlog.registry.RegisteredPsf;
+import io.turbidite.hashlog.registry.RegistryFile;
+import io.turbidite.hashlog.registry.RegistryState;
 
 import org.junit.jupiter.api.Test;
 
@@ -98,6 +109,53 @@ class HashLogTest {
                 assertThat(ended.intervals()).hasSize(1);
                 assertThat(bench.find(Property.ofText(type, "t0"))).hasSize(4);
                 assertThat(bench.register("type")).as("ids are not reused").isEqualTo(1);
+            }
+        }
+    }
+
+    @Test
+    void a_log_has_one_owner_and_is_created_once() {
+        SimDisk disk = LogBench.disk(SEED);
+        LogBench bench = LogBench.simulated(SEED, disk, LogBench.options());
+        assertThatThrownBy(() -> LogBench.simulated(SEED, disk, LogBench.options()))
+                .isInstanceOf(StoreInUseException.class);
+        bench.close();
+        assertThatThrownBy(() -> LogBench.simulated(SEED, disk, LogBench.options()))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("there is a hash log");
+        assertThat(disk.openHandleCount()).isZero();
+    }
+
+    @Test
+    void a_log_goes_on_behind_its_end_with_its_psfs() {
+        SimDisk disk = LogBench.disk(SEED);
+        long end;
+        try (LogBench bench = LogBench.simulated(SEED, disk, LogBench.options())) {
+            bench.register("type");
+            try (IngestSession session = bench.log.openSession("s")) {
+                var batch = LogBench.segment(events(0, 500));
+                session.ingest(batch, 0, batch.byteSize());
+            }
+            end = bench.log.log().tail();
+            LogSite site = bench.site;
+            bench.log.close();
+            RegistryState registry = RegistryFile.read(disk, "log").clipped(end);
+            LogStart start = LogEnd.find(site, LogBench.SHAPE, LogBench.LOG_ID, 0);
+            assertThat(start.tail()).isEqualTo(end);
+            try (HashLog log = HashLog.open(site, LogBench.options(), registry, start);
+                    IngestSession session = log.openSession("s", 500, record -> {});
+                    LogReader reader = log.openReader("r")) {
+                var batch = LogBench.segment(events(500, 520));
+                assertThat(session.ingest(batch, 0, batch.byteSize())).isEqualTo(20);
+                reader.protect();
+                LogScan scan = new LogScan(reader);
+                scan.start(log.log().begin(), Long.MAX_VALUE);
+                int count = 0;
+                while (scan.next()) {
+                    count += RecordHeader.kind(scan.header()) == RecordHeader.RECORD ? 1 : 0;
+                }
+                assertThat(count).isEqualTo(520);
+                assertThat(log.chainHead(reader, Property.ofText(0, "t1"))).isGreaterThan(end);
             }
         }
     }

@@ -54,12 +54,12 @@ public final class HybridLog implements AutoCloseable {
         this.options = options;
         this.shape = options.shape();
         this.epochs = epochs;
-        MemoryBudget.Account account = site.budget().account("log " + site.name());
-        this.ring = Ring.create(shape, account);
         this.inFlight = new InFlight(options.sessionCountMax());
         this.files = site.disk() == null
                 ? null
                 : new SegmentFiles(site.disk(), site.directory(), start.logId(), shape);
+        MemoryBudget.Account account = site.budget().account("log " + site.name());
+        this.ring = Ring.create(shape, account);
         this.tail = new Tail(shape, ring, start.tail());
         long page = shape.pageOf(start.tail());
         this.newestPage = new AtomicLong(page);

@@ -39,7 +39,8 @@ final class BinaryParser implements RecordParser {
                 end--;
             }
             int byteCount = end - field.offset();
-            int invalid = Utf8.firstInvalid(MemorySegment.ofArray(bytes), field.offset(), byteCount);
+            int invalid =
+                    Utf8.firstInvalid(MemorySegment.ofArray(bytes), field.offset(), byteCount);
             if (invalid >= 0) {
                 return values.reject(Rejection.Kind.BAD_UTF8, field.offset() + invalid);
             }

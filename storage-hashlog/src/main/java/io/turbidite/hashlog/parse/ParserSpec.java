@@ -23,7 +23,8 @@ public sealed interface ParserSpec {
         }
 
         @Override
-        public RecordParser newParser(List<FieldPath> paths, FieldListener listener, ScanMode mode) {
+        public RecordParser newParser(
+                List<FieldPath> paths, FieldListener listener, ScanMode mode) {
             FieldTree tree = new FieldTree(paths);
             return new JsonParser(tree, mode.newMasks(), new FieldValues(tree, listener));
         }
@@ -49,11 +50,14 @@ public sealed interface ParserSpec {
             return "csv(%s, %s)"
                     .formatted(
                             TextReader.quote("" + separator),
-                            columns.stream().map(CsvColumn::text).collect(Collectors.joining(", ")));
+                            columns.stream()
+                                    .map(CsvColumn::text)
+                                    .collect(Collectors.joining(", ")));
         }
 
         @Override
-        public RecordParser newParser(List<FieldPath> paths, FieldListener listener, ScanMode mode) {
+        public RecordParser newParser(
+                List<FieldPath> paths, FieldListener listener, ScanMode mode) {
             List<String> names = columns.stream().map(CsvColumn::name).toList();
             int[] fieldOf = new int[names.size()];
             Arrays.fill(fieldOf, -1);
@@ -75,11 +79,14 @@ public sealed interface ParserSpec {
         @Override
         public String text() {
             return "binary(%s)"
-                    .formatted(fields.stream().map(BinaryField::text).collect(Collectors.joining(", ")));
+                    .formatted(fields.stream()
+                            .map(BinaryField::text)
+                            .collect(Collectors.joining(", ")));
         }
 
         @Override
-        public RecordParser newParser(List<FieldPath> paths, FieldListener listener, ScanMode mode) {
+        public RecordParser newParser(
+                List<FieldPath> paths, FieldListener listener, ScanMode mode) {
             List<String> names = fields.stream().map(BinaryField::name).toList();
             BinaryField[] wanted = paths.stream()
                     .map(path -> fields.get(declared(path, names)))
@@ -103,7 +110,8 @@ public sealed interface ParserSpec {
         Set<String> seen = new HashSet<>();
         for (String name : names) {
             if (!seen.add(name)) {
-                throw new InvalidRequestException("the field `%s` is declared twice".formatted(name));
+                throw new InvalidRequestException(
+                        "the field `%s` is declared twice".formatted(name));
             }
         }
         if (names.isEmpty() || names.size() > DECLARED_COUNT_MAX) {
@@ -113,12 +121,14 @@ public sealed interface ParserSpec {
     }
 
     private static int declared(FieldPath path, List<String> names) {
-        int index = path.steps().size() == 1 && path.steps().getFirst() instanceof FieldPath.Name(String name)
+        int index = path.steps().size() == 1
+                        && path.steps().getFirst() instanceof FieldPath.Name(String name)
                 ? names.indexOf(name)
                 : -1;
         if (index < 0) {
             throw new InvalidRequestException("the records have no field %s, they have %s"
-                    .formatted(path.text(), names.size() > 20 ? names.subList(0, 20) + "…" : names));
+                    .formatted(
+                            path.text(), names.size() > 20 ? names.subList(0, 20) + "…" : names));
         }
         return index;
     }

@@ -17,7 +17,8 @@ class RowParserTest {
     private static final String CSV = "csv(\",\", id:number, name, open:boolean, note)";
 
     private static RecordParser parser(String spec, String... paths) {
-        return ParserSpec.parse(spec).newParser(Parsed.paths(paths), FieldListener.NONE, ScanMode.best());
+        return ParserSpec.parse(spec)
+                .newParser(Parsed.paths(paths), FieldListener.NONE, ScanMode.best());
     }
 
     private static String csv(String row, String... paths) {
@@ -26,7 +27,8 @@ class RowParserTest {
 
     @Test
     void values_are_read_by_the_type_of_their_column() {
-        assertThat(csv("12,ab,true,x", "id", "name", "open", "note")).isEqualTo("INTEGER 12|TEXT ab|TRUE true|TEXT x|");
+        assertThat(csv("12,ab,true,x", "id", "name", "open", "note"))
+                .isEqualTo("INTEGER 12|TEXT ab|TRUE true|TEXT x|");
         assertThat(csv("1.50,12,false,\r", "note", "open", "name", "id"))
                 .isEqualTo("NULL |FALSE false|TEXT 12|DECIMAL 1.50|");
         assertThat(csv(",,,", "id", "name", "open", "note")).isEqualTo("NULL |NULL |NULL |NULL |");
@@ -39,19 +41,24 @@ class RowParserTest {
         assertThat(csv("1,\"a,b\",true,\"\"", "name", "note")).isEqualTo("TEXT a,b|TEXT |");
         assertThat(csv("\"1\",\"say \"\"hi\"\"\",true,x", "id", "name", "note"))
                 .isEqualTo("INTEGER 1|DECODED_TEXT say \"hi\"|TEXT x|");
-        assertThat(csv("1,a\"b\",true,\"line\nbreak\"", "name", "note")).isEqualTo("TEXT a\"b\"|TEXT line\nbreak|");
+        assertThat(csv("1,a\"b\",true,\"line\nbreak\"", "name", "note"))
+                .isEqualTo("TEXT a\"b\"|TEXT line\nbreak|");
     }
 
     @Test
     void a_refusal_says_what_and_where() {
-        assertThat(csv("1,\"ab,true", "name")).isEqualTo("the record has quotes that do not pair at byte 10");
-        assertThat(csv("1,\"ab\"c,true", "note")).isEqualTo("the record has quotes that do not pair at byte 6");
+        assertThat(csv("1,\"ab,true", "name"))
+                .isEqualTo("the record has quotes that do not pair at byte 10");
+        assertThat(csv("1,\"ab\"c,true", "note"))
+                .isEqualTo("the record has quotes that do not pair at byte 6");
         assertThat(csv("x,a", "id")).isEqualTo("the record has a malformed number at byte 0");
         assertThat(csv("12a,a", "id")).isEqualTo("the record has a malformed number at byte 2");
-        assertThat(csv("1,a,yes", "open")).isEqualTo("the record has a malformed boolean at byte 4");
+        assertThat(csv("1,a,yes", "open"))
+                .isEqualTo("the record has a malformed boolean at byte 4");
         byte[] row = "1,a?".getBytes(StandardCharsets.UTF_8);
         row[3] = (byte) 0xFF;
-        assertThat(Parsed.outcome(parser(CSV, "name"), row)).isEqualTo("the record is not UTF-8 at byte 3");
+        assertThat(Parsed.outcome(parser(CSV, "name"), row))
+                .isEqualTo("the record is not UTF-8 at byte 3");
         assertThat(Parsed.outcome(parser(CSV, "id"), row)).isEqualTo("INTEGER 1|");
     }
 
@@ -65,16 +72,22 @@ class RowParserTest {
                 .isEqualTo("the record ends too early at byte 14");
         assertThat(Parsed.outcome(parser(spec, "small"), new byte[1])).isEqualTo("INTEGER 0|");
         record[12] = (byte) 0xC3;
-        assertThat(Parsed.outcome(parser(spec, "name"), record)).isEqualTo("the record is not UTF-8 at byte 12");
+        assertThat(Parsed.outcome(parser(spec, "name"), record))
+                .isEqualTo("the record is not UTF-8 at byte 12");
     }
 
     @Test
     void text_forms_read_back() {
         for (String text : new String[] {
-            "json", CSV, "csv(\"\\t\", `a b`:number)", "csv(\";\", x, y)", "binary(id:i64@0, `in`:u8@8, t:text16@9)"
+            "json",
+            CSV,
+            "csv(\"\\t\", `a b`:number)",
+            "csv(\";\", x, y)",
+            "binary(id:i64@0, `in`:u8@8, t:text16@9)"
         }) {
             assertThat(ParserSpec.parse(text).text()).isEqualTo(text);
-            assertThat(ParserSpec.parse(text)).isEqualTo(ParserSpec.parse(ParserSpec.parse(text).text()));
+            assertThat(ParserSpec.parse(text))
+                    .isEqualTo(ParserSpec.parse(ParserSpec.parse(text).text()));
         }
     }
 
