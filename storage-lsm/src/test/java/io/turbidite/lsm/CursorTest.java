@@ -32,8 +32,7 @@ class CursorTest {
     private static final long SEED = 11;
 
     private final SimDisk disk = new SimDisk(SEED, Profile.STRICT);
-    private final SimStore sim =
-            SimStore.open(disk, SEED, SimStore.options(Durability.SYNC));
+    private final SimStore sim = SimStore.open(disk, SEED, SimStore.options(Durability.SYNC));
     private final Dataset dataset =
             sim.store.createDataset(Row.spec("T").mergePolicy(MergePolicySpec.parse("no-merge")));
 
@@ -60,7 +59,8 @@ class CursorTest {
     }
 
     private @Nullable String user(RecordCursor cursor) {
-        return Row.of(new RecordView(dataset.type()).wrap(cursor.record()).toMap()).user();
+        return Row.of(new RecordView(dataset.type()).wrap(cursor.record()).toMap())
+                .user();
     }
 
     private Slice key(long id) {
@@ -181,8 +181,8 @@ class CursorTest {
 
     private long letGoCount() {
         return sim.store.meters().instruments().stream()
-                .filter(instrument -> instrument instanceof Counter
-                        && instrument.name().equals("cursors.let.go"))
+                .filter(instrument ->
+                        instrument instanceof Counter && instrument.name().equals("cursors.let.go"))
                 .mapToLong(instrument -> ((Counter) instrument).sum())
                 .sum();
     }
@@ -242,8 +242,7 @@ class CursorTest {
             Snapshot snapshot = sim.store.openSnapshot();
             ReadView view = snapshot.view(dataset);
             RecordCursor records = view.scan(0, KeyRange.all(), FilterPredicate.none());
-            IndexCursor entries =
-                    view.search(0, "by_user", KeyRange.all(), FilterPredicate.none());
+            IndexCursor entries = view.search(0, "by_user", KeyRange.all(), FilterPredicate.none());
             RecordStream fetched = view.fetch(0, keys);
             assertThat(records.next()).isTrue();
             assertThat(entries.next()).isTrue();
@@ -256,7 +255,8 @@ class CursorTest {
                     entries.close();
                     fetched.close();
                     assertClosed(records::key, entries::primaryKey, fetched::record);
-                    assertThat(view.scan(0, KeyRange.all(), FilterPredicate.none()).next())
+                    assertThat(view.scan(0, KeyRange.all(), FilterPredicate.none())
+                                    .next())
                             .isTrue();
                 }
                 default -> sim.store.close();

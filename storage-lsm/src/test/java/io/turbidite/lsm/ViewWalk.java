@@ -79,8 +79,7 @@ final class ViewWalk implements AutoCloseable {
     private int finger;
     private boolean onEntry;
 
-    private ViewWalk(
-            Cursor cursor, List<Shown> all, List<Shown> inRange, SplittableRandom random) {
+    private ViewWalk(Cursor cursor, List<Shown> all, List<Shown> inRange, SplittableRandom random) {
         this.cursor = cursor;
         this.expected = inRange;
         this.keys = all.stream().map(Shown::key).toList();
@@ -112,10 +111,7 @@ final class ViewWalk implements AutoCloseable {
         Cursor cursor = tree == 0
                 ? records(dataset, view.scan(partition, range, FilterPredicate.none()))
                 : entries(view.search(
-                        partition,
-                        indexes.get(tree - 1).name(),
-                        range,
-                        FilterPredicate.none()));
+                        partition, indexes.get(tree - 1).name(), range, FilterPredicate.none()));
         return new ViewWalk(cursor, all, inRange, random);
     }
 
@@ -199,8 +195,8 @@ final class ViewWalk implements AutoCloseable {
 
     private void check(String move, boolean found) {
         if (found != onEntry) {
-            throw new AssertionError("%s says %b at %d of %d"
-                    .formatted(move, found, finger, expected.size()));
+            throw new AssertionError(
+                    "%s says %b at %d of %d".formatted(move, found, finger, expected.size()));
         }
         checkEntry(move);
     }
@@ -210,11 +206,7 @@ final class ViewWalk implements AutoCloseable {
         if (onEntry && !cursor.shown().equals(expected.get(finger))) {
             throw new AssertionError("%s: %s, not %s, at %d of %d"
                     .formatted(
-                            move,
-                            cursor.shown(),
-                            expected.get(finger),
-                            finger,
-                            expected.size()));
+                            move, cursor.shown(), expected.get(finger), finger, expected.size()));
         }
     }
 

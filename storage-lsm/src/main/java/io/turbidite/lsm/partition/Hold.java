@@ -117,9 +117,7 @@ final class Hold {
     /** Takes the version back if it is not the newest and the cursor is idle. */
     void letGoIfStale() {
         Version seen = pinned;
-        if (seen != null
-                && !partition.isCurrent(seen)
-                && state.compareAndSet(FREE, INSIDE)) {
+        if (seen != null && !partition.isCurrent(seen) && state.compareAndSet(FREE, INSIDE)) {
             letGo();
             leave();
             partition.substrate().events().cursorLetGo();

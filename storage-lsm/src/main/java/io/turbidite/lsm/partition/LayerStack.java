@@ -73,11 +73,7 @@ final class LayerStack implements AutoCloseable {
     private @Nullable ByteSink copy;
 
     LayerStack(
-            Partition partition,
-            int tree,
-            ViewState view,
-            KeyRange range,
-            FilterPredicate filter) {
+            Partition partition, int tree, ViewState view, KeyRange range, FilterPredicate filter) {
         this.partition = partition;
         this.tree = tree;
         this.view = view;
