@@ -3,7 +3,8 @@ package io.turbidite.hashlog.parse;
 /**
  * The same in plain Java: eight bytes at once are asked whether one of them may matter, and only those that
  * may are looked at one by one. Six exact comparisons of every word, which a direct translation of the
- * vector code needs, cost more than the whole rest of the parser.
+ * vector code needs, cost more than the whole rest of the parser. Collecting the
+ * classes in one register instead of an array was a quarter slower on tweets.
  */
 final class WordMasks implements BlockMasks {
     private static final long ONES = 0x0101_0101_0101_0101L;
