@@ -20,6 +20,8 @@ import io.turbidite.hashlog.psf.PsfSet;
 import io.turbidite.hashlog.registry.RegisteredPsf;
 import io.turbidite.hashlog.registry.RegistryFile;
 import io.turbidite.hashlog.registry.RegistryState;
+import io.turbidite.hashlog.scan.AdaptiveReadAhead;
+import io.turbidite.hashlog.scan.DeviceProfile;
 import io.turbidite.hashlog.table.HashTable;
 
 import org.jspecify.annotations.Nullable;
@@ -30,6 +32,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * A log of raw records with a subset hash index (FISH19).
@@ -64,6 +67,7 @@ public final class HashLog implements AutoCloseable {
     private final Epochs epochs;
     private final Counters counters;
     private final Tasks.Worker growth;
+    private final DeviceProfile device = new DeviceProfile();
     private final AtomicBoolean changing = new AtomicBoolean();
     private final Set<String> sessionNames = new HashSet<>();
     private volatile RegistryState registry;
@@ -310,12 +314,38 @@ public final class HashLog implements AutoCloseable {
 
     /** A reader of what lies at addresses; {@code name} is shown if it stalls the others. */
     public LogReader openReader(String name) {
-        return LogReader.open(log, name);
+        return LogReader.open(log, name, device);
     }
 
     /** A walk along the chain of a property through {@code reader}, newest first. */
     public ChainWalk walk(LogReader reader, Property property) {
-        return new ChainWalk(reader, table, property);
+        return new ChainWalk(reader, table, property, new AdaptiveReadAhead(device));
+    }
+
+    /**
+     * Finds records, newest first.
+     *
+     * @throws InvalidRequestException if the query names what isn't there, or a value that can't be
+     */
+    public LogCursor find(LogQuery query) {
+        return LogCursor.open(this, query);
+    }
+
+    /**
+     * Hands every record that a query finds to the sinks, page by page, in no order.
+     *
+     * @param workerCount 1 to 256, each with a sink of its own
+     */
+    public void findInParallel(LogQuery query, int workerCount, Supplier<RecordSink> sinks) {
+        new ParallelScan(this, query).run(workerCount, sinks);
+    }
+
+    Tasks tasks() {
+        return site.tasks();
+    }
+
+    RegistryState registry() {
+        return registry;
     }
 
     /**

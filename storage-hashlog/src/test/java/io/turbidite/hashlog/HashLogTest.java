@@ -8,6 +8,7 @@ import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.hashlog.chain.Property;
+import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogEnd;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.LogScan;
@@ -76,6 +77,37 @@ class HashLogTest {
         }
         assertThat(disk.files()).anyMatch(name -> name.endsWith("00000001.pages"));
         assertThat(disk.openHandleCount()).isZero();
+    }
+
+    @Test
+    void a_page_that_is_full_to_its_last_byte_is_sealed_before_the_next_one_opens() {
+        try (LogBench bench = LogBench.simulated(SEED, LogBench.disk(SEED), LogBench.options())) {
+            HybridLog log = bench.log.log();
+            long pageBytes = LogBench.SHAPE.pageBytes();
+            try (IngestSession session = bench.log.openSession("s")) {
+                long left = pageBytes - LogBench.SHAPE.offsetOf(log.tail());
+                for (int page = 0; page < 2 * LogBench.SHAPE.ringPageCount(); page++) {
+                    while (left > 4_000) {
+                        var batch = LogBench.segment("x".repeat(992) + "\n");
+                        session.ingest(batch, 0, batch.byteSize());
+                        left = pageBytes - LogBench.SHAPE.offsetOf(log.tail());
+                    }
+                    var last = LogBench.segment("y".repeat((int) left - 8) + "\n");
+                    session.ingest(last, 0, last.byteSize());
+                    assertThat(LogBench.SHAPE.offsetOf(log.tail())).as("full").isZero();
+                    long full = log.tail();
+                    bench.tasks.await(() -> log.durable() >= full);
+                    left = LogBench.SHAPE.recordBytesMax();
+                }
+            }
+            try (LogCursor cursor = bench.log.find(LogQuery.all())) {
+                int count = 0;
+                while (cursor.next()) {
+                    count++;
+                }
+                assertThat(count).isGreaterThan(12 * 2 * LogBench.SHAPE.ringPageCount());
+            }
+        }
     }
 
     @Test

@@ -19,16 +19,18 @@ public final class ChainWalk {
     private final LogReader reader;
     private final HashTable table;
     private final Property property;
+    private final ReadAhead readAhead;
     private long next;
     private long floor;
     private long record;
     private long header;
     private long hopCount;
 
-    public ChainWalk(LogReader reader, HashTable table, Property property) {
+    public ChainWalk(LogReader reader, HashTable table, Property property, ReadAhead readAhead) {
         this.reader = reader;
         this.table = table;
         this.property = property;
+        this.readAhead = readAhead;
     }
 
     /** Starts at the newest record, to end before {@code from}, an address not below the log's begin. */
@@ -47,6 +49,7 @@ public final class ChainWalk {
         while (next >= floor && next != 0) {
             long at = next;
             hopCount++;
+            readAhead.before(reader, at);
             reader.seek(at, KeyPointer.BYTES);
             long link = KeyPointer.loadLink(reader.segment(), reader.offset());
             long value = KeyPointer.loadValue(reader.segment(), reader.offset());
@@ -59,6 +62,7 @@ public final class ChainWalk {
                     if (property.matches(link, value, word, reader.segment(), reader.offset())) {
                         record = start;
                         header = word;
+                        readAhead.visited((int) RecordHeader.recordBytes(word));
                         return true;
                     }
                 }
@@ -75,6 +79,11 @@ public final class ChainWalk {
     /** The record's address. */
     public long address() {
         return record;
+    }
+
+    /** Its header word. */
+    public long header() {
+        return header;
     }
 
     /** What holds the payload, until the reader moves. */

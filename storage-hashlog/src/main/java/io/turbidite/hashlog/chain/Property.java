@@ -3,6 +3,7 @@ package io.turbidite.hashlog.chain;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.hashlog.log.RecordHeader;
 import io.turbidite.hashlog.psf.PropertyHash;
+import io.turbidite.hashlog.psf.PropertyValue;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -39,6 +40,13 @@ public final class Property {
         MemorySegment copy = MemorySegment.ofArray(value.clone());
         return new Property(
                 psfId, false, 0, copy, PropertyHash.ofBytes(psfId, copy, 0, value.length));
+    }
+
+    /** The property of PSF {@code psfId} and {@code value}. */
+    public static Property of(int psfId, PropertyValue value) {
+        return value.isInline()
+                ? ofInteger(psfId, value.inlineValue())
+                : ofBytes(psfId, value.bytes().toArray(Bytes.U8));
     }
 
     /** The property of a text value, in UTF-8. */

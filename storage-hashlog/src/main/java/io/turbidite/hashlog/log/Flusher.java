@@ -165,9 +165,10 @@ final class Flusher implements AutoCloseable {
         long safeTail = log.safeTail();
         long first = shape.pageOf(durable);
         long page = first;
-        while (log.isTurned(page)
-                && shape.startOf(page + 1) <= safeTail
-                && page - first < PAGE_COUNT_MAX) {
+        // Not only pages that were turned: one that is full to its last byte is final, though the
+        // next
+        // may not be open yet; were it written as the newest, nobody would seal it afterwards.
+        while (shape.startOf(page + 1) <= safeTail && page - first < PAGE_COUNT_MAX) {
             seal(to, page);
             page++;
         }
@@ -192,11 +193,7 @@ final class Flusher implements AutoCloseable {
 
     private void seal(SegmentFiles to, long page) {
         MemorySegment frame = log.ring().frame(page);
-        new PageHeader(
-                        to.logId(),
-                        page,
-                        log.ring().openedMicros(page),
-                        log.ring().closedMicros(page))
+        new PageHeader(to.logId(), page, log.pageOpenedMicros(page), log.pageClosedMicros(page))
                 .seal(frame, crc);
         // All of it: what was written of the page before was the same, and one large write is as
         // good.

@@ -31,6 +31,7 @@ public final class LogReader implements AutoCloseable {
     private final LogShape shape;
     private final EpochSession epoch;
     private final MemoryBudget.Account account;
+    private final ReadTimes times;
     private final Crc32c crc = new Crc32c();
     private final @Nullable MemorySegment[] headers = new MemorySegment[HEADER_COUNT];
     private final long[] headerPages = new long[HEADER_COUNT];
@@ -46,8 +47,9 @@ public final class LogReader implements AutoCloseable {
     private long offset;
     private long blocksRead;
 
-    private LogReader(HybridLog log, String name) {
+    private LogReader(HybridLog log, String name, ReadTimes times) {
         this.log = log;
+        this.times = times;
         this.shape = log.shape();
         this.epoch = log.epochs().open(name);
         this.account = log.site().budget().account("reader " + name);
@@ -56,7 +58,12 @@ public final class LogReader implements AutoCloseable {
 
     /** A reader that is not protected yet; {@code name} is shown if it stalls the others. */
     public static LogReader open(HybridLog log, String name) {
-        return new LogReader(log, name);
+        return open(log, name, (byteCount, nanos) -> {});
+    }
+
+    /** The same; {@code times} hears how long reads from disk take. */
+    public static LogReader open(HybridLog log, String name, ReadTimes times) {
+        return new LogReader(log, name, times);
     }
 
     /** From here on what is in memory stays. */
@@ -129,7 +136,9 @@ public final class LogReader implements AutoCloseable {
             MemorySegment header = headerOf(files, page);
             bufferEnd = bufferStart;
             reserve(end - start);
+            long before = log.site().clock().monotonicNanos();
             int byteCount = files.read(page, start, buffer, 0, end - start);
+            times.note(byteCount, log.site().clock().monotonicNanos() - before);
             requireWhole(files, page, start, byteCount, end - start);
             for (int at = start; at < end; at += LogShape.BLOCK_BYTES) {
                 PageHeader.checkBlock(

@@ -1,0 +1,141 @@
+package io.turbidite.hashlog;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.hashlog.chain.Property;
+import io.turbidite.hashlog.log.LogReader;
+import io.turbidite.hashlog.scan.RangeScan;
+import io.turbidite.hashlog.scan.ScanPart;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * What a query finds, newest first: every record of the range that was visible when it started, once, while
+ * ingestion goes on.
+ *
+ * <p><em>Confined to one thread.</em> Bytes are valid until the cursor moves. A cursor that is open holds
+ * back the reuse of memory at the record it shows, so that one that is kept for long stalls ingestion and is
+ * reported.
+ */
+public final class LogCursor implements AutoCloseable {
+    private final HashLog log;
+    private final LogReader reader;
+    private final QueryPlan plan;
+    private final RangeScan scan;
+    private long left;
+    private long floor;
+    private boolean truncated;
+    private boolean closed;
+
+    private LogCursor(HashLog log, LogReader reader, QueryPlan plan, long limit) {
+        this.log = log;
+        this.reader = reader;
+        this.plan = plan;
+        this.left = limit;
+        this.floor = plan.parts().isEmpty() ? 0 : plan.parts().getLast().from();
+        this.scan = new RangeScan(
+                reader,
+                plan.parts(),
+                plan.newTests(),
+                id -> Property.of(id, plan.value()),
+                property -> log.walk(reader, property));
+    }
+
+    static LogCursor open(HashLog log, LogQuery query) {
+        LogReader reader = log.openReader("query");
+        boolean opened = false;
+        try {
+            reader.protect();
+            QueryPlan plan = QueryPlan.of(query, log.registry(), reader);
+            LogCursor cursor = new LogCursor(log, reader, plan, query.limit());
+            opened = true;
+            return cursor;
+        } finally {
+            if (!opened) {
+                reader.close();
+            }
+        }
+    }
+
+    /**
+     * Moves to the next record, an older one.
+     *
+     * @return false at the end; {@link #isTruncated} says whether that is the range's
+     * @throws io.turbidite.core.CorruptionException if the disk has something else than was written
+     */
+    public boolean next() {
+        if (closed) {
+            throw new ClosedException("the cursor");
+        }
+        if (left == 0 || truncated) {
+            return false;
+        }
+        try {
+            if (scan.next()) {
+                left--;
+                return true;
+            }
+        } catch (InvalidRequestException gone) {
+            // the only request that can be refused here: to read what was truncated meanwhile
+            if (log.log().begin() <= floor) {
+                throw gone;
+            }
+            truncated = true;
+            return false;
+        }
+        left = 0;
+        return false;
+    }
+
+    /**
+     * Whether older records of the range were dropped while the cursor was on its way to them: by retention,
+     * or on the null device by new records.
+     */
+    public boolean isTruncated() {
+        return truncated;
+    }
+
+    /** The record's address. */
+    public long address() {
+        return scan.address();
+    }
+
+    /** What holds the record's bytes. */
+    public MemorySegment segment() {
+        return scan.segment();
+    }
+
+    /** Where in {@link #segment} they begin. */
+    public long offset() {
+        return scan.payloadOffset();
+    }
+
+    /** How many they are. */
+    public int length() {
+        return scan.payloadBytes();
+    }
+
+    /** How the range is read, newest part first; for explain. */
+    public List<ScanPart> parts() {
+        return plan.parts();
+    }
+
+    /** Records that full scans looked at so far. */
+    public long scannedCount() {
+        return scan.scannedCount();
+    }
+
+    /** Key pointers that chain walks looked at so far. */
+    public long hopCount() {
+        return scan.hopCount();
+    }
+
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            reader.close();
+        }
+    }
+}

@@ -1,0 +1,133 @@
+package io.turbidite.hashlog;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.hashlog.chain.Property;
+import io.turbidite.hashlog.log.LogReader;
+import io.turbidite.hashlog.log.LogShape;
+import io.turbidite.hashlog.scan.RangeScan;
+import io.turbidite.hashlog.scan.ScanPart;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+
+/**
+ * Runs one query by several workers: parts are cut at page borders, and each worker takes the next piece. A
+ * part with a chain is one piece: a chain has one order. <em>Used once, by one thread.</em>
+ */
+final class ParallelScan {
+    private final HashLog log;
+    private final QueryPlan plan;
+    private final List<ScanPart> pieces;
+    private final AtomicInteger nextPiece = new AtomicInteger();
+    private final AtomicInteger running = new AtomicInteger();
+    private final AtomicLong left;
+    private volatile @Nullable RuntimeException failure;
+
+    ParallelScan(HashLog log, LogQuery query) {
+        this.log = log;
+        try (LogReader reader = log.openReader("parallel query")) {
+            reader.protect();
+            this.plan = QueryPlan.of(query, log.registry(), reader);
+        }
+        this.pieces = pieces(plan.parts(), log.log().shape());
+        this.left = new AtomicLong(query.limit());
+    }
+
+    private static List<ScanPart> pieces(List<ScanPart> parts, LogShape shape) {
+        List<ScanPart> pieces = new ArrayList<>();
+        for (ScanPart part : parts) {
+            long top = part.to();
+            while (!part.isIndexed() && shape.pageOf(top - 1) > shape.pageOf(part.from())) {
+                long border = shape.startOf(shape.pageOf(top - 1));
+                pieces.add(new ScanPart(border, top, ScanPart.SCANNED));
+                top = border;
+            }
+            pieces.add(new ScanPart(part.from(), top, part.psfId()));
+        }
+        return pieces;
+    }
+
+    /** Returns when every worker is done; the first failure is thrown. */
+    void run(int workerCount, Supplier<RecordSink> sinks) {
+        if (workerCount < 1 || workerCount > 256) {
+            throw new InvalidRequestException(
+                    "%d workers, but 1 to 256 are possible".formatted(workerCount));
+        }
+        Tasks tasks = log.tasks();
+        running.set(workerCount);
+        List<Tasks.Worker> workers = new ArrayList<>();
+        try {
+            for (int i = 0; i < workerCount; i++) {
+                Work work = new Work(sinks.get());
+                workers.add(tasks.start("hashlog-scan-" + i, 1_000_000, work::step));
+            }
+            tasks.await(() -> running.get() == 0);
+        } finally {
+            workers.forEach(Tasks.Worker::close);
+        }
+        RuntimeException first = failure;
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    /** One worker's share. */
+    private final class Work {
+        private final RecordSink sink;
+        private boolean done;
+
+        Work(RecordSink sink) {
+            this.sink = sink;
+        }
+
+        /** Takes one piece. */
+        boolean step() {
+            if (done) {
+                return false;
+            }
+            int piece =
+                    failure == null && left.get() > 0 ? nextPiece.getAndIncrement() : pieces.size();
+            if (piece < pieces.size()) {
+                try {
+                    scan(pieces.get(piece));
+                } catch (RuntimeException e) {
+                    failure = e;
+                }
+                return true;
+            }
+            done = true;
+            running.decrementAndGet();
+            log.tasks().signal();
+            return false;
+        }
+
+        private void scan(ScanPart piece) {
+            try (LogReader reader = log.openReader("parallel query")) {
+                reader.protect();
+                RangeScan scan = new RangeScan(
+                        reader,
+                        List.of(piece),
+                        plan.newTests(),
+                        id -> Property.of(id, plan.value()),
+                        property -> log.walk(reader, property));
+                while (scan.next() && left.getAndDecrement() > 0) {
+                    sink.accept(
+                            scan.address(),
+                            scan.segment(),
+                            scan.payloadOffset(),
+                            scan.payloadBytes());
+                }
+            } catch (InvalidRequestException gone) {
+                if (log.log().begin() <= piece.from()) {
+                    throw gone;
+                }
+            }
+        }
+    }
+}

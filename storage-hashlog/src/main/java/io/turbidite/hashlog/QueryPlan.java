@@ -1,0 +1,163 @@
+package io.turbidite.hashlog;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.hashlog.log.HybridLog;
+import io.turbidite.hashlog.log.LogReader;
+import io.turbidite.hashlog.log.LogShape;
+import io.turbidite.hashlog.parse.ParserSpec;
+import io.turbidite.hashlog.psf.PropertyValue;
+import io.turbidite.hashlog.psf.PsfDefinition;
+import io.turbidite.hashlog.psf.PsfSet;
+import io.turbidite.hashlog.psf.RecordPredicate;
+import io.turbidite.hashlog.registry.RegisteredPsf;
+import io.turbidite.hashlog.registry.RegistryState;
+import io.turbidite.hashlog.scan.PropertyTest;
+import io.turbidite.hashlog.scan.RangeScan;
+import io.turbidite.hashlog.scan.RecordTest;
+import io.turbidite.hashlog.scan.ScanPart;
+import io.turbidite.hashlog.scan.ScanPlan;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+
+/**
+ * A query against a log of a moment: names resolved, ranges cut to what is there. <em>Immutable.</em>
+ */
+final class QueryPlan {
+    private static final RecordTest ANY = (segment, offset, length) -> true;
+
+    private final ParserSpec parser;
+    private final @Nullable PsfDefinition definition;
+    private final @Nullable PropertyValue value;
+    private final @Nullable String expression;
+    private final List<ScanPart> parts;
+
+    private QueryPlan(LogQuery query, RegistryState registry, Range range) {
+        this.parser = registry.parser();
+        this.expression = query.expression();
+        List<RegisteredPsf> psfs = List.of();
+        if (query.psf() != null && query.value() != null) {
+            RegisteredPsf named = named(registry, query.psf());
+            definition = named.definition();
+            value = single(parser, named.definition()).valueOf(0, query.value());
+            psfs = registry.psfs().stream()
+                    .filter(psf -> psf.definition().equals(named.definition()))
+                    .toList();
+        } else {
+            definition = null;
+            value = null;
+        }
+        this.parts = range.isEmpty()
+                ? List.of()
+                : ScanPlan.of(query.scanOnly() ? List.of() : psfs, range.from(), range.to());
+        if (expression != null) {
+            newResidual(); // a wrong expression is refused now, even where no record is looked at
+        }
+    }
+
+    /** Addresses that a query looks at. */
+    private record Range(long from, long to) {
+        boolean isEmpty() {
+            return to <= from;
+        }
+    }
+
+    /** Plans; the reader is protected. */
+    static QueryPlan of(LogQuery query, RegistryState registry, LogReader reader) {
+        return new QueryPlan(query, registry, rangeOf(query, reader));
+    }
+
+    /** The active PSF of this name, else the last one that had it. */
+    private static RegisteredPsf named(RegistryState registry, String name) {
+        RegisteredPsf found = registry.active(name);
+        if (found != null) {
+            return found;
+        }
+        for (RegisteredPsf psf : registry.psfs().reversed()) {
+            if (psf.name().equals(name)) {
+                return psf;
+            }
+        }
+        throw new InvalidRequestException("there is no PSF '%s'; there are %s"
+                .formatted(
+                        name, registry.psfs().stream().map(RegisteredPsf::name).toList()));
+    }
+
+    private static Range rangeOf(LogQuery query, LogReader reader) {
+        HybridLog log = reader.log();
+        long from = Math.max(query.from(), log.begin());
+        long to = Math.min(query.to(), log.safeTail());
+        if (to <= from) {
+            return new Range(from, from);
+        }
+        LogShape shape = log.shape();
+        long first = shape.pageOf(from);
+        long last = shape.pageOf(to - 1);
+        if (query.arrivedFromMicros() != Long.MIN_VALUE) {
+            long page = firstPage(
+                    first,
+                    last,
+                    p -> reader.pageHeader(p).lastArrivalMicros() >= query.arrivedFromMicros());
+            from = Math.max(from, shape.startOf(page));
+        }
+        if (query.arrivedToMicros() != Long.MAX_VALUE) {
+            long page = firstPage(
+                    first,
+                    last,
+                    p -> reader.pageHeader(p).firstArrivalMicros() > query.arrivedToMicros());
+            to = Math.min(to, shape.startOf(page));
+        }
+        return new Range(from, Math.max(from, to));
+    }
+
+    /** The first page for which {@code holds}; arrival times ascend. One behind {@code last} if none. */
+    private static long firstPage(long first, long last, java.util.function.LongPredicate holds) {
+        long low = first;
+        long high = last + 1;
+        while (low < high) {
+            long middle = (low + high) >>> 1;
+            if (holds.test(middle)) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        return low;
+    }
+
+    private static PsfSet single(ParserSpec parser, PsfDefinition definition) {
+        return PsfSet.empty(parser).with(0, definition);
+    }
+
+    /** Newest first. */
+    List<ScanPart> parts() {
+        return parts;
+    }
+
+    /** What is wanted of the chains of a PSF. */
+    PropertyValue value() {
+        if (value == null) {
+            throw new IllegalStateException("a query without a property has no chain");
+        }
+        return value;
+    }
+
+    /** Tests for one thread. */
+    RangeScan.Tests newTests() {
+        RecordTest residual = newResidual();
+        RecordTest scanned = definition == null
+                ? residual
+                : new PropertyTest(single(parser, definition).newExtractor(), value())
+                        .and(residual);
+        return new RangeScan.Tests(scanned, residual);
+    }
+
+    private RecordTest newResidual() {
+        if (expression == null) {
+            return ANY;
+        }
+        RecordPredicate predicate = new RecordPredicate(parser, expression);
+        return predicate::test;
+    }
+}

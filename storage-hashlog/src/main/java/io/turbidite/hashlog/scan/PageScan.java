@@ -1,0 +1,94 @@
+package io.turbidite.hashlog.scan;
+
+import io.turbidite.hashlog.log.LogReader;
+import io.turbidite.hashlog.log.LogScan;
+import io.turbidite.hashlog.log.LogShape;
+import io.turbidite.hashlog.log.RecordHeader;
+
+import java.util.Arrays;
+
+/**
+ * The wanted records of a part that no chain covers, newest first.
+ *
+ * <p><em>Confined to one thread.</em> Records can only be stepped over upwards, so each page is read whole,
+ * upwards, and its matches are kept as addresses and shown downwards; a page has at most as many as its
+ * bytes divided by 16.
+ */
+final class PageScan {
+    private final LogReader reader;
+    private final LogShape shape;
+    private final LogScan scan;
+    private final RecordTest test;
+    private long[] matches = new long[64];
+    private int matchCount;
+    private long from;
+    private long top;
+    private long address;
+    private long header;
+    private long scannedCount;
+
+    PageScan(LogReader reader, RecordTest test) {
+        this.reader = reader;
+        this.shape = reader.log().shape();
+        this.scan = new LogScan(reader);
+        this.test = test;
+    }
+
+    void start(ScanPart part) {
+        from = part.from();
+        top = part.to();
+        matchCount = 0;
+    }
+
+    boolean next() {
+        while (matchCount == 0) {
+            if (top <= from) {
+                return false;
+            }
+            long page = shape.pageOf(top - 1);
+            long low = Math.max(from, shape.firstRecordOf(page));
+            collect(low, top);
+            top = Math.min(top, shape.startOf(page));
+        }
+        address = matches[--matchCount];
+        header = reader.seekRecord(address);
+        return true;
+    }
+
+    private void collect(long low, long high) {
+        if (low >= high) {
+            return;
+        }
+        reader.refresh();
+        if (!reader.isInMemory(low)) {
+            reader.prefetch(low, high);
+        }
+        scan.start(low, high);
+        while (scan.next()) {
+            long word = scan.header();
+            if (RecordHeader.kind(word) == RecordHeader.RECORD && !RecordHeader.isTombstone(word)) {
+                scannedCount++;
+                long payload = scan.offset() + RecordHeader.payloadOffset(word);
+                if (test.matches(scan.segment(), payload, RecordHeader.payloadBytes(word))) {
+                    if (matchCount == matches.length) {
+                        matches = Arrays.copyOf(matches, 2 * matchCount);
+                    }
+                    matches[matchCount++] = scan.address();
+                }
+            }
+        }
+    }
+
+    long address() {
+        return address;
+    }
+
+    long header() {
+        return header;
+    }
+
+    /** Records looked at. */
+    long scannedCount() {
+        return scannedCount;
+    }
+}
