@@ -73,6 +73,9 @@ public final class Store implements AutoCloseable {
         this.background = new BackgroundWork(
                 substrate, options.writeMemoryBytes(), options.logBytesMax(), options.background());
         this.writes = new WritePath(substrate, background);
+        parts.meters().gauge("merge.backlog.bytes", background::mergeBytesLeft);
+        parts.meters().gauge("merge.backlog.components", background::componentsBehind);
+        parts.meters().gauge("write.amplification.percent", this::writeAmplificationPercent);
         for (OpenStore.OpenDataset dataset : parts.datasets()) {
             datasets.put(
                     dataset.schema().name(),
@@ -373,6 +376,15 @@ public final class Store implements AutoCloseable {
 
     StoreOptions options() {
         return options;
+    }
+
+    /** Bytes that flush, merge and log have written for each hundred that writers brought. */
+    private long writeAmplificationPercent() {
+        long brought = meters().counter("write.bytes").sum();
+        long written = meters().counter("flush.bytes").sum()
+                + meters().counter("merge.bytes.written").sum()
+                + substrate.log().statistics().writtenBytes();
+        return brought == 0 ? 0 : 100 * written / brought;
     }
 
     Substrate substrate() {

@@ -7,6 +7,7 @@ import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.Latency;
+import io.turbidite.core.meter.Reading;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.sim.Fault;
 import io.turbidite.core.sim.FaultScript;
@@ -238,6 +239,9 @@ class BackgroundTest {
                 (sim().store.surroundings().clock().monotonicNanos() - startNanos) / 1e9;
         long written = counter("flush.bytes") + counter("merge.bytes.written");
         assertThat(written).isGreaterThan(3 * rate);
+        assertThat(gauge("write.amplification.percent")).isGreaterThan(300);
+        assertThat(gauge("merge.backlog.bytes")).isZero();
+        assertThat(gauge("merge.backlog.components")).isZero();
         assertThat(written / seconds).isLessThan(1.3 * rate);
     }
 
@@ -253,6 +257,15 @@ class BackgroundTest {
         assertThatThrownBy(() -> dataset().mergeAll()).isInstanceOf(StorageIoException.class);
         assertThatThrownBy(() -> dataset().mergeAll()).isInstanceOf(StoreFailedException.class);
         disk.clearFaults();
+    }
+
+    private long gauge(String name) {
+        return sim().store.meters().instruments().stream()
+                .filter(instrument -> instrument.name().equals(name))
+                .map(Reading.class::cast)
+                .findFirst()
+                .orElseThrow()
+                .value();
     }
 
     private long counter(String name) {

@@ -114,6 +114,16 @@ public final class BackgroundWork implements AutoCloseable {
         return merges.count();
     }
 
+    /** Bytes that merges under way have still to read. */
+    public long mergeBytesLeft() {
+        return merges.remainingBytes();
+    }
+
+    /** How many components the index that is most behind has more than its policy tolerates. */
+    public int componentsBehind() {
+        return throttle.componentsBehind();
+    }
+
     private boolean flushStep() {
         // a cursor that was busy when its version became old may have been idle since
         substrate.partitions().letIdleCursorsGo();
