@@ -143,7 +143,10 @@ public final class Main implements Runnable {
         @Option(names = "--io-bytes", description = "as the store's option ioBytesPerSecond")
         long ioBytesPerSecond = BackgroundOptions.defaults().ioBytesPerSecond();
 
-        @Option(names = "--durability", split = ",", description = "each is run (default: sync,interval)")
+        @Option(
+                names = "--durability",
+                split = ",",
+                description = "each is run (default: sync,interval)")
         List<Durability> durabilities = List.of(Durability.SYNC, Durability.INTERVAL);
 
         @Mixin

@@ -58,8 +58,9 @@ class BackgroundTest {
     }
 
     private void open(BackgroundOptions background) {
-        StoreOptions options =
-                SimStore.options(Durability.NONE).withCacheBytes(8 << 20).withBackground(background);
+        StoreOptions options = SimStore.options(Durability.NONE)
+                .withCacheBytes(8 << 20)
+                .withBackground(background);
         opened = SimStore.open(disk, seed, options);
     }
 
@@ -121,9 +122,7 @@ class BackgroundTest {
 
     @Test
     void merges_of_disjoint_ranges_run_at_once() {
-        open(
-                BackgroundOptions.defaults().withMergeScheduler(MergeScheduler.FAIR),
-                TIERING);
+        open(BackgroundOptions.defaults().withMergeScheduler(MergeScheduler.FAIR), TIERING);
         int mostAtOnce = 0;
         List<Integer> sizes = new ArrayList<>(List.of(2_000, 1_800));
         for (int i = 0; i < 60; i++) {
@@ -170,7 +169,9 @@ class BackgroundTest {
         assertThat(events(StoreEvent.Merged.class).size()).isGreaterThan(merged);
         assertThat(events(StoreEvent.SpaceChanged.class).getLast().paused()).isFalse();
         flushed(10);
-        assertThat(disk.files().stream().filter(name -> name.endsWith(".component")).count())
+        assertThat(disk.files().stream()
+                        .filter(name -> name.endsWith(".component"))
+                        .count())
                 .as("what was dropped is deleted")
                 .isLessThan(20);
     }
@@ -193,7 +194,8 @@ class BackgroundTest {
 
     @Test
     void writers_are_slowed_before_they_would_have_to_stop() {
-        open(BackgroundOptions.defaults().withIoBytesPerSecond(2 << 20),
+        open(
+                BackgroundOptions.defaults().withIoBytesPerSecond(2 << 20),
                 "constant(componentCountMax=5)");
         write(60_000);
         assertThat(latency("write.delay.time").count()).isGreaterThan(10);
@@ -235,8 +237,7 @@ class BackgroundTest {
             flushed(1_500);
         }
         dataset().mergeAll();
-        double seconds =
-                (sim().store.surroundings().clock().monotonicNanos() - startNanos) / 1e9;
+        double seconds = (sim().store.surroundings().clock().monotonicNanos() - startNanos) / 1e9;
         long written = counter("flush.bytes") + counter("merge.bytes.written");
         assertThat(written).isGreaterThan(3 * rate);
         assertThat(gauge("write.amplification.percent")).isGreaterThan(300);

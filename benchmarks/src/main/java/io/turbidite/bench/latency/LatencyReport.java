@@ -65,10 +65,12 @@ public final class LatencyReport {
     public String table() {
         StringBuilder text = new StringBuilder("# ").append(title).append("\n\n");
         setting.forEach((name, value) -> text.append("- %s: %s%n".formatted(name, value)));
-        text.append("\nMilliseconds from when an upsert was due; below each loop the same for a thread that"
-                + " does nothing but wake up every millisecond.\n\n");
-        text.append("| loop | upserts/s | p50 | p90 | p99 | p99.9 | p99.99 | longest | merges | merged |"
-                + " largest merge |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+        text.append(
+                "\nMilliseconds from when an upsert was due; below each loop the same for a thread that"
+                        + " does nothing but wake up every millisecond.\n\n");
+        text.append(
+                "| loop | upserts/s | p50 | p90 | p99 | p99.9 | p99.99 | longest | merges | merged |"
+                        + " largest merge |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
         loops.forEach((name, loop) -> {
             text.append("| %s | %,.0f |%s %d | %.2f GB | %.2f GB |%n"
                     .formatted(

@@ -75,7 +75,8 @@ public final class LatencySuite {
             List<Durability> durabilities) {
         private String command() {
             return "./turbidite bench latency --tweets %d --seconds %d --writers %d --share %s --sync-bytes %d"
-                    .formatted(tweets, seconds, writers, share, store.background().syncBytes());
+                    .formatted(
+                            tweets, seconds, writers, share, store.background().syncBytes());
         }
     }
 
@@ -87,11 +88,15 @@ public final class LatencySuite {
     public LatencyReport run(Path directory) {
         LatencyReport report = new LatencyReport("Latency of an upsert while merges run")
                 .setting("machine", Report.machine())
-                .setting("data", "%,d tweets of about 500 bytes, 1 secondary index, eager; upserts update them"
-                        .formatted(setting.tweets))
+                .setting(
+                        "data",
+                        "%,d tweets of about 500 bytes, 1 secondary index, eager; upserts update them"
+                                .formatted(setting.tweets))
                 .setting("writers", setting.writers)
                 .setting("background", setting.store.background())
-                .setting("open loop", "%.0f %% of the closed loop's rate".formatted(100 * setting.share))
+                .setting(
+                        "open loop",
+                        "%.0f %% of the closed loop's rate".formatted(100 * setting.share))
                 .setting("command", setting.command());
         for (Durability durability : setting.durabilities) {
             Path place = Scratch.empty(directory.resolve("latency"));
@@ -184,9 +189,11 @@ public final class LatencySuite {
         List<FutureTask<Histogram>> works = new ArrayList<>();
         for (int i = 0; i < setting.writers; i++) {
             int writer = i;
-            works.add(started("writer-" + i, () -> rate == 0
-                    ? closed(tweets, ids, writer, over)
-                    : open(tweets, ids, writer, setting.writers * 1e9 / rate, over)));
+            works.add(started(
+                    "writer-" + i,
+                    () -> rate == 0
+                            ? closed(tweets, ids, writer, over)
+                            : open(tweets, ids, writer, setting.writers * 1e9 / rate, over)));
         }
         Histogram all = newHistogram();
         for (FutureTask<Histogram> work : works) {
@@ -203,8 +210,7 @@ public final class LatencySuite {
                         mergeCount.get(), mergeBytes.get(), largestMergeBytes.get()));
     }
 
-    private static FutureTask<Histogram> started(
-            String name, Callable<Histogram> work) {
+    private static FutureTask<Histogram> started(String name, Callable<Histogram> work) {
         FutureTask<Histogram> task = new FutureTask<>(work);
         Thread.ofPlatform().name(name).start(task);
         return task;

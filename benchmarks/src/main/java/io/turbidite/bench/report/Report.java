@@ -127,7 +127,7 @@ public final class Report {
         CategoryChart chart = new CategoryChartBuilder()
                 .width(1_000)
                 .height(480)
-                .title(title + ": CPU, the slowest engine of each work = 1")
+                .title(title + ": the largest of each row = 1")
                 .build();
         chart.getStyler().setXAxisLabelRotation(20);
         for (String engine : engines) {

@@ -50,7 +50,7 @@ public final class SpaceSuite {
         List<String> labels =
                 Arrays.stream(Compression.values()).map(Compression::label).toList();
         this.report = new Report("Disk space of the flights, all indexes included", labels)
-                .setting("data", "%s, %,d bytes of CSV".formatted(feed, sourceBytes))
+                .setting("data", "%s, %,d bytes of CSV".formatted(feed.getFileName(), sourceBytes))
                 .setting("figure", "bytes on disk for each byte of CSV, after load and flush")
                 .setting("machine", Report.machine())
                 .setting("command", "./turbidite bench space");

@@ -30,6 +30,7 @@ final class Group {
     private int versionBytes;
     private int versionShift;
     private int endBytes;
+    private int lengthBytes;
     private int stride;
     private long versionsOffset;
     private long endsOffset;
@@ -54,6 +55,7 @@ final class Group {
         versionBytes = field(fields, GroupLayout.VERSION_BYTES_OFFSET, 0xFF);
         versionShift = Long.SIZE - Byte.SIZE * versionBytes;
         endBytes = field(fields, GroupLayout.END_BYTES_OFFSET, 0xFF);
+        lengthBytes = field(fields, GroupLayout.LENGTH_BYTES_OFFSET, 0xFF);
         versionBase = newPage.get(Bytes.I64, offset + GroupLayout.VERSION_BASE_OFFSET);
         stride = newPage.get(Bytes.I32, offset + GroupLayout.HEAP_STRIDE_OFFSET);
         long headsOffset = offset + GroupLayout.HEADS_OFFSET;
@@ -170,8 +172,7 @@ final class Group {
             if (heapEnd(i) > end) {
                 return "entry %d ends at %d of %d".formatted(i, heapEnd(i), end);
             }
-            boolean differ = suffixBytes == GroupLayout.SUFFIX_BYTES_DIFFER;
-            if (bytes < (differ ? 2 : 0) || bytes < valueSkip(heapStart(i))) {
+            if (bytes < lengthBytes || bytes < valueSkip(heapStart(i))) {
                 return "entry %d has %d bytes".formatted(i, bytes);
             }
             int suffix = suffixBytes(i);
@@ -222,20 +223,25 @@ final class Group {
     }
 
     private int suffixBytes(int index) {
-        return suffixBytes == GroupLayout.SUFFIX_BYTES_DIFFER
-                ? page.get(Bytes.I16, heapStart(index)) & 0xFFFF
-                : suffixBytes;
+        return lengthBytes == 0 ? suffixBytes : storedLength(heapStart(index));
+    }
+
+    /** The suffix length of the heap entry that starts at {@code start}. */
+    private int storedLength(long start) {
+        return lengthBytes == 1
+                ? page.get(Bytes.U8, start) & 0xFF
+                : page.get(Bytes.I16, start) & 0xFFFF;
     }
 
     private long tailOffset(int index) {
-        return heapStart(index) + (suffixBytes == GroupLayout.SUFFIX_BYTES_DIFFER ? 2 : 0);
+        return heapStart(index) + lengthBytes;
     }
 
     /** Bytes of an entry that starts at {@code start} in front of its value. */
     private long valueSkip(long start) {
-        return suffixBytes == GroupLayout.SUFFIX_BYTES_DIFFER
-                ? 2 + GroupLayout.tailBytes(page.get(Bytes.I16, start) & 0xFFFF)
-                : GroupLayout.tailBytes(suffixBytes);
+        return lengthBytes == 0
+                ? GroupLayout.tailBytes(suffixBytes)
+                : lengthBytes + GroupLayout.tailBytes(storedLength(start));
     }
 
     private long heapStart(int index) {

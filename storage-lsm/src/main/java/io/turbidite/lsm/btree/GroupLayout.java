@@ -18,7 +18,7 @@ import java.lang.foreign.MemorySegment;
  *      4     1 headBytes        1 to 8: width of the column of heads
  *      5     1 versionBytes     0 to 7: width of the version column
  *      6     1 endBytes         0, 2 or 4: width of the column of heap ends
- *      7     1 zero
+ *      7     1 lengthBytes      of a suffix length: 0 if they are all the same, else 1 or 2
  *      8     8 versionBase      smallest version; version = timestamp * 2 + (1 if anti-matter)
  *     16     4 heapStride       of every heap entry if endBytes is 0, else 0
  *     20    wn heads            first w bytes of each key suffix, as a number; w = headBytes
@@ -28,8 +28,8 @@ import java.lang.foreign.MemorySegment;
  *              heap             to the end of the group
  * </pre>
  *
- * <p>A heap entry is: suffix length u16 if lengths differ; the key suffix from its ninth byte on; the
- * value. Heads are narrower than eight bytes only if no suffix is longer than they are. Consecutive
+ * <p>A heap entry is: the suffix length if lengths differ; the key suffix from its ninth byte on; the
+ * value. If all are equally long there are no ends. Heads are narrower than eight bytes only if no suffix is longer than they are. Consecutive
  * numbers as keys, with the timestamps they were loaded at and no values, take two bytes an entry.
  */
 final class GroupLayout {
@@ -38,8 +38,8 @@ final class GroupLayout {
     static final int HEAD_BYTES_OFFSET = KEY_SUFFIX_BYTES_OFFSET + 2;
     static final int VERSION_BYTES_OFFSET = HEAD_BYTES_OFFSET + 1;
     static final int END_BYTES_OFFSET = VERSION_BYTES_OFFSET + 1;
-    static final int ZERO_OFFSET = END_BYTES_OFFSET + 1;
-    static final int VERSION_BASE_OFFSET = ZERO_OFFSET + 1;
+    static final int LENGTH_BYTES_OFFSET = END_BYTES_OFFSET + 1;
+    static final int VERSION_BASE_OFFSET = LENGTH_BYTES_OFFSET + 1;
     static final int HEAP_STRIDE_OFFSET = VERSION_BASE_OFFSET + 8;
     static final int HEADS_OFFSET = HEAP_STRIDE_OFFSET + 4;
 
@@ -49,6 +49,11 @@ final class GroupLayout {
     static final int VERSION_BYTES_MAX = 7;
 
     private GroupLayout() {}
+
+    /** Width of suffix lengths that differ and are at most {@code suffixBytesMax}. */
+    static int lengthBytes(int suffixBytesMax) {
+        return suffixBytesMax <= 0xFF ? 1 : 2;
+    }
 
     /** Bytes of key suffix that lie in the heap. */
     static int tailBytes(int suffixBytes) {
@@ -89,9 +94,6 @@ final class GroupLayout {
                 || (endBytes != 0 && stride != 0)) {
             return "heap ends of %d bytes, stride %d".formatted(endBytes, stride);
         }
-        if (page.get(Bytes.U8, start + ZERO_OFFSET) != 0) {
-            return "padding is not zero";
-        }
         int prefixBytes = page.get(Bytes.I16, start + KEY_PREFIX_BYTES_OFFSET) & 0xFFFF;
         long ends = start + HEADS_OFFSET + (long) count * (headBytes + versionBytes);
         long heap = ends + (long) count * endBytes + prefixBytes;
@@ -107,7 +109,16 @@ final class GroupLayout {
             return "heap of %d bytes, %d expected".formatted(end - heap, lastEnd);
         }
         int suffixBytes = page.get(Bytes.I16, start + KEY_SUFFIX_BYTES_OFFSET) & 0xFFFF;
-        if (suffixBytes != SUFFIX_BYTES_DIFFER) {
+        int lengthBytes = page.get(Bytes.U8, start + LENGTH_BYTES_OFFSET);
+        if (lengthBytes < 0
+                || lengthBytes > 2
+                || (lengthBytes == 0) != (suffixBytes != SUFFIX_BYTES_DIFFER)) {
+            return "suffix lengths of %d bytes".formatted(lengthBytes);
+        }
+        if (endBytes == 0 && lengthBytes > stride) {
+            return "lengths of %d bytes in entries of %d".formatted(lengthBytes, stride);
+        }
+        if (lengthBytes == 0) {
             if (headBytes != headBytes(suffixBytes)) {
                 return "heads of %d bytes for suffixes of %d".formatted(headBytes, suffixBytes);
             }

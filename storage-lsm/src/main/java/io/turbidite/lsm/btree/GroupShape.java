@@ -109,6 +109,10 @@ final class GroupShape {
         return tailBytes > 0;
     }
 
+    int lengthBytes() {
+        return sameKeyBytes() ? 0 : GroupLayout.lengthBytes(keyBytesMax - prefixBytes);
+    }
+
     int headBytes() {
         return GroupLayout.headBytes(keyBytesMax - prefixBytes);
     }
@@ -122,7 +126,7 @@ final class GroupShape {
     }
 
     int endBytes() {
-        if (sameKeyBytes() && valueBytesMin == valueBytesMax) {
+        if (heapIsEven()) {
             return 0;
         }
         return heapBytes() <= U16_MAX ? 2 : 4;
@@ -132,22 +136,26 @@ final class GroupShape {
     long writeHeader(MemorySegment target, long offset, int pagePrefixBytes) {
         int suffixBytes =
                 sameKeyBytes() ? keyBytesMin - prefixBytes : GroupLayout.SUFFIX_BYTES_DIFFER;
-        int stride = endBytes() != 0
-                ? 0
-                : GroupLayout.tailBytes(keyBytesMin - prefixBytes) + valueBytesMin;
+        int stride = endBytes() != 0 ? 0 : (int) (heapBytes() / count);
         target.set(Bytes.I16, offset + GroupLayout.KEY_PREFIX_BYTES_OFFSET, (short)
                 (prefixBytes - pagePrefixBytes));
         target.set(Bytes.I16, offset + GroupLayout.KEY_SUFFIX_BYTES_OFFSET, (short) suffixBytes);
         target.set(Bytes.U8, offset + GroupLayout.HEAD_BYTES_OFFSET, (byte) headBytes());
         target.set(Bytes.U8, offset + GroupLayout.VERSION_BYTES_OFFSET, (byte) versionBytes());
         target.set(Bytes.U8, offset + GroupLayout.END_BYTES_OFFSET, (byte) endBytes());
-        target.set(Bytes.U8, offset + GroupLayout.ZERO_OFFSET, (byte) 0);
+        target.set(Bytes.U8, offset + GroupLayout.LENGTH_BYTES_OFFSET, (byte) lengthBytes());
         target.set(Bytes.I64, offset + GroupLayout.VERSION_BASE_OFFSET, versionMin);
         target.set(Bytes.I32, offset + GroupLayout.HEAP_STRIDE_OFFSET, stride);
         return offset + GroupLayout.HEADS_OFFSET;
     }
 
+    /** Whether all heap entries are equally long. */
+    private boolean heapIsEven() {
+        boolean sameTails = sameKeyBytes() || keyBytesMax - prefixBytes <= Heads.BYTES;
+        return sameTails && valueBytesMin == valueBytesMax;
+    }
+
     private long heapBytes() {
-        return (sameKeyBytes() ? 0 : 2L * count) + tailBytes + valueBytes;
+        return (long) lengthBytes() * count + tailBytes + valueBytes;
     }
 }

@@ -280,6 +280,7 @@ public final class LeafBuilder {
 
     private long writeHeap(GroupShape group, MemorySegment target, long offset, long ends) {
         int endBytes = group.endBytes();
+        int lengthBytes = group.lengthBytes();
         int last = group.firstEntry + group.count - 1;
         if (group.sameKeyBytes() && !group.hasTails()) {
             int start = valueStart(group.firstEntry);
@@ -293,10 +294,12 @@ public final class LeafBuilder {
         long at = offset;
         for (int i = group.firstEntry; i <= last; i++) {
             int suffixBytes = keyEnds[i] - keyStart(i) - group.prefixBytes;
-            if (!group.sameKeyBytes()) {
+            if (lengthBytes == 1) {
+                target.set(Bytes.U8, at, (byte) suffixBytes);
+            } else if (lengthBytes == 2) {
                 target.set(Bytes.I16, at, (short) suffixBytes);
-                at += 2;
             }
+            at += lengthBytes;
             int tail = GroupLayout.tailBytes(suffixBytes);
             MemorySegment.copy(keys.segment(), keyEnds[i] - tail, target, at, tail);
             at += tail;
