@@ -10,11 +10,14 @@ import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordBatch;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.maintain.EagerMaintainer;
+import io.turbidite.lsm.partition.BatchGet;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -46,6 +49,7 @@ public final class Dataset implements Source {
     private volatile Shape shape;
     private volatile boolean dropped;
     private final Pool<Scratch> scratches;
+    private final Pool<BatchGet> batchGets = new Pool<>(BatchGet::new);
 
     Dataset(Store store, DatasetSchema schema, List<Partition> partitions) {
         this.store = store;
@@ -166,6 +170,20 @@ public final class Dataset implements Source {
         }
         scratches.give(scratch);
         return there;
+    }
+
+    /**
+     * Gets the records of many encoded primary keys at one moment: {@code records} tells for each key, in
+     * the order of adding, its record or that there is none. Each component is read once, in key order; no
+     * garbage is made for a key.
+     *
+     * @param keys sorted by this call; repeated keys are answered each
+     * @throws InvalidRequestException if the records are more than {@code records} holds
+     */
+    public void getRecords(KeyBatch keys, RecordBatch records) {
+        try (ReadView view = openView()) {
+            view.get(keys, records);
+        }
     }
 
     private int find(Slice key, Found found) {
@@ -336,6 +354,14 @@ public final class Dataset implements Source {
 
     boolean isBlind() {
         return shape.blind();
+    }
+
+    BatchGet takeBatchGet() {
+        return batchGets.take();
+    }
+
+    void giveBatchGet(BatchGet lookup) {
+        batchGets.give(lookup);
     }
 
     EagerMaintainer takeMaintainer() {

@@ -11,10 +11,12 @@ import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordBatch;
 import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.scan.Source;
 import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.partition.BatchGet;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionReads;
 import io.turbidite.lsm.partition.ViewState;
@@ -85,6 +87,16 @@ final class DatasetView implements ReadView {
         } finally {
             pinned.unpin();
         }
+    }
+
+    @Override
+    public void get(KeyBatch keys, RecordBatch records) {
+        state.checkOpen();
+        keys.sort();
+        records.clear(keys.size());
+        BatchGet lookup = dataset.takeBatchGet();
+        lookup.run(state, keys, dataset.partitions(), dataset::partition, records);
+        dataset.giveBatchGet(lookup);
     }
 
     @Override

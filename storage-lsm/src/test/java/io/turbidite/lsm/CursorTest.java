@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.log.Durability;
@@ -14,6 +15,7 @@ import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordBatch;
 import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.sim.Profile;
@@ -229,6 +231,43 @@ class CursorTest {
             }
             assertThat(records.next()).isFalse();
         }
+    }
+
+    @Test
+    void a_batch_of_keys_is_answered_in_its_own_order_at_one_moment() {
+        Dataset parts = sim.store.createDataset(Row.spec("P").partitions(3));
+        for (long id = 0; id < 200; id++) {
+            parts.upsert(row(id, "old").toMap());
+        }
+        parts.flush();
+        RecordBatch records = new RecordBatch(1 << 20);
+        try (Snapshot snapshot = sim.store.openSnapshot();
+                ReadView view = snapshot.view(parts)) {
+            for (long id = 0; id < 200; id += 3) {
+                parts.delete(id);
+            }
+            parts.flush();
+            parts.upsert(row(7, "new").toMap());
+            BatchCheck.run(parts, view, SimStore.rows(parts, view));
+            try (ReadView now = parts.openView()) {
+                BatchCheck.run(parts, now, SimStore.rows(parts, now));
+            }
+        }
+        KeyBatch keys = new KeyBatch(1 << 10);
+        for (long id : new long[] {7, 6, 500, 7, 8}) {
+            keys.add(key(id));
+        }
+        parts.getRecords(keys, records);
+        List<Boolean> present = new ArrayList<>();
+        for (int i = 0; i < records.size(); i++) {
+            present.add(records.isPresent(i));
+        }
+        assertThat(present).containsExactly(true, false, false, true, true);
+        assertThatThrownBy(() -> records.record(1, new Slice()))
+                .isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> parts.getRecords(keys, new RecordBatch(100)))
+                .isInstanceOf(InvalidRequestException.class);
+        assertThat(sim.store.holdsNothing()).isTrue();
     }
 
     @Test

@@ -168,6 +168,7 @@ final class Workload {
             implements AutoCloseable {
         void check() {
             assertThat(SimStore.rows(dataset, view)).isEqualTo(rows);
+            BatchCheck.run(dataset, view, rows);
             wander();
         }
 

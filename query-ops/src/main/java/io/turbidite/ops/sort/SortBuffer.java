@@ -21,6 +21,7 @@ public final class SortBuffer implements AutoCloseable {
      * Heap bytes for each entry: address, prefix and place in the order, and as much again for prefix
      * and place while sorting.
      */
+    private final KeySort sorter = new KeySort();
     private static final int HEAP_BYTES_PER_ENTRY = 8 + 8 + 4 + 8 + 4;
 
     private static final int ENTRIES_FIRST = 256;
@@ -103,7 +104,7 @@ public final class SortBuffer implements AutoCloseable {
             // the signed order of these is the unsigned order of the bytes
             prefixes[i] ^= Long.MIN_VALUE;
         }
-        KeySort.sort(prefixes, order, count, this::compare);
+        sorter.sort(prefixes, order, count, this::compare);
         return order;
     }
 

@@ -18,6 +18,8 @@ public final class KeyBatch {
     private int[] offsets = new int[1024];
     private int[] order = new int[1024];
     private int count;
+    private long[] prefixes = new long[0];
+    private final KeySort sorter = new KeySort();
     private final Slice left = new Slice();
     private final Slice right = new Slice();
 
@@ -66,6 +68,11 @@ public final class KeyBatch {
         return slice.set(bytes.segment(), offsets[at], offsets[at + 1] - offsets[at]);
     }
 
+    /** As which number the key at {@code index} was added, from 0. */
+    public int addedIndex(int index) {
+        return order[index];
+    }
+
     /** Sorts ascending and drops repeated keys. */
     public void sortDistinct() {
         sort();
@@ -78,8 +85,11 @@ public final class KeyBatch {
         count = kept;
     }
 
-    private void sort() {
-        long[] prefixes = new long[count];
+    /** Sorts ascending; repeated keys stay. */
+    public void sort() {
+        if (prefixes.length < count) {
+            prefixes = new long[order.length];
+        }
         for (int i = 0; i < count; i++) {
             int at = order[i];
             // flipping the sign bit makes the signed order of the sort the unsigned order of the
@@ -87,7 +97,7 @@ public final class KeyBatch {
             prefixes[i] = Bytes.prefix(bytes.segment(), offsets[at], offsets[at + 1] - offsets[at])
                     ^ Long.MIN_VALUE;
         }
-        KeySort.sort(prefixes, order, count, this::compare);
+        sorter.sort(prefixes, order, count, this::compare);
     }
 
     private int compare(int a, int b) {

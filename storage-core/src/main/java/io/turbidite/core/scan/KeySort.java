@@ -2,17 +2,21 @@ package io.turbidite.core.scan;
 
 import java.util.function.IntBinaryOperator;
 
-/** Sorts indexes by 8-byte prefixes, falling back on whole keys where prefixes are equal. */
+/**
+ * Sorts indexes by 8-byte prefixes, falling back on whole keys where prefixes are equal. Keeps its scratch
+ * space for the next sort. <em>Confined to one thread at a time.</em>
+ */
 public final class KeySort {
     private static final int INSERTION_MAX = 24;
 
-    private KeySort() {}
+    private long[] scratchPrefixes = new long[0];
+    private int[] scratchIndexes = new int[0];
 
     /**
      * Sorts the first {@code count} elements of {@code prefixes} and {@code indexes} together, by prefix
      * and then by {@code compareKeys} of two indexes. A merge sort: its cost does not depend on luck.
      */
-    public static void sort(
+    public void sort(
             long[] prefixes, int[] indexes, int count, IntBinaryOperator compareKeys) {
         for (int low = 0; low < count; low += INSERTION_MAX) {
             insertionSort(
@@ -20,8 +24,12 @@ public final class KeySort {
         }
         long[] fromPrefixes = prefixes;
         int[] fromIndexes = indexes;
-        long[] toPrefixes = new long[count];
-        int[] toIndexes = new int[count];
+        if (scratchPrefixes.length < count) {
+            scratchPrefixes = new long[prefixes.length];
+            scratchIndexes = new int[prefixes.length];
+        }
+        long[] toPrefixes = scratchPrefixes;
+        int[] toIndexes = scratchIndexes;
         boolean inScratch = false;
         for (long width = INSERTION_MAX; width < count; width *= 2) {
             for (long low = 0; low < count; low += 2 * width) {

@@ -1,5 +1,6 @@
 package io.turbidite.core.scan;
 
+import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 
@@ -30,12 +31,32 @@ public interface ReadView extends AutoCloseable {
     /** Copies the record with this encoded primary key into {@code record}; false if there is none. */
     boolean get(Slice primaryKey, ByteSink record);
 
+    /**
+     * Gets the records of many encoded primary keys, of all partitions, at once: {@code records} tells for
+     * each key, in the order of adding, its record or that there is none.
+     *
+     * @param keys sorted by this call; repeated keys are answered each
+     * @throws io.turbidite.core.InvalidRequestException if the records are more than {@code records} holds
+     */
+    default void get(KeyBatch keys, RecordBatch records) {
+        keys.sort();
+        records.clear(keys.size());
+        Slice slice = new Slice();
+        ByteSink record = new ByteSink(256, Limits.RECORD_BYTES_MAX);
+        for (int i = 0; i < keys.size(); i++) {
+            record.clear();
+            if (get(keys.key(i, slice), record)) {
+                records.set(keys.addedIndex(i), record.asSlice(slice));
+            }
+        }
+    }
+
     /** The live records of a partition in primary key order, from either end. */
     RecordCursor scan(int partition, KeyRange primaryKeys, FilterPredicate filter);
 
     /**
-     * The entries of a B+-tree index in {@code range}, in index order, from either end. For an index that is not {@code
-     * alwaysValid} these are candidates.
+     * The entries of a B+-tree index in {@code range}, in index order, from either end. For an index that
+     * is not {@code alwaysValid} these are candidates.
      *
      * @throws io.turbidite.core.InvalidRequestException if there is no such index; from the cursor too, if
      *     it is dropped meanwhile

@@ -237,7 +237,7 @@ public final class Partition {
                 : code;
     }
 
-    private static int findInLayer(
+    static int findInLayer(
             MemoryLayer layer,
             Slice key,
             long keyHash,
