@@ -31,7 +31,16 @@ public record StoreDescription(
         long lastTimestamp,
         long watermark,
         long logBytes,
+        List<SnapshotDescription> snapshots,
         List<DatasetDescription> datasets) {
+    /**
+     * A moment that readers keep alive; oldest first.
+     *
+     * @param count how many snapshots and views are open at it
+     * @param ageMicros since the first of them was opened
+     */
+    public record SnapshotDescription(long timestamp, int count, long ageMicros) {}
+
     /**
      * A dataset.
      *
@@ -118,6 +127,10 @@ public record StoreDescription(
                 store.substrate().timestamps().lastDrawn(),
                 store.watermark(),
                 store.substrate().log().bytes(),
+                store.substrate().timestamps().snapshots().stream()
+                        .map(held -> new SnapshotDescription(
+                                held.timestamp(), held.count(), held.ageNanos() / 1_000))
+                        .toList(),
                 datasets);
     }
 

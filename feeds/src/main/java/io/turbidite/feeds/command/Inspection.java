@@ -27,6 +27,15 @@ final class Inspection {
                 .put("watermark", store.watermark())
                 .put("logBytes", store.logBytes())
                 .put(
+                        "snapshots",
+                        store.snapshots().stream()
+                                .map(held -> Json.line()
+                                        .put("timestamp", held.timestamp())
+                                        .put("count", held.count())
+                                        .put("ageSeconds", held.ageMicros() / 1_000_000)
+                                        .toMap())
+                                .toList())
+                .put(
                         "datasets",
                         store.datasets().stream()
                                 .map(dataset -> toMap(dataset, typeOf.apply(dataset.name())))

@@ -21,12 +21,12 @@ public final class SortBuffer implements AutoCloseable {
      * Heap bytes for each entry: address, prefix and place in the order, and as much again for prefix
      * and place while sorting.
      */
-    private final KeySort sorter = new KeySort();
     private static final int HEAP_BYTES_PER_ENTRY = 8 + 8 + 4 + 8 + 4;
 
     private static final int ENTRIES_FIRST = 256;
 
     private final OperatorMemory memory;
+    private final KeySort sorter = new KeySort();
     private final Slice left = new Slice();
     private final Slice right = new Slice();
     private long[] addresses = new long[ENTRIES_FIRST];

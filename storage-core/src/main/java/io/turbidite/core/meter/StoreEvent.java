@@ -55,6 +55,16 @@ public sealed interface StoreEvent {
      */
     record Slowed(long wallMicros, boolean slowed, long bytesPerSecond) implements StoreEvent {}
 
+    /**
+     * A snapshot is old: what it shows is kept, on disk too, until it is closed.
+     *
+     * @param timestamp the snapshot's
+     * @param count how many snapshots and views are open at it
+     * @param ageNanos since the first of them was opened
+     */
+    record SnapshotOld(long wallMicros, long timestamp, int count, long ageNanos)
+            implements StoreEvent {}
+
     /** The store was opened. */
     record Recovered(long wallMicros, long logBytes, long operationCount, long nanos)
             implements StoreEvent {}

@@ -127,6 +127,7 @@ public final class BackgroundWork implements AutoCloseable {
     private boolean flushStep() {
         // a cursor that was busy when its version became old may have been idle since
         substrate.partitions().letIdleCursorsGo();
+        substrate.timestamps().takeOldSnapshots().forEach(substrate.events()::snapshotOld);
         substrate.graveyard().dig();
         Request request = flushRequests.poll();
         if (request != null) {

@@ -10,6 +10,7 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.write.Timestamps;
 import io.turbidite.lsm.version.Version.MergedTree;
 
 import java.util.List;
@@ -142,6 +143,12 @@ public final class EngineEvents {
         backupBytes.add(bytes);
         events.publish(
                 new StoreEvent.BackedUp(clock.wallMicros(), timestamp, linked, copied, bytes));
+    }
+
+    /** A snapshot is so old that it may have been forgotten. */
+    void snapshotOld(Timestamps.HeldSnapshot old) {
+        events.publish(new StoreEvent.SnapshotOld(
+                clock.wallMicros(), old.timestamp(), old.count(), old.ageNanos()));
     }
 
     /** An idle cursor was relieved of an old version. */

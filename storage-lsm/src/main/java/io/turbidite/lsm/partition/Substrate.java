@@ -51,7 +51,7 @@ public final class Substrate {
         this.manifest = manifest;
         this.events = events;
         this.graveyard = new Graveyard(disk);
-        this.timestamps = new Timestamps(manifest.state().lastTimestamp(), tasks);
+        this.timestamps = new Timestamps(manifest.state().lastTimestamp(), tasks, clock);
     }
 
     /** Completes the substrate. */

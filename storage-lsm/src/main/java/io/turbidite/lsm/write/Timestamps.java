@@ -3,9 +3,11 @@ package io.turbidite.lsm.write;
 import io.turbidite.core.Limits;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.task.Tasks;
+import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.merge.VersionRetention;
 
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -29,11 +31,15 @@ public final class Timestamps {
     /** Completed but not yet passed timestamps fit in here; a power of two. */
     private static final int WINDOW = 1 << 16;
 
+    /** A snapshot of this age was probably forgotten: five minutes. */
+    public static final long SNAPSHOT_OLD_NANOS = 300_000_000_000L;
+
     private final AtomicLong lastDrawn;
     private final AtomicLong watermark;
     private final AtomicLongArray completed = new AtomicLongArray(WINDOW);
-    private final TreeMap<Long, Integer> snapshots = new TreeMap<>();
+    private final TreeMap<Long, Registered> snapshots = new TreeMap<>();
     private final Tasks tasks;
+    private final Clock clock;
 
     /** Who waits for the watermark: without any, a write signals nobody. */
     private final AtomicInteger waiting = new AtomicInteger();
@@ -41,11 +47,31 @@ public final class Timestamps {
     /**
      * @param last the highest timestamp that the manifest or the log has seen
      */
-    public Timestamps(long last, Tasks tasks) {
+    public Timestamps(long last, Tasks tasks, Clock clock) {
         this.lastDrawn = new AtomicLong(last);
         this.watermark = new AtomicLong(last);
         this.tasks = tasks;
+        this.clock = clock;
     }
+
+    /** How often a timestamp is registered, and since when. */
+    private static final class Registered {
+        final long sinceNanos;
+        long reportAfterNanos = SNAPSHOT_OLD_NANOS;
+        int count;
+
+        Registered(long sinceNanos) {
+            this.sinceNanos = sinceNanos;
+        }
+    }
+
+    /**
+     * A timestamp that readers keep alive.
+     *
+     * @param count how many snapshots and views are registered at it
+     * @param ageNanos since the first of them was
+     */
+    public record HeldSnapshot(long timestamp, int count, long ageNanos) {}
 
     /**
      * Waits until a timestamp may be drawn without running out of the window. To be called before
@@ -124,13 +150,13 @@ public final class Timestamps {
     /** Registers a snapshot of now; the returned timestamp goes back to {@link #release}. */
     public synchronized long register() {
         long timestamp = watermark.get();
-        snapshots.merge(timestamp, 1, Integer::sum);
+        snapshots.computeIfAbsent(timestamp, key -> new Registered(clock.monotonicNanos())).count++;
         return timestamp;
     }
 
     public synchronized void release(long timestamp) {
-        Integer left = snapshots.computeIfPresent(timestamp, (key, count) -> count - 1);
-        if (left != null && left == 0) {
+        Registered registered = snapshots.get(timestamp);
+        if (registered != null && --registered.count == 0) {
             snapshots.remove(timestamp);
         }
     }
@@ -142,15 +168,48 @@ public final class Timestamps {
 
     /** How many snapshots are registered. */
     public synchronized int snapshotCount() {
-        return snapshots.values().stream().mapToInt(Integer::intValue).sum();
+        return snapshots.values().stream()
+                .mapToInt(registered -> registered.count)
+                .sum();
+    }
+
+    /** The registered snapshots, oldest first. */
+    public synchronized List<HeldSnapshot> snapshots() {
+        long now = clock.monotonicNanos();
+        List<HeldSnapshot> held = new ArrayList<>();
+        snapshots.forEach((timestamp, registered) -> held.add(
+                new HeldSnapshot(timestamp, registered.count, now - registered.sinceNanos)));
+        return held;
+    }
+
+    /**
+     * The snapshots that somebody should hear of: each when it has grown as old as {@link
+     * #SNAPSHOT_OLD_NANOS}, and again when its age has doubled.
+     */
+    public synchronized List<HeldSnapshot> takeOldSnapshots() {
+        long now = clock.monotonicNanos();
+        // the first is the oldest: as long as it is young, all are
+        if (snapshots.isEmpty()
+                || now - snapshots.firstEntry().getValue().sinceNanos < SNAPSHOT_OLD_NANOS) {
+            return List.of();
+        }
+        List<HeldSnapshot> old = new ArrayList<>();
+        snapshots.forEach((timestamp, registered) -> {
+            long age = now - registered.sinceNanos;
+            if (age >= registered.reportAfterNanos) {
+                registered.reportAfterNanos = 2 * age;
+                old.add(new HeldSnapshot(timestamp, registered.count, age));
+            }
+        });
+        return old;
     }
 
     /** What a flush or merge that starts now must keep (D3). */
     public synchronized VersionRetention retention(boolean includesOldest) {
         long[] sorted = new long[snapshots.size()];
         int i = 0;
-        for (Map.Entry<Long, Integer> snapshot : snapshots.entrySet()) {
-            sorted[i++] = snapshot.getKey();
+        for (long snapshot : snapshots.keySet()) {
+            sorted[i++] = snapshot;
         }
         return VersionRetention.of(watermark.get(), sorted, includesOldest);
     }
