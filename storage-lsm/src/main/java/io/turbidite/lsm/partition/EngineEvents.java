@@ -29,6 +29,7 @@ public final class EngineEvents {
     private final Counter pauses;
     private final Counter loadEntries;
     private final Counter loadBytes;
+    private final Counter sortSpilledBytes;
     private final Counter backups;
     private final Counter backupBytes;
     private final Counter cursorsLetGo;
@@ -47,6 +48,7 @@ public final class EngineEvents {
         this.pauses = meters.counter("background.pauses");
         this.loadEntries = meters.counter("load.entries");
         this.loadBytes = meters.counter("load.bytes");
+        this.sortSpilledBytes = meters.counter("sort.bytes.spilled");
         this.backups = meters.counter("backup.count");
         this.backupBytes = meters.counter("backup.bytes");
         this.cursorsLetGo = meters.counter("cursors.let.go");
@@ -100,6 +102,11 @@ public final class EngineEvents {
                         .sum(),
                 output.component().entryCount(),
                 nanos));
+    }
+
+    /** Counts what external sorts write to their runs. */
+    Counter sortSpilledBytes() {
+        return sortSpilledBytes;
     }
 
     /** A component of a bulk load. */

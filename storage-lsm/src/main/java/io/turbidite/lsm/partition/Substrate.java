@@ -81,7 +81,12 @@ public final class Substrate {
 
     /** Where entries are sorted that may be more than memory holds. */
     public SortSite sortSite() {
-        return new SortSite(disk, chunks, manifest.state().storeId(), manifest::newFileId);
+        return new SortSite(
+                disk,
+                chunks,
+                manifest.state().storeId(),
+                manifest::newFileId,
+                events.sortSpilledBytes());
     }
 
     public Manifest manifest() {

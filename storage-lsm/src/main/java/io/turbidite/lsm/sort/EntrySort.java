@@ -169,6 +169,7 @@ public final class EntrySort implements AutoCloseable {
             Run run = writer.finish();
             runCount++;
             spilledBytes += run.bytes();
+            site.spilledBytes().add(run.bytes());
             return run;
         }
     }

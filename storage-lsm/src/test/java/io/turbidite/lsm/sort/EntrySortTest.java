@@ -13,6 +13,8 @@ import io.turbidite.core.StorageIoException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.format.FileFooter;
 import io.turbidite.core.format.FileHeader;
+import io.turbidite.core.meter.Counter;
+import io.turbidite.core.meter.Meters;
 import io.turbidite.core.sim.Fault;
 import io.turbidite.core.sim.FaultScript;
 import io.turbidite.core.sim.OperationKind;
@@ -48,11 +50,12 @@ class EntrySortTest {
     private final TestChunks chunks = new TestChunks(CHUNK);
     private final SimDisk disk = new SimDisk(SEED, Profile.STRICT);
     private final SplittableRandom random = new SplittableRandom(SEED);
+    private final Counter spilled = new Meters().counter("spilled");
     private final SortSite site = site(disk, STORE);
 
     private SortSite site(SimDisk onDisk, long storeId) {
         onDisk.createDirectories("data");
-        return new SortSite(onDisk, chunks, storeId, new AtomicLong()::incrementAndGet);
+        return new SortSite(onDisk, chunks, storeId, new AtomicLong()::incrementAndGet, spilled);
     }
 
     @AfterEach
@@ -145,6 +148,7 @@ class EntrySortTest {
             assertThat(sort.runCount()).isBetween(3L, 14L);
             assertThat((double) sort.spilledBytes()).isBetween(1.0 * bytes, 1.02 * bytes);
             assertThat(disk.files()).hasSize((int) sort.runCount());
+            assertThat(spilled.sum()).isEqualTo(sort.spilledBytes());
         }
     }
 
