@@ -45,11 +45,7 @@ public final class Fences {
         this.prefix = FencesLayout.prefix(pageCount);
         this.suffixes = prefix + prefixBytes;
         if (pageCount > 1) {
-            heads.wrap(
-                    bytes,
-                    FencesLayout.HEADS_OFFSET + (long) Heads.BYTES,
-                    Heads.BYTES,
-                    pageCount - 1);
+            heads.wrap(FencesLayout.HEADS_OFFSET + (long) Heads.BYTES, Heads.BYTES, pageCount - 1);
         }
     }
 
@@ -158,9 +154,9 @@ public final class Fences {
             return order < 0 ? 0 : fenceCount;
         }
         long head = Heads.of(key, prefixBytes);
-        int low = heads.lowerBound(head, Math.min(hint, fenceCount));
-        if (low < fenceCount && heads.at(low) == head) {
-            int high = heads.runEnd(low);
+        int low = heads.lowerBound(bytes, head, Math.min(hint, fenceCount));
+        if (low < fenceCount && heads.at(bytes, low) == head) {
+            int high = heads.runEnd(bytes, low);
             while (low < high) {
                 int middle = (low + high) >>> 1;
                 if (isBehind(middle + 1, key, timestamp)) {

@@ -13,11 +13,10 @@ import java.lang.foreign.MemorySegment;
  * finds and reads entries in place. Its indexes count from the group's first entry.
  *
  * <p><em>Confined to one thread.</em> Allocates nothing. Owned by a {@link Leaf}, which has checked the
- * page.
+ * page and hands it to each call (why: see {@link Heads}).
  */
 final class Group {
     private final Heads heads = new Heads();
-    private MemorySegment page = MemorySegment.NULL;
     private int count;
 
     /** What all keys of the page share, and of those of the group. */
@@ -42,12 +41,11 @@ final class Group {
      *
      * @param sharedBytes the page's prefix
      */
-    void wrap(MemorySegment newPage, long offset, int newCount, int sharedBytes) {
-        page = newPage;
+    void wrap(MemorySegment page, long offset, int newCount, int sharedBytes) {
         count = newCount;
         pagePrefixBytes = sharedBytes;
         // the fields up to versionBase at once: a header is read at each search
-        long fields = newPage.get(Bytes.I64, offset + GroupLayout.KEY_PREFIX_BYTES_OFFSET);
+        long fields = page.get(Bytes.I64, offset + GroupLayout.KEY_PREFIX_BYTES_OFFSET);
         int own = field(fields, GroupLayout.KEY_PREFIX_BYTES_OFFSET, 0xFFFF);
         prefixBytes = sharedBytes + own;
         suffixBytes = field(fields, GroupLayout.KEY_SUFFIX_BYTES_OFFSET, 0xFFFF);
@@ -56,10 +54,10 @@ final class Group {
         versionShift = Long.SIZE - Byte.SIZE * versionBytes;
         endBytes = field(fields, GroupLayout.END_BYTES_OFFSET, 0xFF);
         lengthBytes = field(fields, GroupLayout.LENGTH_BYTES_OFFSET, 0xFF);
-        versionBase = newPage.get(Bytes.I64, offset + GroupLayout.VERSION_BASE_OFFSET);
-        stride = newPage.get(Bytes.I32, offset + GroupLayout.HEAP_STRIDE_OFFSET);
+        versionBase = page.get(Bytes.I64, offset + GroupLayout.VERSION_BASE_OFFSET);
+        stride = page.get(Bytes.I32, offset + GroupLayout.HEAP_STRIDE_OFFSET);
         long headsOffset = offset + GroupLayout.HEADS_OFFSET;
-        heads.wrap(newPage, headsOffset, headBytes, newCount);
+        heads.wrap(headsOffset, headBytes, newCount);
         versionsOffset = headsOffset + (long) newCount * headBytes;
         endsOffset = versionsOffset + (long) newCount * versionBytes;
         prefixOffset = endsOffset + (long) newCount * endBytes;
@@ -70,7 +68,7 @@ final class Group {
         return (int) (fields >>> (Byte.SIZE * offset)) & mask;
     }
 
-    long version(int index) {
+    long version(MemorySegment page, int index) {
         if (versionBytes == 0) {
             return versionBase;
         }
@@ -87,74 +85,75 @@ final class Group {
      * @param hint where to start looking, 0 to count; negative to guess
      * @return its index; else {@code -1 - i}, i being the first entry behind, which may be the count
      */
-    int find(Slice key, long timestamp, int hint) {
-        int order = comparePrefix(key);
+    int find(MemorySegment page, Slice key, long timestamp, int hint) {
+        int order = comparePrefix(page, key);
         if (order != 0) {
             return order < 0 ? -1 : -1 - count;
         }
         long head = heads.cut(Heads.of(key, prefixBytes));
-        int first = heads.lowerBound(head, hint);
-        if (first == count || heads.at(first) != head) {
+        int first = heads.lowerBound(page, head, hint);
+        if (first == count || heads.at(page, first) != head) {
             return -1 - first;
         }
         int low = first;
-        int high = heads.runEnd(first);
+        int high = heads.runEnd(page, first);
         while (low < high) {
             int middle = (low + high) >>> 1;
-            int rest = compareRest(middle, key);
-            if (rest < 0 || (rest == 0 && version(middle) >>> 1 > timestamp)) {
+            int rest = compareRest(page, middle, key);
+            if (rest < 0 || (rest == 0 && version(page, middle) >>> 1 > timestamp)) {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        boolean same = low < count && heads.at(low) == head && compareRest(low, key) == 0;
+        boolean same =
+                low < count && heads.at(page, low) == head && compareRest(page, low, key) == 0;
         return same ? low : -1 - low;
     }
 
     /** Order of the first entry's key against {@code key}, which starts with the page's prefix. */
-    int compareFirst(Slice key) {
-        int order = comparePrefix(key);
+    int compareFirst(MemorySegment page, Slice key) {
+        int order = comparePrefix(page, key);
         if (order != 0) {
             return -order;
         }
         long head = heads.cut(Heads.of(key, prefixBytes));
-        order = Long.compareUnsigned(heads.at(0), head);
-        return order != 0 ? order : compareRest(0, key);
+        order = Long.compareUnsigned(heads.at(page, 0), head);
+        return order != 0 ? order : compareRest(page, 0, key);
     }
 
     /** Moves {@code slice} to the value of an entry. */
-    Slice value(int index, Slice slice) {
-        long start = heapStart(index);
-        long skipped = valueSkip(start);
-        return slice.set(page, start + skipped, (int) (heapEnd(index) - start - skipped));
+    Slice value(MemorySegment page, int index, Slice slice) {
+        long start = heapStart(page, index);
+        long skipped = valueSkip(page, start);
+        return slice.set(page, start + skipped, (int) (heapEnd(page, index) - start - skipped));
     }
 
-    void copyValue(int index, ByteSink sink) {
-        long start = heapStart(index);
-        long skipped = valueSkip(start);
-        sink.putBytes(page, start + skipped, (int) (heapEnd(index) - start - skipped));
+    void copyValue(MemorySegment page, int index, ByteSink sink) {
+        long start = heapStart(page, index);
+        long skipped = valueSkip(page, start);
+        sink.putBytes(page, start + skipped, (int) (heapEnd(page, index) - start - skipped));
     }
 
-    int keyBytes(int index) {
-        return prefixBytes + suffixBytes(index);
+    int keyBytes(MemorySegment page, int index) {
+        return prefixBytes + suffixBytes(page, index);
     }
 
     /** Copies the group's own prefix to behind the page's. */
-    void copyPrefix(MemorySegment scratch) {
+    void copyPrefix(MemorySegment page, MemorySegment scratch) {
         int own = prefixBytes - pagePrefixBytes;
         MemorySegment.copy(page, prefixOffset, scratch, pagePrefixBytes, own);
     }
 
     /** Copies the suffix of an entry's key to behind the prefixes; returns the length of the key. */
-    int copySuffix(int index, MemorySegment scratch) {
-        long head = heads.whole(heads.at(index));
+    int copySuffix(MemorySegment page, int index, MemorySegment scratch) {
+        long head = heads.whole(heads.at(page, index));
         scratch.set(Bytes.I64_BE, prefixBytes, head);
-        int suffix = suffixBytes(index);
+        int suffix = suffixBytes(page, index);
         int tail = suffix - Heads.BYTES;
         if (tail > 0) {
             MemorySegment.copy(
-                    page, tailOffset(index), scratch, prefixBytes + (long) Heads.BYTES, tail);
+                    page, tailOffset(page, index), scratch, prefixBytes + (long) Heads.BYTES, tail);
         }
         return prefixBytes + suffix;
     }
@@ -166,21 +165,21 @@ final class Group {
      * @return what is wrong, or null
      */
     @Nullable
-    String entriesProblem(long end) {
+    String entriesProblem(MemorySegment page, long end) {
         for (int i = 0; i < count; i++) {
-            long bytes = heapEnd(i) - heapStart(i);
-            if (heapEnd(i) > end) {
-                return "entry %d ends at %d of %d".formatted(i, heapEnd(i), end);
+            long bytes = heapEnd(page, i) - heapStart(page, i);
+            if (heapEnd(page, i) > end) {
+                return "entry %d ends at %d of %d".formatted(i, heapEnd(page, i), end);
             }
-            if (bytes < lengthBytes || bytes < valueSkip(heapStart(i))) {
+            if (bytes < lengthBytes || bytes < valueSkip(page, heapStart(page, i))) {
                 return "entry %d has %d bytes".formatted(i, bytes);
             }
-            int suffix = suffixBytes(i);
+            int suffix = suffixBytes(page, i);
             if (headBytes < Heads.BYTES && suffix > headBytes) {
                 return "entry %d: a suffix of %d bytes behind heads of %d"
                         .formatted(i, suffix, headBytes);
             }
-            long head = heads.whole(heads.at(i));
+            long head = heads.whole(heads.at(page, i));
             boolean padded = suffix < Heads.BYTES;
             if (padded && head << (Byte.SIZE * suffix) != 0) {
                 return "entry %d: padding behind a key suffix of %d bytes is not zero"
@@ -191,7 +190,7 @@ final class Group {
     }
 
     /** Order of {@code key} against the group's prefix; 0 if it starts with it. */
-    private int comparePrefix(Slice key) {
+    private int comparePrefix(MemorySegment page, Slice key) {
         if (prefixBytes == pagePrefixBytes) {
             return 0;
         }
@@ -206,8 +205,8 @@ final class Group {
     }
 
     /** Order of an entry's key against {@code key}, prefix and heads being equal. */
-    private int compareRest(int index, Slice key) {
-        int mine = suffixBytes(index);
+    private int compareRest(MemorySegment page, int index, Slice key) {
+        int mine = suffixBytes(page, index);
         int theirs = key.length() - prefixBytes;
         // a suffix that fits its head has zeros behind it there: equal heads leave the lengths
         if (mine <= Heads.BYTES || theirs <= Heads.BYTES) {
@@ -215,40 +214,40 @@ final class Group {
         }
         return Bytes.compare(
                 page,
-                tailOffset(index),
+                tailOffset(page, index),
                 mine - Heads.BYTES,
                 key.segment(),
                 key.offset() + prefixBytes + Heads.BYTES,
                 theirs - Heads.BYTES);
     }
 
-    private int suffixBytes(int index) {
-        return lengthBytes == 0 ? suffixBytes : storedLength(heapStart(index));
+    private int suffixBytes(MemorySegment page, int index) {
+        return lengthBytes == 0 ? suffixBytes : storedLength(page, heapStart(page, index));
     }
 
     /** The suffix length of the heap entry that starts at {@code start}. */
-    private int storedLength(long start) {
+    private int storedLength(MemorySegment page, long start) {
         return lengthBytes == 1
                 ? page.get(Bytes.U8, start) & 0xFF
                 : page.get(Bytes.I16, start) & 0xFFFF;
     }
 
-    private long tailOffset(int index) {
-        return heapStart(index) + lengthBytes;
+    private long tailOffset(MemorySegment page, int index) {
+        return heapStart(page, index) + lengthBytes;
     }
 
     /** Bytes of an entry that starts at {@code start} in front of its value. */
-    private long valueSkip(long start) {
+    private long valueSkip(MemorySegment page, long start) {
         return lengthBytes == 0
                 ? GroupLayout.tailBytes(suffixBytes)
-                : lengthBytes + GroupLayout.tailBytes(storedLength(start));
+                : lengthBytes + GroupLayout.tailBytes(storedLength(page, start));
     }
 
-    private long heapStart(int index) {
-        return index == 0 ? heapOffset : heapEnd(index - 1);
+    private long heapStart(MemorySegment page, int index) {
+        return index == 0 ? heapOffset : heapEnd(page, index - 1);
     }
 
-    private long heapEnd(int index) {
+    private long heapEnd(MemorySegment page, int index) {
         return heapOffset
                 + switch (endBytes) {
                     case 0 -> (index + 1L) * stride;

@@ -15,12 +15,13 @@ import java.lang.foreign.MemorySegment;
  * exponential search of LUO19 §3.2). A good guess costs two or three steps on one cache line, a useless
  * one twice a binary search.
  *
- * <p><em>Confined to one thread while it is moved</em>, else it only reads.
+ * <p><em>Confined to one thread while it is moved</em>, else it only reads. The segment is an argument:
+ * to keep it in a field would cost a barrier of the garbage collector at each move, which a point search
+ * pays at each page.
  */
 final class Heads {
     static final int BYTES = Long.BYTES;
 
-    private MemorySegment segment = MemorySegment.NULL;
     private int width = BYTES;
     private int shift;
     private int count;
@@ -29,8 +30,7 @@ final class Heads {
     private long origin;
 
     /** Moves to the column of {@code newCount} heads of {@code newWidth} bytes at {@code offset}. */
-    Heads wrap(MemorySegment newSegment, long offset, int newWidth, int newCount) {
-        segment = newSegment;
+    Heads wrap(long offset, int newWidth, int newCount) {
         width = newWidth;
         shift = Long.SIZE - Byte.SIZE * newWidth;
         count = newCount;
@@ -66,7 +66,7 @@ final class Heads {
     }
 
     /** The head at {@code index}, cut to the width of the column. */
-    long at(int index) {
+    long at(MemorySegment segment, int index) {
         return segment.get(Bytes.I64, origin + (long) index * width) >>> shift;
     }
 
@@ -75,23 +75,22 @@ final class Heads {
      *
      * @param hint where to start, 0 to the count; negative to guess
      */
-    int lowerBound(long cut, int hint) {
-        // locals: the compiler then checks the segment once and not at each probe
-        MemorySegment column = segment;
+    int lowerBound(MemorySegment segment, long cut, int hint) {
+        // locals: the compiler then reads the fields once and not at each probe
         long start = origin;
         int bytes = width;
         int cutBits = shift;
         int end = count;
-        int from = hint < 0 ? guess(cut) : hint;
+        int from = hint < 0 ? guess(segment, cut) : hint;
         int low; // every head before it is below
         int high; // every head from it on is at or above
         int step = 1;
-        if (from < end && isBelow(column, start + (long) from * bytes, cutBits, cut)) {
+        if (from < end && isBelow(segment, start + (long) from * bytes, cutBits, cut)) {
             low = from + 1;
             high = end;
             while (low + step <= end) {
                 int probe = low + step - 1;
-                if (!isBelow(column, start + (long) probe * bytes, cutBits, cut)) {
+                if (!isBelow(segment, start + (long) probe * bytes, cutBits, cut)) {
                     high = probe;
                     break;
                 }
@@ -103,7 +102,7 @@ final class Heads {
             high = from;
             while (high - step >= 0) {
                 int probe = high - step;
-                if (isBelow(column, start + (long) probe * bytes, cutBits, cut)) {
+                if (isBelow(segment, start + (long) probe * bytes, cutBits, cut)) {
                     low = probe + 1;
                     break;
                 }
@@ -113,7 +112,7 @@ final class Heads {
         }
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (isBelow(column, start + (long) middle * bytes, cutBits, cut)) {
+            if (isBelow(segment, start + (long) middle * bytes, cutBits, cut)) {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -127,25 +126,25 @@ final class Heads {
     }
 
     /** The end of the run of equal heads that begins at {@code index}. */
-    int runEnd(int index) {
-        long head = at(index);
+    int runEnd(MemorySegment segment, int index) {
+        long head = at(segment, index);
         int next = index + 1;
-        if (next == count || at(next) != head) {
+        if (next == count || at(segment, next) != head) {
             return next;
         }
-        return head == -1L ? count : lowerBound(head + 1, next);
+        return head == -1L ? count : lowerBound(segment, head + 1, next);
     }
 
     /**
      * Where {@code cut} would be if heads grew evenly between the first and the last, as random and
      * consecutive keys do.
      */
-    private int guess(long cut) {
+    private int guess(MemorySegment segment, long cut) {
         if (count < 4) {
             return 0;
         }
-        long first = at(0);
-        long last = at(count - 1);
+        long first = at(segment, 0);
+        long last = at(segment, count - 1);
         if (Long.compareUnsigned(cut, first) <= 0) {
             return 0;
         }

@@ -65,7 +65,7 @@ final class Leaf {
 
     /** The timestamp times two, plus one for anti-matter. */
     long version(int index) {
-        return group.version(inGroup(index));
+        return group.version(page, inGroup(index));
     }
 
     long timestamp(int index) {
@@ -89,7 +89,7 @@ final class Leaf {
             return order < 0 ? -1 : -1 - count;
         }
         if (hint >= groupFirst && hint <= groupFirst + groupEntries && groupEntries > 0) {
-            int found = group.find(key, timestamp, hint - groupFirst);
+            int found = group.find(page, key, timestamp, hint - groupFirst);
             int place = found < 0 ? -1 - found : found;
             // between two of its entries, or where no other group is: no other can be meant
             if ((place > 0 || groupIndex == 0)
@@ -101,11 +101,11 @@ final class Leaf {
         if (target != groupIndex) {
             move(target);
         }
-        int found = group.find(key, timestamp, -1);
+        int found = group.find(page, key, timestamp, -1);
         if (found == -1 - groupEntries && target + 1 < groupCount) {
             // behind all of the group: the next one's first entry may be a version of this very key
             move(target + 1);
-            found = group.find(key, timestamp, 0);
+            found = group.find(page, key, timestamp, 0);
         }
         return found >= 0 ? groupFirst + found : found - groupFirst;
     }
@@ -118,15 +118,15 @@ final class Leaf {
 
     /** Moves {@code slice} to the value of an entry. */
     Slice value(int index, Slice slice) {
-        return group.value(inGroup(index), slice);
+        return group.value(page, inGroup(index), slice);
     }
 
     void copyValue(int index, ByteSink sink) {
-        group.copyValue(inGroup(index), sink);
+        group.copyValue(page, inGroup(index), sink);
     }
 
     int keyBytes(int index) {
-        return group.keyBytes(inGroup(index));
+        return group.keyBytes(page, inGroup(index));
     }
 
     /**
@@ -142,10 +142,10 @@ final class Leaf {
             MemorySegment.copy(page, LeafLayout.prefix(groupCount), scratch, 0, prefixBytes);
         }
         if (withPrefix || copiedGroup != groupIndex) {
-            group.copyPrefix(scratch);
+            group.copyPrefix(page, scratch);
             copiedGroup = groupIndex;
         }
-        return group.copySuffix(at, scratch);
+        return group.copySuffix(page, at, scratch);
     }
 
     /**
@@ -159,7 +159,7 @@ final class Leaf {
         for (int i = 0; i < groupCount; i++) {
             move(i);
             long end = i + 1 < groupCount ? groupOffset(i + 1) : page.byteSize();
-            String problem = group.entriesProblem(end);
+            String problem = group.entriesProblem(page, end);
             if (problem != null) {
                 return "group %d: %s".formatted(i, problem);
             }
@@ -192,10 +192,10 @@ final class Leaf {
     private int groupOf(Slice key, long timestamp) {
         long head = Heads.of(key, prefixBytes);
         int fenceCount = groupCount - 1;
-        fences.wrap(page, LeafLayout.HEADS_OFFSET + (long) Heads.BYTES, Heads.BYTES, fenceCount);
-        int low = fences.lowerBound(head, -1);
-        if (low < fenceCount && fences.at(low) == head) {
-            int high = fences.runEnd(low);
+        fences.wrap(LeafLayout.HEADS_OFFSET + (long) Heads.BYTES, Heads.BYTES, fenceCount);
+        int low = fences.lowerBound(page, head, -1);
+        if (low < fenceCount && fences.at(page, low) == head) {
+            int high = fences.runEnd(page, low);
             while (low < high) {
                 int middle = (low + high) >>> 1;
                 if (beginsBefore(middle + 1, key, timestamp)) {
@@ -210,8 +210,8 @@ final class Leaf {
 
     private boolean beginsBefore(int index, Slice key, long timestamp) {
         move(index);
-        int order = group.compareFirst(key);
-        return order < 0 || (order == 0 && group.version(0) >>> 1 > timestamp);
+        int order = group.compareFirst(page, key);
+        return order < 0 || (order == 0 && group.version(page, 0) >>> 1 > timestamp);
     }
 
     /** The index in its group of an entry of the page; moves to that group. */

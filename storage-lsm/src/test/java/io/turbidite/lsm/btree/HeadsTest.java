@@ -26,7 +26,8 @@ class HeadsTest {
             int width = round % 2 == 0 ? Heads.BYTES : 1 + random.nextInt(Heads.BYTES);
             int shift = Long.SIZE - Byte.SIZE * width;
             long[] heads = heads(count, round);
-            Heads column = column(heads, width);
+            MemorySegment bytes = bytes(heads, width);
+            Heads column = new Heads().wrap(LEAD, width, count);
             for (int i = 0; i < 20; i++) {
                 long cut = column.cut(wanted(heads));
                 int expected = 0;
@@ -34,15 +35,16 @@ class HeadsTest {
                         && Long.compareUnsigned(heads[expected] >>> shift, cut) < 0) {
                     expected++;
                 }
-                assertThat(column.lowerBound(cut, -1)).isEqualTo(expected);
-                assertThat(column.lowerBound(cut, random.nextInt(count + 1))).isEqualTo(expected);
+                assertThat(column.lowerBound(bytes, cut, -1)).isEqualTo(expected);
+                assertThat(column.lowerBound(bytes, cut, random.nextInt(count + 1)))
+                        .isEqualTo(expected);
                 if (expected < count) {
-                    assertThat(column.at(expected)).isEqualTo(heads[expected] >>> shift);
+                    assertThat(column.at(bytes, expected)).isEqualTo(heads[expected] >>> shift);
                     int end = expected;
                     while (end < count && heads[end] >>> shift == heads[expected] >>> shift) {
                         end++;
                     }
-                    assertThat(column.runEnd(expected)).isEqualTo(end);
+                    assertThat(column.runEnd(bytes, expected)).isEqualTo(end);
                 }
             }
         }
@@ -50,8 +52,9 @@ class HeadsTest {
 
     @Test
     void aCutHeadIsWholeAgainIfOnlyZerosWereCut() {
-        Heads column = column(new long[] {0x1234L << 48}, 2);
-        assertThat(column.whole(column.at(0))).isEqualTo(0x1234L << 48);
+        MemorySegment bytes = bytes(new long[] {0x1234L << 48}, 2);
+        Heads column = new Heads().wrap(LEAD, 2, 1);
+        assertThat(column.whole(column.at(bytes, 0))).isEqualTo(0x1234L << 48);
     }
 
     @Test
@@ -96,7 +99,7 @@ class HeadsTest {
         };
     }
 
-    private static Heads column(long[] heads, int width) {
+    private static MemorySegment bytes(long[] heads, int width) {
         MemorySegment bytes = Arena.ofAuto().allocate(LEAD + heads.length * 8L + 8, 8);
         bytes.fill((byte) 0xAA);
         for (int i = 0; i < heads.length; i++) {
@@ -105,6 +108,6 @@ class HeadsTest {
                 bytes.set(Bytes.U8, LEAD + (long) i * width + j, (byte) (cut >>> (8 * j)));
             }
         }
-        return new Heads().wrap(bytes, LEAD, width, heads.length);
+        return bytes;
     }
 }
