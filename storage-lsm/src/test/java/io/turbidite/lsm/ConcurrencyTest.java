@@ -2,11 +2,15 @@ package io.turbidite.lsm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.core.ClosedException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.log.LogOptions;
 import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
@@ -26,6 +30,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Real threads: transfers between accounts in atomic batches, while readers check at snapshots that no
@@ -82,6 +87,64 @@ class ConcurrencyTest {
             assertThat(store.holdsNothing()).isTrue();
         }
         assertThat(disk.openHandles()).isEmpty();
+    }
+
+    @Test
+    @Timeout(120)
+    void a_store_that_is_closed_under_its_readers_says_so_to_each() throws Exception {
+        long seed = Seeds.of("ConcurrencyTest");
+        for (int round = 0; round < 8; round++) {
+            SimDisk disk = new SimDisk(seed + round, Profile.STRICT);
+            StoreOptions options = SimStore.options(Durability.INTERVAL);
+            AtomicInteger reads = new AtomicInteger();
+            List<Future<?>> readers = new ArrayList<>();
+            try (ExecutorService threads = Executors.newFixedThreadPool(3)) {
+                Store store =
+                        Store.open(disk, ThreadTasks.create("test"), Clock.system(), options);
+                Dataset dataset = store.createDataset(Row.spec("Accounts").partitions(2));
+                for (long id = 0; id < 400; id++) {
+                    dataset.upsert(account(id, BALANCE).toMap());
+                    if (id == 200) {
+                        dataset.flush();
+                    }
+                }
+                for (int kind = 0; kind < 3; kind++) {
+                    int way = kind;
+                    readers.add(threads.submit(() -> readUntilClosed(dataset, way, reads)));
+                }
+                while (reads.get() < 500) {
+                    Thread.onSpinWait();
+                }
+                store.close();
+                for (Future<?> reader : readers) {
+                    reader.get();
+                }
+            }
+            assertThat(disk.openHandles()).isEmpty();
+        }
+    }
+
+    private static void readUntilClosed(Dataset dataset, int way, AtomicInteger reads) {
+        try {
+            while (true) {
+                if (way == 0) {
+                    assertThat(dataset.get(reads.get() % 400L)).isNotNull();
+                    reads.incrementAndGet();
+                    continue;
+                }
+                try (ReadView view = dataset.openView();
+                        RecordCursor cursor =
+                                view.scan(1, KeyRange.all(), FilterPredicate.none())) {
+                    cursor.seekEnd();
+                    while (way == 1 ? cursor.next() || cursor.previous() : cursor.previous()) {
+                        assertThat(cursor.record().byteAt(0)).isNotNegative();
+                        reads.incrementAndGet();
+                    }
+                }
+            }
+        } catch (ClosedException expected) {
+            assertThat(expected).isNotNull();
+        }
     }
 
     private static Row account(long id, int balance) {

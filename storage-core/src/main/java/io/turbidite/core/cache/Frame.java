@@ -59,6 +59,12 @@ public final class Frame {
     @Nullable
     Slot slot;
 
+    /**
+     * Pins that were given until the frame died. What {@link #pinsEver} says of a dead frame may count a
+     * pin that is about to be taken back. Guarded by the lock of {@link Slabs}.
+     */
+    private long pinsAtDeath;
+
     Frame(BufferCache cache, CachedFile file, int page) {
         this.cache = cache;
         this.file = file;
@@ -105,12 +111,17 @@ public final class Frame {
     /** Gives the frame up if nobody has a pin and none is loading it; true if this call did. */
     boolean tryKill() {
         long seen = state;
-        return (seen & (PINS_MASK | LOADING | DEAD)) == 0
+        boolean killed = (seen & (PINS_MASK | LOADING | DEAD)) == 0
                 && STATE.compareAndSet(this, seen, seen | DEAD);
+        if (killed) {
+            pinsAtDeath = seen >>> PINS_EVER_SHIFT;
+        }
+        return killed;
     }
 
     /** Gives the frame of a failed load up, whoever waits for it. */
     void fail() {
+        pinsAtDeath = 1; // the loader's own
         STATE.getAndBitwiseOr(this, DEAD);
         STATE.getAndBitwiseAnd(this, ~LOADING);
     }
@@ -129,6 +140,10 @@ public final class Frame {
 
     boolean isPinned() {
         return (state & PINS_MASK) != 0;
+    }
+
+    long pinsAtDeath() {
+        return pinsAtDeath;
     }
 
     /** Pins since the frame was made, the loader's included. */

@@ -306,7 +306,7 @@ final class Slabs {
     /** The slot of a dead frame becomes free. */
     private void vacate(Frame frame) {
         frame.file.forget(frame);
-        pinsOfEvicted += frame.pinsEver();
+        pinsOfEvicted += frame.pinsAtDeath();
         Slot slot = frame.slot;
         if (slot == null || closed) {
             return;
