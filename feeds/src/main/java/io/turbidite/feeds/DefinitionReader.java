@@ -209,18 +209,22 @@ final class DefinitionReader {
             if (name != null && !names.add(name)) {
                 section.problem("name", "'%s' names an earlier index too".formatted(name));
             }
+            if ("primary".equals(name)) {
+                section.problem("name", "is '%s', which is the primary's".formatted(name));
+            }
             section.missing("kind");
             String kind = section.choice("kind", INDEX_KINDS, INDEX_KINDS_NAMED);
             section.missing("on");
             List<String> on = fields(section, "on", type);
             section.choice("maintenance", MAINTENANCES, MAINTENANCES_NAMED);
             PageOptions pages = pages(section, datasetPages);
+            boolean unique = section.truth("unique", false);
             if (kind == null) {
                 section.ignoreRest();
             }
             section.end();
             if (name != null && !on.isEmpty()) {
-                indexes.add(new IndexPart(name, on, pages));
+                indexes.add(new IndexPart(name, on, unique, pages));
             }
         }
         return indexes;
@@ -365,16 +369,14 @@ final class DefinitionReader {
                 section,
                 "ioBytesPerSecond",
                 options,
-                (before, bytes) -> before.withBackground(
-                        before.background().withIoBytesPerSecond(bytes)));
+                (before, bytes) ->
+                        before.withBackground(before.background().withIoBytesPerSecond(bytes)));
         options = with(
                 section,
                 "syncBytes",
                 options,
-                (before, bytes) ->
-                        before.withBackground(before.background().withSyncBytes(bytes)));
-        Integer workers =
-                section.integer("mergeWorkers", 1, BackgroundOptions.MERGE_WORKERS_MAX);
+                (before, bytes) -> before.withBackground(before.background().withSyncBytes(bytes)));
+        Integer workers = section.integer("mergeWorkers", 1, BackgroundOptions.MERGE_WORKERS_MAX);
         if (workers != null) {
             options = options.withBackground(options.background().withMergeWorkers(workers));
         }

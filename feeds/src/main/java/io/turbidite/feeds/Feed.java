@@ -21,9 +21,10 @@ import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreDescription.DatasetDescription;
 import io.turbidite.lsm.StoreDescription.IndexDescription;
-import io.turbidite.lsm.component.PageOptions;
 
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A feed, ready to run: carries the records of its source into its dataset, each exactly once, however
@@ -205,26 +206,65 @@ public final class Feed implements AutoCloseable {
                 wanted.partitions(),
                 described.partitions().size());
         same(definition, "mergePolicy", wanted.mergePolicy().toString(), described.mergePolicy());
-        List<IndexDescription> trees = described.partitions().get(0).indexes();
-        same(definition, "pageBytes", wanted.pages(), trees.get(0).pages());
-        List<String> wantedIndexes =
-                wanted.indexes().stream().map(i -> i.name() + " on " + i.on()).toList();
-        List<String> thereIndexes = there.indexes().stream()
-                .map(i -> i.name() + " on " + i.fields())
-                .toList();
-        same(definition, "indexes", wantedIndexes, thereIndexes);
-        for (IndexPart index : wanted.indexes()) {
-            PageOptions pages = trees.stream()
-                    .filter(tree -> tree.name().equals(index.name()))
-                    .map(IndexDescription::pages)
-                    .findFirst()
-                    .orElseThrow();
-            same(
-                    definition,
-                    "indexes",
-                    "%s in pages of %s".formatted(index.name(), index.pages()),
-                    "%s in pages of %s".formatted(index.name(), pages));
+        IndexDescription primary = described.partitions().getFirst().indexes().getFirst();
+        same(definition, "pageBytes", wanted.pages(), primary.pages());
+        checkSameIndexes(definition, there.name(), described);
+    }
+
+    /** Indexes come and go in any order; what is missing, or too many, is one command away. */
+    private static void checkSameIndexes(
+            FeedDefinition definition, String name, DatasetDescription described) {
+        Map<String, IndexDescription> there = new LinkedHashMap<>();
+        described.partitions().getFirst().indexes().stream()
+                .skip(1) // the primary
+                .forEach(index -> there.put(index.name(), index));
+        String command = " STORE %s ".formatted(name);
+        for (IndexPart wanted : definition.dataset().indexes()) {
+            IndexDescription index = there.remove(wanted.name());
+            String way = null;
+            if (index == null) {
+                way = "create%s%s --on %s%s"
+                        .formatted(
+                                command,
+                                wanted.name(),
+                                String.join(",", wanted.on()),
+                                wanted.unique() ? " --unique" : "");
+            } else if (index.state().equals("disabled")) {
+                way = "enable" + command + wanted.name();
+            }
+            if (way != null) {
+                throw differs(
+                        definition, wanted.name(), index == null ? "not there" : "disabled", way);
+            }
+            if (index != null && index.fields().equals(wanted.on())) {
+                same(
+                        definition,
+                        "indexes",
+                        "%s in pages of %s".formatted(index.name(), wanted.pages()),
+                        "%s in pages of %s".formatted(index.name(), index.pages()));
+            }
+            if (index != null
+                    && (!index.fields().equals(wanted.on()) || index.unique() != wanted.unique())) {
+                String is = "%son %s".formatted(index.unique() ? "unique, " : "", index.fields());
+                throw differs(definition, wanted.name(), is, "drop" + command + wanted.name());
+            }
         }
+        if (!there.isEmpty()) {
+            String first = there.keySet().iterator().next();
+            throw differs(
+                    definition,
+                    first,
+                    "there, but not in the definition",
+                    "drop" + command + first);
+        }
+    }
+
+    private static DefinitionException differs(
+            FeedDefinition definition, String index, String is, String way) {
+        return definition.problem(
+                "dataset.indexes",
+                "differs from dataset %s in the store: index %s is %s; ./turbidite index %s changes that"
+                        .formatted(definition.dataset().name(), index, is, way));
     }
 
     private static void same(FeedDefinition definition, String key, Object wanted, Object there) {

@@ -90,8 +90,9 @@ public record FeedDefinition(
                 .components(ComponentOptions.primary().withPages(dataset.pages));
         dataset.type.fields().forEach(spec::field);
         for (IndexPart index : dataset.indexes) {
-            spec.index(IndexSpec.btree(index.name, index.on.toArray(String[]::new))
-                    .withPages(index.pages));
+            IndexSpec btree = IndexSpec.btree(index.name, index.on.toArray(String[]::new))
+                    .withPages(index.pages);
+            spec.index(index.unique ? btree.asUnique() : btree);
         }
         return spec;
     }
@@ -154,7 +155,7 @@ public record FeedDefinition(
     }
 
     /** A B+-tree index over declared fields. */
-    public record IndexPart(String name, List<String> on, PageOptions pages) {
+    public record IndexPart(String name, List<String> on, boolean unique, PageOptions pages) {
         public IndexPart {
             on = List.copyOf(on);
         }

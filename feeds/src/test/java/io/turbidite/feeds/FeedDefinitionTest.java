@@ -73,9 +73,9 @@ class FeedDefinitionTest {
         assertThat(definition.dataset().indexes())
                 .containsExactly(
                         new FeedDefinition.IndexPart(
-                                "by_tail", List.of("tailnum"), PageOptions.standard()),
+                                "by_tail", List.of("tailnum"), false, PageOptions.standard()),
                         new FeedDefinition.IndexPart(
-                                "by_two", List.of("tailnum", "on"), PageOptions.standard()));
+                                "by_two", List.of("tailnum", "on"), false, PageOptions.standard()));
         assertThat(definition.source().resolved()).isEqualTo(Path.of("/defs/data/flights.csv.gz"));
         assertThat(definition.format()).isInstanceOf(FormatPart.Csv.class);
         assertThat(definition.transforms()).hasSize(1);

@@ -46,6 +46,7 @@ public final class Dataset implements Source {
     private final Store store;
     private final List<Partition> partitions;
     private final AtomicBoolean loading = new AtomicBoolean();
+    private final AtomicBoolean changing = new AtomicBoolean();
     private volatile Shape shape;
     private volatile boolean dropped;
     private final Pool<Scratch> scratches;
@@ -59,11 +60,16 @@ public final class Dataset implements Source {
     }
 
     /** What goes by the schema of now; replaced as a whole while no write is in flight. */
-    private record Shape(DatasetSchema schema, boolean blind, Pool<EagerMaintainer> maintainers) {
+    private record Shape(
+            DatasetSchema schema,
+            boolean blind,
+            List<IndexSchema> unique,
+            Pool<EagerMaintainer> maintainers) {
         static Shape of(DatasetSchema schema) {
             return new Shape(
                     schema,
                     new EagerMaintainer(schema).isBlind(),
+                    schema.indexes().stream().filter(IndexSchema::unique).toList(),
                     new Pool<>(() -> new EagerMaintainer(schema)));
         }
     }
@@ -247,7 +253,8 @@ public final class Dataset implements Source {
      * writes until the loader is closed.
      *
      * @param expectedRecords sizes the Bloom filters; about right is good enough, at least 0
-     * @throws InvalidRequestException if it holds records, or is being loaded
+     * @throws InvalidRequestException if it holds records, is being loaded, or has a unique index (which is
+     *     created or enabled afterwards: building it checks the keys all at once)
      */
     public BulkLoader bulkLoad(long expectedRecords) {
         return bulkLoad(memoryBytes ->
@@ -265,9 +272,16 @@ public final class Dataset implements Source {
     }
 
     private BulkLoader bulkLoad(LongFunction<BulkLoader> starter) {
-        if (!loading.compareAndSet(false, true)) {
+        if (!uniqueIndexes().isEmpty()) {
+            throw new InvalidRequestException(
+                    "bulk load of %s: index %s is unique; drop or disable it, load, and create or enable it"
+                            .formatted(name(), uniqueIndexes().getFirst().name()));
+        }
+        if (loading.get()) {
             throw beingLoaded();
         }
+        beginChange();
+        loading.set(true);
         boolean started = false;
         try {
             // whoever did not see the flag is through
@@ -282,11 +296,15 @@ public final class Dataset implements Source {
             return loader;
         } finally {
             loading.set(started);
+            if (!started) {
+                endChange();
+            }
         }
     }
 
     void endBulkLoad() {
         loading.set(false);
+        endChange();
     }
 
     /** Checks that the dataset takes writes. */
@@ -304,16 +322,82 @@ public final class Dataset implements Source {
         }
     }
 
-    void markDropped() {
-        dropped = true;
+    /**
+     * Starts a change of schema, or of all records at once; one at a time.
+     *
+     * @throws InvalidRequestException if one is under way, or the dataset is gone
+     */
+    void beginChange() {
+        checkNotDropped();
+        if (!changing.compareAndSet(false, true)) {
+            throw new InvalidRequestException(
+                    "dataset %s is being changed: an index is built, or it is bulk loaded; wait for it"
+                            .formatted(name()));
+        }
     }
 
-    boolean isLoading() {
-        return loading.get();
+    void endChange() {
+        changing.set(false);
+    }
+
+    void markDropped(boolean gone) {
+        dropped = gone;
     }
 
     private InvalidRequestException beingLoaded() {
         return new InvalidRequestException("dataset %s is being bulk loaded".formatted(name()));
+    }
+
+    /**
+     * Creates a secondary index while writers and readers go on, and returns when searches can use it.
+     *
+     * @throws InvalidRequestException naming what is wrong with the spec, or a record that does not fit;
+     *     {@link DuplicateKeyException} if the index is unique and two records have the same key. Nothing
+     *     is left of it
+     * @throws io.turbidite.core.StorageIoException if the disk is full: nothing is left of it
+     */
+    public void createIndex(IndexSpec spec) {
+        startIndex(spec).await();
+    }
+
+    /**
+     * Starts to create a secondary index; returns when writers maintain it. The rest goes on in the
+     * background; the handle says how far it is.
+     *
+     * @throws InvalidRequestException naming what is wrong with the spec
+     */
+    public IndexBuild startIndex(IndexSpec spec) {
+        return store.schemaChanges().startIndex(this, spec);
+    }
+
+    /**
+     * Drops an index, disabled or not; the build of one that is being built is stopped. Cursors that
+     * search it get an {@link InvalidRequestException}, or come to their end.
+     *
+     * @throws InvalidRequestException if there is none of that name
+     */
+    public void dropIndex(String index) {
+        store.schemaChanges().dropIndex(this, index);
+    }
+
+    /**
+     * Keeps an index's definition and drops the rest: it is not maintained, not searched, and a unique one
+     * is not enforced, until it is enabled again.
+     *
+     * @throws InvalidRequestException if there is none of that name that is ready
+     */
+    public void disableIndex(String index) {
+        store.schemaChanges().disableIndex(this, index);
+    }
+
+    /** Builds a disabled index anew, as {@link #createIndex} does; it stays disabled if that fails. */
+    public void enableIndex(String index) {
+        startEnableIndex(index).await();
+    }
+
+    /** As {@link #startIndex}, for a disabled index. */
+    public IndexBuild startEnableIndex(String index) {
+        return store.schemaChanges().startEnable(this, index);
     }
 
     /** Writes all memory components to disk; returns when they are there. */
@@ -362,6 +446,11 @@ public final class Dataset implements Source {
 
     void giveBatchGet(BatchGet lookup) {
         batchGets.give(lookup);
+    }
+
+    /** Those that writers must not put a key into twice, whether searched already or not. */
+    List<IndexSchema> uniqueIndexes() {
+        return shape.unique();
     }
 
     EagerMaintainer takeMaintainer() {

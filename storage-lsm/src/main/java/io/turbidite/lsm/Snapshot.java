@@ -23,6 +23,10 @@ public final class Snapshot implements AutoCloseable {
         return state.timestamp();
     }
 
+    ViewState state() {
+        return state;
+    }
+
     /** A dataset at this moment; closing the view leaves the snapshot open. */
     public ReadView view(Dataset dataset) {
         state.checkOpen();

@@ -63,6 +63,7 @@ public final class Store implements AutoCloseable {
     private final Substrate substrate;
     private final BackgroundWork background;
     private final WritePath writes;
+    private final SchemaChanges schemaChanges;
     private final Map<String, Dataset> datasets = new ConcurrentHashMap<>();
     private boolean closed;
 
@@ -73,6 +74,7 @@ public final class Store implements AutoCloseable {
         this.background = new BackgroundWork(
                 substrate, options.writeMemoryBytes(), options.logBytesMax(), options.background());
         this.writes = new WritePath(substrate, background);
+        this.schemaChanges = new SchemaChanges(this, writes);
         parts.meters().gauge("merge.backlog.bytes", background::mergeBytesLeft);
         parts.meters().gauge("merge.backlog.components", background::componentsBehind);
         parts.meters().gauge("write.amplification.percent", this::writeAmplificationPercent);
@@ -158,6 +160,25 @@ public final class Store implements AutoCloseable {
         Dataset dataset = new Dataset(this, schema, partitions);
         datasets.put(schema.name(), dataset);
         return dataset;
+    }
+
+    /**
+     * Drops a dataset and all its records. Cursors that are on their way come to their end, or get an {@link
+     * InvalidRequestException} when they would open anew what they read; so does whatever is asked of the
+     * dataset afterwards. Its files are deleted when the last cursor is closed.
+     *
+     * @throws InvalidRequestException if there is none of that name, or it is being bulk loaded
+     */
+    public void dropDataset(String name) {
+        schemaChanges.dropDataset(dataset(name));
+    }
+
+    void forget(Dataset dataset) {
+        datasets.remove(dataset.name(), dataset);
+    }
+
+    SchemaChanges schemaChanges() {
+        return schemaChanges;
     }
 
     private static DatasetSchema resolve(DatasetSpec spec, int id) {
@@ -422,6 +443,7 @@ public final class Store implements AutoCloseable {
         }
         substrate.health().beginClose();
         substrate.tasks().signal();
+        schemaChanges.close();
         writes.close();
         background.close();
         try {

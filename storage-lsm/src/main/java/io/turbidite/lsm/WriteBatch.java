@@ -43,6 +43,7 @@ public final class WriteBatch {
     private int count;
     private int[] kinds = new int[16];
     private Dataset[] datasets = new Dataset[16];
+    private int[] schemaVersions = new int[16];
     private int[] keyOffsets = new int[16];
     private int[] keyLengths = new int[16];
     private int[] recordLengths = new int[16];
@@ -112,6 +113,7 @@ public final class WriteBatch {
         int at = count++;
         kinds[at] = kind;
         datasets[at] = dataset;
+        schemaVersions[at] = dataset.schema().version();
         keyLengths[at] = primaryKey.length();
         recordLengths[at] = recordLength;
         hashes[at] = BloomFilter.hash(primaryKey);
@@ -126,6 +128,7 @@ public final class WriteBatch {
         datasets = Arrays.copyOf(datasets, larger);
         keyOffsets = Arrays.copyOf(keyOffsets, larger);
         keyLengths = Arrays.copyOf(keyLengths, larger);
+        schemaVersions = Arrays.copyOf(schemaVersions, larger);
         recordLengths = Arrays.copyOf(recordLengths, larger);
         hashes = Arrays.copyOf(hashes, larger);
         superseded = Arrays.copyOf(superseded, larger);
@@ -193,6 +196,20 @@ public final class WriteBatch {
         return oldOffsets[at] < 0
                 ? slice.clear()
                 : slice.set(oldBytes.segment(), oldOffsets[at], oldLengths[at]);
+    }
+
+    /**
+     * Checks the records again whose dataset has changed since they were put in: their keys may be too long
+     * for an index that is new.
+     *
+     * @throws InvalidRequestException naming the index
+     */
+    void recheckKeys() {
+        for (int i = 0; i < count; i++) {
+            if (schemaVersions[i] != datasets[i].schema().version() && kinds[i] != DELETE) {
+                datasets[i].checkKeys(key(i, key), record(i, otherKey));
+            }
+        }
     }
 
     /**

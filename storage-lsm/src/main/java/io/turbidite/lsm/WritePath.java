@@ -25,15 +25,16 @@ import java.util.Arrays;
  *
  * <ol>
  *   <li>wait for memory and for room in the window of timestamps,
- *   <li>lock the key stripes, ascending,
- *   <li>read old records where the strategy or an insert must,
+ *   <li>check again what a change of schema since may have made wrong,
+ *   <li>lock the stripes of primary keys and of keys in unique indexes, ascending,
+ *   <li>read old records where the strategy or an insert must; probe unique indexes,
  *   <li>claim log space,
  *   <li>enter the gates, draw one timestamp, write and publish one log record, apply to the memory
  *       components, leave,
  *   <li>unlock, wait until readers see it and until it is as durable as the mode says.
  * </ol>
  *
- * Nothing in step 5 waits. What step 3 read stays true until step 6: whoever writes the key needs the
+ * Nothing in step 6 waits. What step 4 read stays true until step 7: whoever writes the key needs the
  * stripe.
  *
  * <p><em>Thread-safe;</em> the scratch space of a write is borrowed for its length.
@@ -62,6 +63,7 @@ final class WritePath {
         final Slice record = new Slice();
         final Slice old = new Slice();
         final Change change = new Change();
+        final UniqueKeys uniqueKeys = new UniqueKeys();
         int[] stripes = new int[16];
         int stripeCount;
         Partition[] partitions = new Partition[4];
@@ -70,6 +72,9 @@ final class WritePath {
 
     /** Does all of {@code batch} or nothing; returns when it is visible and durable as promised. */
     void write(WriteBatch batch) {
+        // before anything is held, the gate included: a schema change must not wait for memory
+        background.awaitRoom(batch.byteCount());
+        substrate.timestamps().awaitRoom();
         while (!inFlight.tryEnter()) {
             if (substrate.health().isClosing()) {
                 throw new ClosedException("the store");
@@ -94,6 +99,30 @@ final class WritePath {
         inFlight.open();
     }
 
+    /** Runs something while no write is in flight. */
+    void whileIdle(Runnable change) {
+        inFlight.close();
+        try {
+            change.run();
+        } finally {
+            inFlight.open();
+        }
+    }
+
+    /** Lets no further write in until {@link #resume}; false if somebody else does that. */
+    boolean tryPause() {
+        return inFlight.tryClose();
+    }
+
+    /** Whether all writes are through that were in flight when {@link #tryPause} said yes. */
+    boolean isPaused() {
+        return inFlight.isEmpty();
+    }
+
+    void resume() {
+        inFlight.open();
+    }
+
     /** Returns when no write is in flight; no further one gets in. */
     void close() {
         inFlight.close();
@@ -103,9 +132,8 @@ final class WritePath {
         for (int i = 0; i < batch.size(); i++) {
             batch.dataset(i).checkTakesWrites();
         }
+        batch.recheckKeys();
         batch.resolveRepeats();
-        background.awaitRoom(batch.byteCount());
-        substrate.timestamps().awaitRoom();
         Scratch scratch = scratches.take();
         long timestamp;
         long sequence;
@@ -116,6 +144,7 @@ final class WritePath {
                 if (operations == 0) {
                     return;
                 }
+                scratch.uniqueKeys.check(batch, substrate.health());
                 Claim claim = substrate.log().claim((int) loggedBytes(batch, operations, scratch));
                 sequence = claim.sequence();
                 timestamp = apply(batch, operations, claim, scratch);
@@ -139,10 +168,16 @@ final class WritePath {
     }
 
     private void lockStripes(WriteBatch batch, Scratch scratch) {
-        if (scratch.stripes.length < batch.size()) {
-            scratch.stripes = new int[Integer.highestOneBit(batch.size()) * 2];
+        UniqueKeys unique = scratch.uniqueKeys;
+        unique.collect(batch);
+        int most = batch.size() + unique.count();
+        if (scratch.stripes.length < most) {
+            scratch.stripes = new int[Integer.highestOneBit(most) * 2];
         }
         int count = 0;
+        for (int i = 0; i < unique.count(); i++) {
+            scratch.stripes[count++] = unique.stripe(i, batch, stripes);
+        }
         for (int i = 0; i < batch.size(); i++) {
             if (!batch.isSuperseded(i)) {
                 scratch.stripes[count++] =

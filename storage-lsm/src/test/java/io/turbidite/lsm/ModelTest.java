@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * R11: random histories against the oracle, with flushes, merges, snapshots, clean reopenings and power
- * cuts, over the policies, schedulers, page sizes, compressions and partition counts that the seed picks.
+ * R11: random histories against the oracle, with flushes, merges, changes of schema, snapshots, clean
+ * reopenings and power cuts, over the policies, schedulers, page sizes, compressions and partition counts that the seed picks.
  */
 class ModelTest {
     private static final int HISTORIES = Boolean.getBoolean("long") ? 2_000 : 200;
@@ -47,6 +47,8 @@ class ModelTest {
                 new SimDisk(seed, List.of(Profile.values()).get((int) (seed >>> 16 & 3) % 3));
         SimStore sim = SimStore.open(disk, seed, options);
         workload.create(sim.store);
+        SchemaWorkload changes = new SchemaWorkload(Seeds.mix(seed, 1));
+        changes.begin(sim.store);
         List<Workload.Held> held = new ArrayList<>();
         for (int i = 0; i < OPERATIONS; i++) {
             workload.write(sim.store);
@@ -54,6 +56,9 @@ class ModelTest {
                 oracle.acknowledge();
             }
             workload.disturb(sim.store);
+            if (i % 64 == 0) {
+                changes.change(sim.store);
+            }
             int dice = workload.random().nextInt(1_000);
             if (dice < 20) {
                 workload.check(sim.store);
@@ -73,11 +78,15 @@ class ModelTest {
                 oracle.acknowledge();
                 assertThat(disk.openHandles()).isEmpty();
                 sim = SimStore.open(disk, Seeds.mix(seed, i), options);
+                changes.checkRecovered(sim.store);
+                changes.begin(sim.store);
                 workload.check(sim.store);
             } else if (dice < 86) {
                 held.clear();
                 disk = disk.crashImage(Seeds.mix(seed, i));
                 sim = SimStore.open(disk, Seeds.mix(seed, i), options);
+                changes.checkRecovered(sim.store);
+                changes.begin(sim.store);
                 int prefix = oracle.prefixWith(sim.contentHash());
                 assertThat(prefix)
                         .as(
@@ -88,6 +97,7 @@ class ModelTest {
                 sim.verify();
             }
         }
+        changes.settle();
         held.forEach(Workload.Held::check);
         closeAll(held);
         sim.verify();

@@ -81,10 +81,13 @@ final class SimStore implements AutoCloseable {
         return rows;
     }
 
-    /** A number that stands for everything in the store. */
+    /** A number that stands for everything in the store, but for the dataset that comes and goes. */
     long contentHash() {
         long hash = 0;
         for (Dataset dataset : store.datasets()) {
+            if (dataset.name().equals(SchemaWorkload.PASSING)) {
+                continue;
+            }
             for (Row row : rows(dataset).values()) {
                 hash ^= Oracle.hashOf(dataset.name(), row);
             }

@@ -49,6 +49,7 @@ final class Inspection {
         type.fields().forEach(field -> fields.put(field.name(), field.typeLabel()));
         return Json.line()
                 .put("name", dataset.name())
+                .put("schemaVersion", dataset.schemaVersion())
                 .put("type", fields.toMap())
                 .put("primaryKey", dataset.primaryKey())
                 .put("filter", dataset.filterFields())
@@ -78,6 +79,8 @@ final class Inspection {
                 .put("on", index.fields())
                 .put("pageBytes", index.pages().pageBytes())
                 .put("compression", index.pages().compression().label())
+                .put("unique", index.unique())
+                .put("state", index.state())
                 .put(
                         "components",
                         index.components().stream().map(Inspection::toMap).toList())
@@ -123,14 +126,16 @@ final class Inspection {
     private static void print(DatasetDescription dataset, PrintStream out) {
         out.println();
         out.println("dataset %s %s".formatted(dataset.name(), dataset.type()));
-        out.println("  primary key %s, filter %s, maintenance %s, merge policy %s"
-                .formatted(
-                        String.join(", ", dataset.primaryKey()),
-                        dataset.filterFields().isEmpty()
-                                ? "none"
-                                : String.join(", ", dataset.filterFields()),
-                        dataset.maintenance(),
-                        dataset.mergePolicy()));
+        out.println(
+                "  schema version %d, primary key %s, filter %s, maintenance %s, merge policy %s"
+                        .formatted(
+                                dataset.schemaVersion(),
+                                String.join(", ", dataset.primaryKey()),
+                                dataset.filterFields().isEmpty()
+                                        ? "none"
+                                        : String.join(", ", dataset.filterFields()),
+                                dataset.maintenance(),
+                                dataset.mergePolicy()));
         for (PartitionDescription partition : dataset.partitions()) {
             out.println("  partition %d: on disk up to timestamp %s, in memory %s (%s)"
                     .formatted(
@@ -145,10 +150,12 @@ final class Inspection {
     }
 
     private static void print(IndexDescription index, PrintStream out) {
-        out.println("    index %s on %s%s"
+        out.println("    %sindex %s on %s%s%s"
                 .formatted(
+                        index.unique() && !index.name().equals("primary") ? "unique " : "",
                         index.name(),
                         String.join(", ", index.fields()),
+                        index.state().equals("ready") ? "" : " (" + index.state() + ")",
                         index.components().isEmpty() ? ": no component yet" : ""));
         for (ComponentDescription component : index.components()) {
             out.println("      [%s, %s] file %d, %s, %s entries, %s anti-matter%s"

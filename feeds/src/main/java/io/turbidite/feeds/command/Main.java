@@ -93,6 +93,8 @@ public final class Main {
                 .addSubcommand(new GetCommand(console, stores))
                 .addSubcommand(new InspectCommand(console, stores))
                 .addSubcommand(new VerifyCommand(console, stores))
+                .addSubcommand(IndexCommand.of(console))
+                .addSubcommand(new DropCommand(console))
                 .addSubcommand(new BackupCommand(console, stores))
                 .addSubcommand(new RestoreCommand(console))
                 .setOut(out)
@@ -117,22 +119,21 @@ public final class Main {
         if (debug) {
             e.printStackTrace(err);
         }
-        String what = e instanceof UnmatchedArgumentException unmatched && line.getParent() == null
+        boolean unknown = line.getParent() == null || !line.getSubcommands().isEmpty();
+        String what = e instanceof UnmatchedArgumentException unmatched && unknown
                 ? "unknown command '%s'; commands are %s"
                         .formatted(unmatched.getUnmatched().getFirst(), commandNames(line))
                 : String.valueOf(e.getMessage());
         err.println("turbidite: " + Failures.oneLine(what));
-        err.println("  %s --help says more"
-                .formatted(
-                        line.getParent() == null
-                                ? "./turbidite"
-                                : "./turbidite " + line.getCommandName()));
+        err.println(
+                "  %s --help says more".formatted("./" + line.getCommandSpec().qualifiedName(" ")));
         return EXIT_USAGE;
     }
 
     /** {@code bench} is the launcher's. */
     private static String commandNames(CommandLine line) {
-        return String.join(", ", line.getSubcommands().keySet()) + ", bench";
+        String names = String.join(", ", line.getSubcommands().keySet());
+        return line.getParent() == null ? names + ", bench" : names;
     }
 
     /** The nearest directory upwards that has the samples, where no launcher says it. */

@@ -154,6 +154,11 @@ public final class StoreDelivery implements Delivery {
                 rejected.addAndGet(newlyRejected);
                 return;
             } catch (DuplicateKeyException e) {
+                if (e.index() != null) {
+                    refuseOperation(batch, e);
+                    refusedCount = fill(batch);
+                    continue;
+                }
                 int duplicateCount = refuseDuplicates(batch);
                 if (duplicateCount == 0 && round == DUPLICATE_ROUNDS_MAX) {
                     throw e;
@@ -256,6 +261,20 @@ public final class StoreDelivery implements Delivery {
         String reason = String.valueOf(cause.getMessage());
         reasons[index] = reason;
         batch.appendLetter(index, reason, refused);
+    }
+
+    /** Refuses the record that would take another one's key in a unique index. */
+    private void refuseOperation(Batch batch, DuplicateKeyException cause) {
+        int at = cause.operation();
+        for (int i = 0; i < batch.recordCount(); i++) {
+            if (reasons[i] == null && at-- == 0) {
+                refused.clear();
+                refuse(batch, i, cause);
+                letters.append(refused.asSlice(slice));
+                return;
+            }
+        }
+        throw cause;
     }
 
     /**

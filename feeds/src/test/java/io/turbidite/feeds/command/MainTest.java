@@ -26,7 +26,8 @@ class MainTest {
         assertMisused(result);
         assertThat(result.err())
                 .contains("unknown command 'frobnicate'")
-                .contains("quickstart, run, query, get, inspect, verify, backup, restore, bench");
+                .contains(
+                        "quickstart, run, query, get, inspect, verify, index, drop, backup, restore, bench");
     }
 
     @Test

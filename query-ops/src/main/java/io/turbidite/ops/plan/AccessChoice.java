@@ -92,7 +92,8 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
         Set<String> known = new LinkedHashSet<>(query.source().primaryKey());
         known.addAll(query.source().filterFields());
         long resultRows = Math.round(scanRows * selectivity(query, known));
-        for (IndexDescription index : query.source().indexes()) {
+        List<IndexDescription> indexes = view.indexes();
+        for (IndexDescription index : indexes) {
             Narrowed narrowed = narrow(query, index.fields());
             boolean entriesDo = entriesSuffice(query, index);
             if (index.kind() == IndexDescription.Kind.BTREE
@@ -108,17 +109,22 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
                 resultRows = Math.min(resultRows, Math.round(rows * selectivity(query, used)));
             }
         }
-        return choose(query, wanted, ways, resultRows);
+        return choose(query, wanted, ways, resultRows, indexes);
     }
 
     private static AccessChoice choose(
-            CheckedQuery query, @Nullable String wanted, List<Access> ways, long resultRows) {
+            CheckedQuery query,
+            @Nullable String wanted,
+            List<Access> ways,
+            long resultRows,
+            List<IndexDescription> indexes) {
         List<Costed> costed = new ArrayList<>();
         for (Access access : ways) {
             costed.add(new Costed(access, cost(query, access, resultRows)));
         }
         costed.sort(Comparator.comparingDouble(Costed::cost));
-        Access chosen = wanted == null ? costed.getFirst().access() : find(query, wanted, costed);
+        Access chosen =
+                wanted == null ? costed.getFirst().access() : find(query, wanted, costed, indexes);
         return new AccessChoice(chosen, resultRows, List.copyOf(costed));
     }
 
@@ -136,7 +142,11 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
         return OPEN_COST + access.estimatedRows() * perRow * part;
     }
 
-    private static Access find(CheckedQuery query, String wanted, List<Costed> costed) {
+    private static Access find(
+            CheckedQuery query,
+            String wanted,
+            List<Costed> costed,
+            List<IndexDescription> indexes) {
         for (Costed way : costed) {
             boolean found = switch (way.access()) {
                 case Access.Scan _ -> wanted.equals(QueryRequest.SCAN);
@@ -150,8 +160,7 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
                 return way.access();
             }
         }
-        List<String> names =
-                query.source().indexes().stream().map(IndexDescription::name).toList();
+        List<String> names = indexes.stream().map(IndexDescription::name).toList();
         throw new InvalidRequestException(
                 names.contains(wanted)
                         ? "index '%s' has no equality or range on its first field in this query"

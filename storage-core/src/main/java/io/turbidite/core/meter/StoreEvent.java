@@ -83,6 +83,27 @@ public sealed interface StoreEvent {
     /** Background work stopped for want of space on disk, or went on ({@code paused} false). */
     record SpaceChanged(long wallMicros, boolean paused, String what) implements StoreEvent {}
 
+    /**
+     * An index began to be built, got on, or came to its end; or one was dropped, disabled, or its dataset
+     * dropped.
+     *
+     * @param index its name; empty if it is the whole dataset
+     * @param state {@code building}, {@code ready}, {@code failed}, {@code stopped}, {@code dropped} or
+     *     {@code disabled}
+     * @param recordsRead entries of the primary read for it so far
+     * @param recordsTotal entries of the primary to be read for it
+     * @param nanos since it began
+     */
+    record IndexChanged(
+            long wallMicros,
+            String dataset,
+            String index,
+            String state,
+            long recordsRead,
+            long recordsTotal,
+            long nanos)
+            implements StoreEvent {}
+
     /** Something failed where no caller can be told. */
     record Failed(long wallMicros, String what, @Nullable Throwable cause) implements StoreEvent {}
 }

@@ -116,17 +116,16 @@ public final class EagerMaintainer {
             KeySpec spec = indexes.get(i).key();
             int tree = indexes.get(i).id();
             entryKey(spec, newRecord, key, newKey).asSlice(newSlice);
-            if (replaces) {
-                entryKey(spec, oldRecord, key, oldKey).asSlice(oldSlice);
+            if (replaces && oldEntryKey(indexes.get(i), key)) {
                 boolean sameKey = newSlice.contentEquals(oldSlice);
                 if (sameKey && filterUnchanged) {
                     continue;
                 }
                 if (!sameKey) {
-                    layer.tree(tree).put(oldSlice, timestamp, true, NOTHING);
+                    put(layer, tree, oldSlice, timestamp, true);
                 }
             }
-            layer.tree(tree).put(newSlice, timestamp, false, NOTHING);
+            put(layer, tree, newSlice, timestamp, false);
         }
         layer.tree(0).put(key, timestamp, false, record);
     }
@@ -145,10 +144,29 @@ public final class EagerMaintainer {
         }
         List<IndexSchema> indexes = schema.indexes();
         for (int i = 0; i < indexes.size(); i++) {
-            entryKey(indexes.get(i).key(), oldRecord, key, oldKey).asSlice(oldSlice);
-            layer.tree(indexes.get(i).id()).put(oldSlice, timestamp, true, NOTHING);
+            if (oldEntryKey(indexes.get(i), key)) {
+                put(layer, indexes.get(i).id(), oldSlice, timestamp, true);
+            }
         }
         layer.tree(0).put(key, timestamp, true, NOTHING);
+    }
+
+    /** The old record's entry; false if it has none, because it is older than the index and too long. */
+    private boolean oldEntryKey(IndexSchema index, Slice key) {
+        oldKey.clear();
+        if (!index.appendIfFits(oldRecord, oldKey)) {
+            return false;
+        }
+        oldKey.putBytes(key).asSlice(oldSlice);
+        return oldSlice.length() <= Limits.KEY_BYTES_MAX;
+    }
+
+    /** A layer that came while this write was under way may lack an index: then it was dropped. */
+    private static void put(
+            MemoryLayer layer, int tree, Slice key, long timestamp, boolean antimatter) {
+        if (layer.hasTree(tree)) {
+            layer.tree(tree).put(key, timestamp, antimatter, NOTHING);
+        }
     }
 
     private void widen(

@@ -14,7 +14,7 @@ import java.util.Collection;
 import java.util.List;
 
 /** Creates and opens the component files of a partition's trees, which go by their index's id. Stateless. */
-final class ComponentFiles {
+public final class ComponentFiles {
     private ComponentFiles() {}
 
     /**
@@ -64,6 +64,17 @@ final class ComponentFiles {
         return open(substrate, schema, partition, tree, fileId, generation);
     }
 
+    /** Opens a component of an index that was just built after one of the primary. */
+    public static ComponentHandle openBuilt(
+            Substrate substrate,
+            DatasetSchema schema,
+            int partition,
+            int tree,
+            long fileId,
+            ComponentHandle source) {
+        return open(substrate, schema, partition, tree, fileId, source.state().generation());
+    }
+
     private static ComponentHandle open(
             Substrate substrate,
             DatasetSchema schema,
@@ -86,7 +97,7 @@ final class ComponentFiles {
     }
 
     /** A writer for a tree. */
-    static ComponentWriter create(
+    public static ComponentWriter create(
             Substrate substrate,
             DatasetSchema schema,
             int partition,

@@ -163,6 +163,19 @@ public final class EngineEvents {
         cursorsLetGo.increment();
     }
 
+    /** Says what became of an index; {@link StoreEvent.IndexChanged} has the words. */
+    public void indexChanged(
+            DatasetSchema schema, String index, String state, long[] readAndTotal, long nanos) {
+        events.publish(new StoreEvent.IndexChanged(
+                clock.wallMicros(),
+                schema.name(),
+                index,
+                state,
+                readAndTotal[0],
+                readAndTotal[1],
+                nanos));
+    }
+
     /** Says how an opening went. */
     public void recovered(long logBytes, long operationCount, long nanos) {
         events.publish(

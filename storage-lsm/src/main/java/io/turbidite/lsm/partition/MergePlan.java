@@ -40,10 +40,10 @@ record MergePlan(List<Integer> trees, MergeRange range) {
     private static void add(
             List<MergePlan> plans, MergePolicy policy, Version pinned, List<Integer> trees) {
         // what is not aligned can't be merged with the others (rule 9)
-        int aligned = trees.size() == 1 ? Integer.MAX_VALUE : pinned.alignedCount();
+        int free = pinned.mergeableCount(trees.getFirst());
         List<ComponentSize> sizes = new ArrayList<>();
         for (ComponentHandle handle : pinned.tree(trees.getFirst())) {
-            sizes.add(size(handle, handle.isClaimed() || sizes.size() >= aligned));
+            sizes.add(size(handle, handle.isClaimed() || sizes.size() >= free));
         }
         policy.choose(sizes).ifPresent(range -> plans.add(new MergePlan(trees, range)));
     }
@@ -56,12 +56,15 @@ record MergePlan(List<Integer> trees, MergeRange range) {
     static @Nullable MergePlan all(Version pinned, long maxTimestamp) {
         List<Integer> trees = pinned.schema().treeIds();
         int count = pinned.tree(IndexSchema.PRIMARY_ID).size();
-        boolean together = trees.stream().allMatch(tree -> pinned.tree(tree).size() == count);
+        boolean together = trees.stream()
+                .allMatch(tree ->
+                        pinned.tree(tree).size() == count && pinned.mergeableCount(tree) == count);
         if (together || pinned.schema().mergePolicy().isCorrelated()) {
-            return all(pinned, trees, together ? count : pinned.alignedCount(), maxTimestamp);
+            int free = pinned.mergeableCount(IndexSchema.PRIMARY_ID);
+            return all(pinned, trees, free, maxTimestamp);
         }
         for (int tree : trees) {
-            MergePlan plan = all(pinned, List.of(tree), pinned.tree(tree).size(), maxTimestamp);
+            MergePlan plan = all(pinned, List.of(tree), pinned.mergeableCount(tree), maxTimestamp);
             if (plan != null) {
                 return plan;
             }

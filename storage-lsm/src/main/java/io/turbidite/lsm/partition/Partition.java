@@ -102,7 +102,7 @@ public final class Partition {
         return gate;
     }
 
-    Substrate substrate() {
+    public Substrate substrate() {
         return substrate;
     }
 
@@ -170,7 +170,7 @@ public final class Partition {
     }
 
     /** Whether the newest version has these components. */
-    boolean holds(int tree, List<ComponentHandle> components) {
+    public boolean holds(int tree, List<ComponentHandle> components) {
         Version seen = version;
         return !dropped && seen.hasTree(tree) && seen.tree(tree).containsAll(components);
     }
@@ -309,8 +309,9 @@ public final class Partition {
             } else {
                 freezeCurrent(changed);
             }
+            long below = version.current().minTimestamp();
             swap(before -> before.withSchema(changed));
-            return version.current().minTimestamp();
+            return below;
         } finally {
             gate.open();
         }
@@ -327,6 +328,9 @@ public final class Partition {
      */
     public void installSchema(DatasetSchema changed) {
         Version before = version;
+        if (before.schema().equals(changed)) {
+            return;
+        }
         for (int id : before.schema().treeIds()) {
             if (!changed.treeIds().contains(id)) {
                 before.tree(id).forEach(ComponentHandle::markObsolete);
@@ -474,6 +478,16 @@ public final class Partition {
     long currentBytes() {
         MemoryLayer current = version.current();
         return current.isEmpty() ? 0 : Math.max(1, current.reportedBytes());
+    }
+
+    /** The disk components of a tree; they change under the manifest's lock alone. */
+    public List<ComponentHandle> components(int indexId) {
+        return version.tree(indexId);
+    }
+
+    /** Whether a layer waits for its flush. */
+    public boolean hasFrozen() {
+        return version.frozen() != null;
     }
 
     @Nullable

@@ -110,10 +110,24 @@ public record DatasetSchema(
         return withCatalog(catalog.without(indexName));
     }
 
+    /** The same version with an index in another state: what was being built is ready. */
+    public DatasetSchema withReady(IndexSchema index) {
+        return withCatalog(version, catalog.with(index.withState(IndexSchema.State.READY)));
+    }
+
+    /** The same without the ids that {@code given} has used up: trees of theirs may still be about. */
+    public DatasetSchema withIdsUsedBy(DatasetSchema given) {
+        return withCatalog(version, catalog.withNextId(given.catalog.nextId()));
+    }
+
     private DatasetSchema withCatalog(IndexCatalog changed) {
+        return withCatalog(version + 1, changed);
+    }
+
+    private DatasetSchema withCatalog(int newVersion, IndexCatalog changed) {
         return new DatasetSchema(
                 id,
-                version + 1,
+                newVersion,
                 name,
                 type,
                 primaryKey,

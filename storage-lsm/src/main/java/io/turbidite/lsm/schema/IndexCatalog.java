@@ -100,6 +100,11 @@ public final class IndexCatalog {
         return new IndexCatalog(changed, Math.max(nextId, index.id() + 1));
     }
 
+    /** The same with the ids below {@code id} used up. */
+    IndexCatalog withNextId(int id) {
+        return new IndexCatalog(all, Math.max(nextId, id));
+    }
+
     /** The same without the index of that name; its id stays used. */
     IndexCatalog without(String name) {
         List<IndexSchema> fewer = new ArrayList<>(all);

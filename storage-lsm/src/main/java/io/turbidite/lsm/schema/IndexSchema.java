@@ -1,6 +1,10 @@
 package io.turbidite.lsm.schema;
 
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.lsm.component.PageOptions;
 
@@ -58,6 +62,26 @@ public record IndexSchema(
 
     public boolean isReady() {
         return state == State.READY;
+    }
+
+    /** Whether a key of this index, which may have the primary key behind it, has a null or missing field. */
+    public boolean hasNull(Slice entryKey) {
+        return key.decode(entryKey, 0).contains(null);
+    }
+
+    /**
+     * Appends the key that a record gives.
+     *
+     * @return false, and the sink is as it was, if it is too long: then the record is older than the index,
+     *     which has no entry for it
+     */
+    public boolean appendIfFits(RecordView record, ByteSink sink) {
+        try {
+            key.append(record, sink);
+            return true;
+        } catch (InvalidRequestException tooLong) {
+            return false;
+        }
     }
 
     public IndexDescription describe() {

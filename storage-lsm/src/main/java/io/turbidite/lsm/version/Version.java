@@ -112,10 +112,43 @@ public final class Version {
     }
 
     /**
-     * How many of the primary's newest components have their like, with the same ID, in the same place of
-     * every other tree: correlated merges take these (design §4 rule 9).
+     * How many of the newest components of a tree may be merged. Correlated policies take those that have
+     * their like, with the same ID, in the same place of every other tree (design §4 rule 9). While an index
+     * is being built, the primary's components that it is built from stay as they are: were one merged with
+     * a newer one, a version could go whose entry writers count on.
      */
-    public int alignedCount() {
+    public int mergeableCount(int indexId) {
+        if (schema.mergePolicy().isCorrelated()) {
+            return alignedCount();
+        }
+        List<ComponentHandle> tree = tree(indexId);
+        int free = tree.size();
+        long builtBelow = builtBelow();
+        while (indexId == IndexSchema.PRIMARY_ID
+                && free > 0
+                && tree.get(free - 1).state().minTimestamp() < builtBelow) {
+            free--;
+        }
+        return free;
+    }
+
+    /** What is older than this is not in the tree of an index that is being built; 0 if none is. */
+    private long builtBelow() {
+        for (IndexSchema index : schema.indexes()) {
+            if (index.state() == IndexSchema.State.BUILDING) {
+                List<ComponentHandle> tree = tree(index.id());
+                if (!tree.isEmpty()) {
+                    return tree.getLast().state().minTimestamp();
+                }
+                MemoryLayer oldest =
+                        frozen != null && frozen.hasTree(index.id()) ? frozen : current;
+                return oldest.minTimestamp();
+            }
+        }
+        return 0;
+    }
+
+    private int alignedCount() {
         List<ComponentHandle> primary = tree(IndexSchema.PRIMARY_ID);
         int aligned = primary.size();
         for (List<ComponentHandle> tree : trees) {

@@ -58,6 +58,21 @@ public final class Gate {
         }
     }
 
+    /**
+     * Closes the gate to those who are not inside yet, and waits for nobody.
+     *
+     * @return false if somebody else has it closed
+     */
+    public boolean tryClose() {
+        long seen = state.get();
+        return seen < CLOSED && state.compareAndSet(seen, seen + CLOSED);
+    }
+
+    /** Whether the gate is closed with nobody inside. */
+    public boolean isEmpty() {
+        return state.get() == CLOSED;
+    }
+
     /** Closes the gate and returns when nobody is inside. */
     public void close() {
         while (true) {

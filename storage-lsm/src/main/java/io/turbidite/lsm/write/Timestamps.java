@@ -166,6 +166,12 @@ public final class Timestamps {
         return snapshots.ceilingKey(timestamp) != null;
     }
 
+    /** Whether a snapshot at or above {@code from} and below {@code to} is registered. */
+    public synchronized boolean hasSnapshotBetween(long from, long to) {
+        Long first = snapshots.ceilingKey(from);
+        return first != null && first < to;
+    }
+
     /** How many snapshots are registered. */
     public synchronized int snapshotCount() {
         return snapshots.values().stream()

@@ -1,0 +1,143 @@
+package io.turbidite.feeds.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.feeds.command.Command.Result;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+class IndexCommandTest {
+    @TempDir
+    private Path directory = Path.of("");
+
+    private Path store = Path.of("");
+
+    @BeforeEach
+    void load() throws IOException {
+        store = Command.load(directory);
+    }
+
+    private String access(String predicate) {
+        return Command.run("query", store, "Trips", "--eq", predicate, "--explain")
+                .err();
+    }
+
+    private static void assertRefused(Result result, String... words) {
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.out()).isEmpty();
+        assertThat(result.errLines()).hasSizeBetween(1, 2);
+        assertThat(result.err()).contains(words);
+    }
+
+    @Test
+    void an_index_comes_and_goes() {
+        Result created = Command.run(
+                "index", "create", store, "Trips", "by_day", "--on", "day,delay", "--json");
+        assertThat(created.err()).isEmpty();
+        assertThat(created.code()).isZero();
+        assertThat(created.json().path("state").asText()).isEqualTo("ready");
+        assertThat(access("day=2013-07-04")).contains("by_day");
+        assertThat(Command.run("index", "disable", store, "Trips", "by_day").code())
+                .isZero();
+        assertThat(access("day=2013-07-04")).doesNotContain("by_day");
+        assertThat(Command.run("inspect", store).out()).contains("by_day on day, delay (disabled)");
+        Result enabled = Command.run("index", "enable", store, "Trips", "by_day");
+        assertThat(enabled.out()).contains("index by_day of Trips is ready");
+        assertThat(access("day=2013-07-04")).contains("by_day");
+        assertThat(Command.run("verify", store).code()).isZero();
+        assertThat(Command.run("index", "drop", store, "Trips", "by_day").code())
+                .isZero();
+        assertThat(Command.run("inspect", store).out())
+                .doesNotContain("by_day")
+                .contains("schema version 5");
+    }
+
+    @Test
+    void wrong_requests_exit_2_and_change_nothing() {
+        String before = Command.run("inspect", store).out();
+        assertRefused(
+                Command.run("index", "create", store, "Trips", "x", "--on", "nothing"),
+                "nothing",
+                "not declared");
+        assertRefused(
+                Command.run("index", "create", store, "Trips", "by_tail", "--on", "day"),
+                "by_tail",
+                "already");
+        assertRefused(
+                Command.run("index", "create", store, "Trips", "primary", "--on", "day"),
+                "primary");
+        assertRefused(
+                Command.run(
+                        "index", "create", store, "Trips", "x", "--on", "day", "--kind", "rtree"),
+                "rtree");
+        assertRefused(Command.run("index", "drop", store, "Trips", "no"), "no index 'no'");
+        assertRefused(Command.run("index", "enable", store, "Trips", "by_tail"), "not disabled");
+        assertRefused(Command.run("index", "create", store, "Trips", "x"), "--on");
+        assertRefused(Command.run("index"), "create, drop, enable or disable");
+        assertRefused(Command.run("index", "make", store, "Trips", "x"), "make");
+        assertRefused(Command.run("drop", store, "Nobody"), "Nobody");
+        assertRefused(
+                Command.run("index", "create", store, "Trips", "u", "--on", "day", "--unique"),
+                "can't be unique",
+                "UA");
+        assertThat(Command.run("inspect", store).out()).isEqualTo(before);
+    }
+
+    @Test
+    void a_dropped_dataset_is_gone() {
+        assertThat(Command.run("drop", store, "Numbers", "--json")
+                        .json()
+                        .path("state")
+                        .asText())
+                .isEqualTo("dropped");
+        assertRefused(Command.run("get", store, "Numbers", "7"), "Numbers");
+        assertThat(Command.run("query", store, "Trips", "--count").out()).contains("4");
+    }
+
+    @Test
+    void a_definition_with_an_index_more_names_the_command_that_adds_it() throws IOException {
+        Path feed = directory.resolve("trips.yaml");
+        String more = Command.FEED.replace(
+                "on: tail }",
+                "on: tail }\n    - { name: by_note, kind: btree, on: note, unique: true }");
+        Files.writeString(feed, more);
+        assertRefused(
+                Command.run("run", feed, "--store", store),
+                "dataset.indexes",
+                "./turbidite index create STORE Trips by_note --on note --unique");
+        assertThat(Command.run(
+                                "index",
+                                "create",
+                                store,
+                                "Trips",
+                                "by_note",
+                                "--on",
+                                "note",
+                                "--unique")
+                        .code())
+                .isZero();
+        // a record that would take another one's note is a dead letter
+        Files.writeString(
+                directory.resolve("trips.csv"),
+                Command.ROWS + "ZZ,1,2013-07-05,2013-07-05T11:30:00Z,,0,Late bird,0,0\n"
+                        + "ZZ,2,2013-07-05,2013-07-05T11:30:00Z,,0,a new note,0,0\n");
+        Result again = Command.run("run", feed, "--store", store, "--json");
+        assertThat(again.err()).doesNotContain("internal");
+        assertThat(again.code()).isZero();
+        assertThat(again.json(again.outLines().size() - 1).path("records").asInt())
+                .isEqualTo(1);
+        assertThat(again.json(again.outLines().size() - 1).path("rejected").asInt())
+                .isEqualTo(1);
+        assertThat(Command.run("index", "disable", store, "Trips", "by_note").code())
+                .isZero();
+        assertRefused(
+                Command.run("run", feed, "--store", store),
+                "./turbidite index enable STORE Trips by_note");
+    }
+}

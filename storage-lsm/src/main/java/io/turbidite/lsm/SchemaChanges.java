@@ -1,0 +1,352 @@
+package io.turbidite.lsm;
+
+import io.turbidite.core.DuplicateKeyException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.lsm.build.PartitionBuild;
+import io.turbidite.lsm.build.UniqueCheck;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.IndexSchema.State;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.ManifestState.DatasetState;
+import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.ManifestState.TreeState;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
+
+/**
+ * Changes of datasets while they are in use. One at a time for each dataset; builds run one after the
+ * other on a worker of their own.
+ *
+ * <ol>
+ *   <li>Each change is one manifest edit, at its end: a crash leaves it done or not done.
+ *   <li>A tree is added while no write is in flight, so that a write sees one schema from its first read to
+ *       its last entry. One may be taken away at any time: writers pass a tree over that is gone.
+ *   <li>Whoever has pinned a version goes on with its trees. Index ids are never used again, so nobody takes
+ *       one tree for another.
+ * </ol>
+ *
+ * <p><em>Thread-safe.</em>
+ */
+final class SchemaChanges {
+    private static final long IDLE_MICROS = 5_000;
+
+    /** A build sorts in this part of the write memory. */
+    private static final int MEMORY_SHARE = 4;
+
+    private final Store store;
+    private final Substrate substrate;
+    private final WritePath writes;
+    private final ConcurrentLinkedQueue<IndexBuild> builds = new ConcurrentLinkedQueue<>();
+    private final Tasks.Worker builder;
+
+    SchemaChanges(Store store, WritePath writes) {
+        this.store = store;
+        this.substrate = store.substrate();
+        this.writes = writes;
+        this.builder = substrate.tasks().start("index build", IDLE_MICROS, this::step);
+    }
+
+    IndexBuild startIndex(Dataset dataset, IndexSpec spec) {
+        DatasetSchema base = dataset.schema();
+        IndexSchema there = base.catalog().find(spec.name());
+        if (there != null) {
+            throw new InvalidRequestException("dataset %s has an index '%s' already, on %s (%s)"
+                    .formatted(
+                            dataset.name(),
+                            spec.name(),
+                            there.key().fields(),
+                            there.state().label()));
+        }
+        IndexSchema index = spec.resolve(
+                dataset.name(),
+                base.type(),
+                base.catalog().nextId(),
+                base.maintenance(),
+                State.BUILDING);
+        return start(dataset, base, index);
+    }
+
+    IndexBuild startEnable(Dataset dataset, String name) {
+        DatasetSchema base = dataset.schema();
+        IndexSchema there = find(base, name);
+        if (there.state() != State.DISABLED) {
+            throw new InvalidRequestException("index '%s' of dataset %s is not disabled: it is %s"
+                    .formatted(name, dataset.name(), there.state().label()));
+        }
+        IndexSchema index = there.withId(base.catalog().nextId()).withState(State.BUILDING);
+        return start(dataset, base, index);
+    }
+
+    private static IndexSchema find(DatasetSchema schema, String name) {
+        IndexSchema index = schema.catalog().find(name);
+        if (index == null) {
+            throw new InvalidRequestException("dataset %s has no index '%s'; there are %s"
+                    .formatted(
+                            schema.name(),
+                            name,
+                            schema.catalog().all().stream()
+                                    .map(IndexSchema::name)
+                                    .toList()));
+        }
+        return index;
+    }
+
+    private IndexBuild start(Dataset dataset, DatasetSchema base, IndexSchema index) {
+        substrate.health().checkWritable();
+        dataset.beginChange();
+        if (!base.equals(dataset.schema())) {
+            dataset.endChange();
+            throw new InvalidRequestException(
+                    "dataset %s has just been changed; try again".formatted(dataset.name()));
+        }
+        DatasetSchema building = base.with(index);
+        List<PartitionBuild> parts = new ArrayList<>();
+        IndexBuild build = null;
+        try {
+            List<Long> below = register(dataset, building);
+            for (Partition partition : dataset.partitions()) {
+                flushFrozen(partition);
+            }
+            long memoryBytes = store.options().writeMemoryBytes()
+                    / MEMORY_SHARE
+                    / dataset.partitions().size();
+            for (Partition partition : dataset.partitions()) {
+                parts.add(new PartitionBuild(
+                        partition, building, index, below.get(partition.number()), memoryBytes));
+            }
+            build = new IndexBuild(this, dataset, base.withIdsUsedBy(building), index, parts);
+        } finally {
+            if (build == null) {
+                takeBack(dataset, base.withIdsUsedBy(building));
+                parts.forEach(PartitionBuild::close);
+                dataset.endChange();
+            }
+        }
+        build.begin();
+        builds.add(build);
+        builder.wake();
+        return build;
+    }
+
+    /** Lets writers maintain the index; gives for each partition the first timestamp they do it for. */
+    private List<Long> register(Dataset dataset, DatasetSchema building) {
+        // most of the waiting is done while writers go on
+        dataset.partitions().forEach(this::flushFrozen);
+        List<Long> below = new ArrayList<>();
+        writes.whileIdle(() -> {
+            for (Partition partition : dataset.partitions()) {
+                long first = partition.beginIndex(building);
+                while (first < 0) {
+                    flushFrozen(partition);
+                    first = partition.beginIndex(building);
+                }
+                below.add(first);
+            }
+            dataset.install(building);
+        });
+        return below;
+    }
+
+    private void flushFrozen(Partition partition) {
+        if (partition.hasFrozen()) {
+            store.background().flush(partition);
+        }
+    }
+
+    private boolean step() {
+        IndexBuild build = builds.peek();
+        if (build == null) {
+            return false;
+        }
+        boolean more = build.step();
+        if (build.isDone()) {
+            builds.remove(build);
+        }
+        return more || build.isDone();
+    }
+
+    /** Stops a build soon. */
+    void wake() {
+        builder.wake();
+    }
+
+    WritePath writes() {
+        return writes;
+    }
+
+    Substrate substrate() {
+        return substrate;
+    }
+
+    StorageException stopped(Dataset dataset, IndexSchema index) {
+        return new InvalidRequestException("the build of index %s of dataset %s was stopped"
+                .formatted(index.name(), dataset.name()));
+    }
+
+    /** Makes a built index durable, and visible to readers. */
+    void install(Dataset dataset, IndexSchema index) {
+        DatasetSchema ready = dataset.schema().withReady(index);
+        substrate.log().flush();
+        substrate
+                .manifest()
+                .edit(
+                        state -> withTree(state, dataset, ready, index.id()),
+                        () -> installSchema(dataset, ready));
+    }
+
+    /** Under the manifest's lock, so that the versions' disk components stay what they are. */
+    private static ManifestState withTree(
+            ManifestState state, Dataset dataset, DatasetSchema ready, int indexId) {
+        DatasetState before = Objects.requireNonNull(state.find(ready.id()));
+        List<PartitionState> partitions = new ArrayList<>();
+        for (Partition partition : dataset.partitions()) {
+            List<ComponentState> components = partition.components(indexId).stream()
+                    .map(ComponentHandle::state)
+                    .toList();
+            partitions.add(before.partitions()
+                    .get(partition.number())
+                    .with(new TreeState(indexId, components)));
+        }
+        return state.withReplaced(new DatasetState(ready, partitions));
+    }
+
+    private static void installSchema(Dataset dataset, DatasetSchema schema) {
+        dataset.partitions().forEach(partition -> partition.installSchema(schema));
+        dataset.install(schema);
+    }
+
+    /** Goes back to the schema before a build. */
+    void takeBack(Dataset dataset, DatasetSchema back) {
+        substrate.manifest().atRest(state -> {
+            installSchema(dataset, back);
+            return state;
+        });
+    }
+
+    /**
+     * Looks for two records with the same key in a unique index.
+     *
+     * @throws DuplicateKeyException naming both
+     */
+    void checkUnique(Dataset dataset, IndexSchema index, BooleanSupplier stop) {
+        try (Snapshot snapshot = store.openSnapshot()) {
+            UniqueCheck.check(
+                    dataset.schema(), index, dataset.partitions(), snapshot.state(), stop);
+        }
+    }
+
+    void dropIndex(Dataset dataset, String name) {
+        IndexBuild running = running(dataset, name);
+        if (running != null && find(dataset.schema(), name).state() == State.BUILDING) {
+            running.stop();
+            if (dataset.schema().catalog().find(name) == null) {
+                return;
+            }
+        }
+        change(dataset, name, "dropped");
+    }
+
+    void disableIndex(Dataset dataset, String name) {
+        change(dataset, name, "disabled");
+    }
+
+    private void change(Dataset dataset, String name, String state) {
+        substrate.health().checkWritable();
+        dataset.beginChange();
+        try {
+            DatasetSchema before = dataset.schema();
+            IndexSchema index = find(before, name);
+            boolean drop = state.equals("dropped");
+            if (!drop && !index.isReady()) {
+                throw new InvalidRequestException("index '%s' of dataset %s is not ready: it is %s"
+                        .formatted(name, dataset.name(), index.state().label()));
+            }
+            DatasetSchema after =
+                    drop ? before.withoutIndex(name) : before.with(index.withState(State.DISABLED));
+            edit(
+                    manifest -> withoutTree(manifest, after, index.id()),
+                    () -> installSchema(dataset, after));
+            substrate.events().indexChanged(after, name, state, new long[2], 0);
+        } finally {
+            dataset.endChange();
+        }
+    }
+
+    private static ManifestState withoutTree(
+            ManifestState state, DatasetSchema after, int indexId) {
+        DatasetState before = Objects.requireNonNull(state.find(after.id()));
+        return state.withReplaced(new DatasetState(
+                after,
+                before.partitions().stream()
+                        .map(partition -> partition.without(indexId))
+                        .toList()));
+    }
+
+    void dropDataset(Dataset dataset) {
+        substrate.health().checkWritable();
+        for (IndexBuild build : builds) {
+            if (build.isOf(dataset)) {
+                build.stop();
+            }
+        }
+        dataset.beginChange();
+        boolean dropped = false;
+        try {
+            dataset.markDropped(true);
+            // whoever did not see the mark is through
+            writes.awaitInFlight();
+            edit(state -> state.withoutDataset(dataset.schema().id()), () -> {
+                dataset.partitions().forEach(Partition::drop);
+                store.forget(dataset);
+            });
+            dropped = true;
+            substrate.events().indexChanged(dataset.schema(), "", "dropped", new long[2], 0);
+        } finally {
+            dataset.markDropped(dropped);
+            dataset.endChange();
+        }
+    }
+
+    private void edit(UnaryOperator<ManifestState> change, Runnable install) {
+        try {
+            substrate.manifest().edit(change, install);
+        } catch (StoreFailedException uncertain) {
+            substrate.health().fail(uncertain);
+            throw uncertain;
+        }
+        substrate.tasks().signal();
+    }
+
+    private @Nullable IndexBuild running(Dataset dataset, String name) {
+        for (IndexBuild build : builds) {
+            if (build.isOf(dataset) && build.index().equals(name)) {
+                return build;
+            }
+        }
+        return null;
+    }
+
+    /** Ends the builds under way; nothing is left of their indexes. */
+    void close() {
+        builder.close();
+        for (IndexBuild build : builds) {
+            build.giveUp();
+        }
+        builds.clear();
+    }
+}

@@ -1,0 +1,221 @@
+package io.turbidite.lsm.build;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.maintain.EagerBackfill;
+import io.turbidite.lsm.merge.MergeCursor;
+import io.turbidite.lsm.partition.ComponentFiles;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.StoreFiles;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Builds the old part of one partition's tree of a new index: for each disk component of the primary one of
+ * the index, with the same ID and filter.
+ *
+ * <ol>
+ *   <li>Hold the primary's components that lie below the first timestamp that writers maintain, and claim
+ *       them: no merge replaces them until the index is in place, so its IDs are the primary's then too.
+ *       Memory is not held: writers need it.
+ *   <li>Read all their versions in one merged pass, so that each record's versions come together, newest
+ *       first, and give the entries ({@link EagerBackfill}) to the component whose ID covers the version's
+ *       timestamp: IDs are disjoint.
+ *   <li>Sort each component's entries within the memory given, write it.
+ * </ol>
+ *
+ * <p><em>Confined to one thread at a time.</em>
+ */
+public final class PartitionBuild implements AutoCloseable {
+    private final Partition partition;
+    private final EagerBackfill backfill;
+    private final List<ComponentHandle> sources = new ArrayList<>();
+    private final List<BuiltComponent> targets = new ArrayList<>();
+    private @Nullable EntryCursor versions;
+    private final DatasetSchema schema;
+    private final IndexSchema index;
+    private final long below;
+    private final long memoryBytes;
+    private long memoryBytesMax;
+    private long entriesTotal;
+    private long entriesRead;
+    private boolean complete;
+    private boolean installed;
+
+    /**
+     * @param below the first timestamp that writers maintain; what lies under it is on disk
+     * @param memoryBytes for sorting; more is taken if it is less than two chunks a component
+     */
+    public PartitionBuild(
+            Partition partition,
+            DatasetSchema schema,
+            IndexSchema index,
+            long below,
+            long memoryBytes) {
+        this.partition = partition;
+        this.schema = schema;
+        this.index = index;
+        this.below = below;
+        this.memoryBytes = memoryBytes;
+        this.backfill = new EagerBackfill(
+                schema, index, partition.substrate().timestamps()::hasSnapshotBetween);
+    }
+
+    /**
+     * Holds the components to build from.
+     *
+     * @return false if one of them is being merged: try again when that is over
+     */
+    public boolean tryHold() {
+        Version pinned = partition.pin();
+        try {
+            List<ComponentHandle> old = pinned.tree(IndexSchema.PRIMARY_ID).stream()
+                    .filter(handle -> handle.state().maxTimestamp() < below)
+                    .toList();
+            List<ComponentHandle> claimed =
+                    old.stream().takeWhile(ComponentHandle::tryClaim).toList();
+            boolean got = claimed.size() == old.size()
+                    && (old.isEmpty() || partition.holds(IndexSchema.PRIMARY_ID, old));
+            if (!got) {
+                claimed.forEach(ComponentHandle::unclaim);
+                return false;
+            }
+            old.forEach(ComponentHandle::retain);
+            sources.addAll(old);
+        } finally {
+            pinned.unpin();
+        }
+        for (ComponentHandle source : sources) {
+            targets.add(new BuiltComponent(partition, schema, index.id(), source));
+            entriesTotal += source.component().entryCount();
+        }
+        memoryBytesMax = Math.max(
+                memoryBytes, 2L * partition.substrate().chunks().chunkBytes() * sources.size());
+        return true;
+    }
+
+    /**
+     * Reads on.
+     *
+     * @param entryCount how many entries of the primary
+     * @return false when all are read
+     */
+    public boolean read(int entryCount) {
+        EntryCursor cursor = versions();
+        for (int i = 0; i < entryCount; i++) {
+            if (!cursor.next()) {
+                backfill.finish(this::put);
+                return false;
+            }
+            entriesRead++;
+            backfill.add(cursor.key(), cursor.timestamp(), cursor.value(), this::put);
+        }
+        spillIfFull();
+        return true;
+    }
+
+    /** Opened when they are read first: read-ahead takes memory. */
+    private EntryCursor versions() {
+        EntryCursor opened = versions;
+        if (opened == null) {
+            opened = MergeCursor.of(sources.stream()
+                    .map(source -> source.component().streamCursor())
+                    .toList());
+            versions = opened;
+        }
+        return opened;
+    }
+
+    private void put(Slice key, long timestamp, boolean antimatter) {
+        for (BuiltComponent target : targets) {
+            if (target.covers(timestamp)) {
+                target.put(key, timestamp, antimatter);
+                return;
+            }
+        }
+        throw new AssertionError("no component covers " + timestamp);
+    }
+
+    private void spillIfFull() {
+        long bytes = 0;
+        BuiltComponent largest = null;
+        for (BuiltComponent target : targets) {
+            bytes += target.memoryBytes();
+            if (largest == null || target.memoryBytes() > largest.memoryBytes()) {
+                largest = target;
+            }
+        }
+        if (largest != null && bytes > memoryBytesMax) {
+            largest.spill();
+        }
+    }
+
+    /**
+     * Writes all components and makes them durable.
+     *
+     * @param stop asked now and then; if it says so, the work is left where it is
+     */
+    public void complete(BooleanSupplier stop) {
+        closeVersions();
+        for (BuiltComponent target : targets) {
+            target.complete(stop);
+        }
+        if (!targets.isEmpty()) {
+            partition.substrate().disk().syncDirectory(StoreFiles.DATA);
+        }
+        complete = true;
+    }
+
+    /** What was built, newest first; the partition takes references of its own. */
+    public List<ComponentHandle> built() {
+        if (!complete) {
+            throw new IllegalStateException("the build is not complete");
+        }
+        return targets.stream().map(BuiltComponent::built).toList();
+    }
+
+    public Partition partition() {
+        return partition;
+    }
+
+    /** Entries of the primary read so far. */
+    public long entriesRead() {
+        return entriesRead;
+    }
+
+    /** Entries of the primary to be read; 0 until they are held. */
+    public long entriesTotal() {
+        return entriesTotal;
+    }
+
+    /** Somebody else answers for the files now: a manifest names them, or may. */
+    public void keepFiles() {
+        installed = true;
+    }
+
+    /** Lets everything go; files that are not kept are deleted. */
+    @Override
+    public void close() {
+        closeVersions();
+        targets.forEach(target -> target.close(installed));
+        targets.clear();
+        sources.forEach(ComponentHandle::unclaim);
+        ComponentFiles.letGo(sources, true);
+        sources.clear();
+    }
+
+    private void closeVersions() {
+        if (versions != null) {
+            versions.close();
+            versions = null;
+        }
+    }
+}
