@@ -2,6 +2,7 @@ package io.turbidite.feeds;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
+import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
@@ -21,6 +22,8 @@ import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 import io.turbidite.lsm.schedule.MergeScheduler;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.Retention;
 
 import org.jspecify.annotations.Nullable;
 
@@ -138,6 +141,7 @@ final class DefinitionReader {
         section.choice("maintenance", MAINTENANCES, MAINTENANCES_NAMED);
         MergePolicySpec mergePolicy = mergePolicy(section);
         PageOptions pages = pages(section, PageOptions.standard());
+        Retention retention = retention(section, type, filters, mergePolicy);
         List<IndexPart> indexes = indexes(section, type, pages);
         section.end();
         if (name == null || type == null || primaryKey.isEmpty()) {
@@ -145,7 +149,15 @@ final class DefinitionReader {
         }
         int partitionCount = partitions == null ? 1 : partitions;
         return new DatasetPart(
-                name, type, primaryKey, filters, partitionCount, mergePolicy, pages, indexes);
+                name,
+                type,
+                primaryKey,
+                filters,
+                partitionCount,
+                mergePolicy,
+                pages,
+                retention,
+                indexes);
     }
 
     private @Nullable RecordType type(Section dataset) {
@@ -398,6 +410,27 @@ final class DefinitionReader {
         StoreOptions after =
                 bytes == null ? null : section.convert(key, bytes, b -> change.apply(before, b));
         return after == null ? before : after;
+    }
+
+    private @Nullable Retention retention(
+            Section dataset,
+            @Nullable RecordType type,
+            List<String> filters,
+            MergePolicySpec mergePolicy) {
+        String text = dataset.text("retain");
+        if (text == null) {
+            return null;
+        }
+        if (type != null && filters.stream().allMatch(filter -> type.indexOf(filter) >= 0)) {
+            List<KeySpec> keys = filters.stream()
+                    .map(f -> KeySpec.of(type, List.of(f), "filter"))
+                    .toList();
+            dataset.convert("retain", text, ignored -> {
+                DatasetSchema.checkRetention(keys, mergePolicy);
+                return text;
+            });
+        }
+        return dataset.convert("retain", text, Retention::parse);
     }
 
     private MergePolicySpec mergePolicy(Section dataset) {

@@ -22,6 +22,8 @@ import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreDescription.DatasetDescription;
 import io.turbidite.lsm.StoreDescription.IndexDescription;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -208,6 +210,7 @@ public final class Feed implements AutoCloseable {
         same(definition, "mergePolicy", wanted.mergePolicy().toString(), described.mergePolicy());
         IndexDescription primary = described.partitions().getFirst().indexes().getFirst();
         same(definition, "pageBytes", wanted.pages(), primary.pages());
+        same(definition, "retain", retain(wanted.retention()), retain(described.retain()));
         checkSameIndexes(definition, there.name(), described);
     }
 
@@ -265,6 +268,10 @@ public final class Feed implements AutoCloseable {
                 "dataset.indexes",
                 "differs from dataset %s in the store: index %s is %s; ./turbidite index %s changes that"
                         .formatted(definition.dataset().name(), index, is, way));
+    }
+
+    private static String retain(@Nullable Object retention) {
+        return retention == null ? "for ever" : retention.toString();
     }
 
     private static void same(FeedDefinition definition, String key, Object wanted, Object there) {

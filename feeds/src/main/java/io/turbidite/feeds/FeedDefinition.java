@@ -12,6 +12,7 @@ import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.Retention;
 
 import org.jspecify.annotations.Nullable;
 
@@ -88,6 +89,9 @@ public record FeedDefinition(
                 .partitions(dataset.partitions)
                 .mergePolicy(dataset.mergePolicy)
                 .components(ComponentOptions.primary().withPages(dataset.pages));
+        if (dataset.retention != null) {
+            spec.retain(dataset.retention);
+        }
         dataset.type.fields().forEach(spec::field);
         for (IndexPart index : dataset.indexes) {
             IndexSpec btree = IndexSpec.btree(index.name, index.on.toArray(String[]::new))
@@ -137,6 +141,7 @@ public record FeedDefinition(
      * @param type the declared fields
      * @param filters the fields that components keep their least and greatest value of
      * @param pages how the primary's components keep their pages
+     * @param retention how long records are kept by the first of them; null: for ever
      */
     public record DatasetPart(
             String name,
@@ -146,6 +151,7 @@ public record FeedDefinition(
             int partitions,
             MergePolicySpec mergePolicy,
             PageOptions pages,
+            @Nullable Retention retention,
             List<IndexPart> indexes) {
         public DatasetPart {
             primaryKey = List.copyOf(primaryKey);

@@ -1,6 +1,7 @@
 package io.turbidite.feeds;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.turbidite.core.InvalidRequestException;
@@ -89,6 +90,50 @@ class FeedDefinitionTest {
                         .withIoBytesPerSecond(50 << 20));
         assertThat(definition.origin().line("dataset.indexes[1].on")).isEqualTo(17);
         assertThat(definition.origin().line("dataset.filter.deeper")).isEqualTo(11);
+    }
+
+    private static String retaining(String filter, String policy, String retain) {
+        return """
+                feed: f
+                dataset:
+                  name: D
+                  type: { id: int64, at: datetime, day: date, n: int32 }
+                  primaryKey: id
+                  %s
+                  mergePolicy: { kind: %s }
+                  retain: %s
+                source: { kind: file, path: /abs/dir }
+                parser: { kind: json }
+                """.formatted(filter, policy, retain);
+    }
+
+    @Test
+    void recordsAreKeptAsLongAsTheDefinitionSays() {
+        for (String field : List.of("at", "day")) {
+            FeedDefinition definition =
+                    parse(retaining("filter: " + field, "correlated-prefix", "30d"));
+            assertThat(definition.dataset().retention()).hasToString("30d");
+            assertThat(definition.toDatasetSpec().retention()).hasToString("30d");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "filter: at | correlated-prefix | 30 days | must be a number with d, h, m or s",
+                "filter: n | correlated-prefix | 30d | 'n' is no datetime or date",
+                "partitions: 1 | correlated-prefix | 30d | needs a filter field",
+                "filter: at | prefix | 30d | needs a merge policy that is correlated",
+                "filter: at | correlated-leveling | 30d | needs a merge policy that is correlated",
+            })
+    void whatRetentionNeedsIsNamedWithItsLine(
+            String filter, String policy, String retain, String wanted) {
+        assertThatThrownBy(() -> parse(retaining(filter, policy, retain)))
+                .isInstanceOf(DefinitionException.class)
+                .hasMessageContaining("dataset.retain")
+                .hasMessageContaining(":8")
+                .hasMessageContaining(wanted);
     }
 
     @Test

@@ -6,7 +6,11 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.Retention;
 
+import org.jspecify.annotations.Nullable;
+
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -25,6 +29,7 @@ public final class DatasetSpec {
     private int partitions = 1;
     private Maintenance maintenance = Maintenance.EAGER;
     private MergePolicySpec mergePolicy = MergePolicySpec.standard();
+    private @Nullable Retention retention;
     private ComponentOptions componentOptions = ComponentOptions.primary();
 
     private DatasetSpec(String name) {
@@ -80,6 +85,21 @@ public final class DatasetSpec {
         return this;
     }
 
+    /**
+     * How long records are kept by the age of their first filter field, which must be a datetime or a date.
+     * Components are dropped as a whole, oldest first, once all their records are older; until then an old
+     * record stays. Needs a correlated, bounded merge policy. Default: for ever.
+     */
+    public DatasetSpec retain(Duration age) {
+        return retain(Retention.of(age));
+    }
+
+    /** As {@link #retain(Duration)}. */
+    public DatasetSpec retain(Retention age) {
+        retention = age;
+        return this;
+    }
+
     /** Page size, compression and Bloom filter of the disk components. */
     public DatasetSpec components(ComponentOptions options) {
         componentOptions = options;
@@ -116,6 +136,10 @@ public final class DatasetSpec {
 
     public MergePolicySpec mergePolicy() {
         return mergePolicy;
+    }
+
+    public @Nullable Retention retention() {
+        return retention;
     }
 
     public ComponentOptions components() {

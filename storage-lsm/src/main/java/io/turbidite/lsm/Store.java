@@ -206,7 +206,8 @@ public final class Store implements AutoCloseable {
                 spec.partitions(),
                 spec.maintenance(),
                 spec.mergePolicy(),
-                spec.components());
+                spec.components(),
+                spec.retention());
     }
 
     /**

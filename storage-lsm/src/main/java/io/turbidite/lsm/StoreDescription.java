@@ -54,6 +54,7 @@ public record StoreDescription(
             List<String> filterFields,
             String maintenance,
             String mergePolicy,
+            @Nullable String retain,
             List<PartitionDescription> partitions) {}
 
     /**
@@ -120,6 +121,7 @@ public record StoreDescription(
                     schema.filterFields(),
                     schema.maintenance().label(),
                     schema.mergePolicy().toString(),
+                    schema.retention() == null ? null : schema.retention().toString(),
                     dataset.partitions().stream().map(StoreDescription::of).toList()));
         }
         return new StoreDescription(

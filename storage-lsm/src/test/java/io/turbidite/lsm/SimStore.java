@@ -50,7 +50,15 @@ final class SimStore implements AutoCloseable {
      * Opens a store that sees the disk through {@code lens}: a planted bug, perhaps.
      */
     static SimStore open(SimDisk disk, long seed, StoreOptions options, UnaryOperator<Disk> lens) {
-        SimClock clock = new SimClock();
+        return open(disk, seed, options, lens, new SimClock());
+    }
+
+    static SimStore open(
+            SimDisk disk,
+            long seed,
+            StoreOptions options,
+            UnaryOperator<Disk> lens,
+            SimClock clock) {
         SimTasks tasks = new SimTasks(seed, clock);
         return new SimStore(disk, tasks, Store.open(lens.apply(disk), tasks, clock, options));
     }

@@ -121,6 +121,7 @@ public final class SpaceSuite {
                 dataset.partitions(),
                 dataset.mergePolicy(),
                 pages,
+                dataset.retention(),
                 indexes);
         return new FeedDefinition(
                 definition.feed(),

@@ -55,6 +55,7 @@ final class Inspection {
                 .put("filter", dataset.filterFields())
                 .put("maintenance", dataset.maintenance())
                 .put("mergePolicy", dataset.mergePolicy())
+                .put("retain", dataset.retain())
                 .put(
                         "partitions",
                         dataset.partitions().stream().map(Inspection::toMap).toList())

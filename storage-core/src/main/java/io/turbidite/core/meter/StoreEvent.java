@@ -70,6 +70,21 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
+     * Retention dropped components of a partition.
+     *
+     * @param componentCount of all its indexes
+     * @param entryCount of the primary's
+     */
+    record Expired(
+            long wallMicros,
+            String dataset,
+            int partition,
+            int componentCount,
+            long entryCount,
+            long bytes)
+            implements StoreEvent {}
+
+    /**
      * A backup was completed.
      *
      * @param timestamp the last operation that is in it

@@ -37,4 +37,12 @@ public sealed interface MergePolicy
      * @param newestFirst all disk components of an index, those that are being merged marked
      */
     Optional<MergeRange> choose(List<ComponentSize> newestFirst);
+
+    /**
+     * Whether components above some size are left alone, so that the age of what a component holds is
+     * bounded too: what retention needs.
+     */
+    default boolean isBounded() {
+        return false;
+    }
 }

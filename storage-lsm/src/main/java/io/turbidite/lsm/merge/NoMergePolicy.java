@@ -12,4 +12,9 @@ public record NoMergePolicy() implements MergePolicy {
     public Optional<MergeRange> choose(List<ComponentSize> newestFirst) {
         return Optional.empty();
     }
+
+    @Override
+    public boolean isBounded() {
+        return true;
+    }
 }

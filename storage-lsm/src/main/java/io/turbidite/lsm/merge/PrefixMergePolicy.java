@@ -78,4 +78,9 @@ public record PrefixMergePolicy(long mergeableBytesMax, int toleranceCount) impl
         }
         return balanced && oldest + 1 >= toleranceCount ? new MergeRange(0, oldest) : null;
     }
+
+    @Override
+    public boolean isBounded() {
+        return true;
+    }
 }

@@ -65,4 +65,9 @@ public record TieringMergePolicy(double sizeRatio, int mergeCountMin, long merge
         }
         return last < 0 ? Optional.empty() : Optional.of(new MergeRange(first, last));
     }
+
+    @Override
+    public boolean isBounded() {
+        return true;
+    }
 }

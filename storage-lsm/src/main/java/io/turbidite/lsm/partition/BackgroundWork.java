@@ -37,6 +37,7 @@ public final class BackgroundWork implements AutoCloseable {
     private final Backoff backoff;
     private final Tasks.Worker flusher;
     private final MergeWork merges;
+    private final RetentionWork retention;
     private final ConcurrentLinkedQueue<Request> flushRequests = new ConcurrentLinkedQueue<>();
 
     /**
@@ -56,6 +57,7 @@ public final class BackgroundWork implements AutoCloseable {
         this.io = new IoBudget(substrate.clock(), options.ioBytesPerSecond());
         this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
         this.merges = new MergeWork(substrate, options, io, throttle, writeMemoryBytes);
+        this.retention = new RetentionWork(substrate);
         this.flusher = substrate.tasks().start("flush", IDLE_MICROS, this::flushStep);
     }
 
@@ -220,6 +222,7 @@ public final class BackgroundWork implements AutoCloseable {
     @Override
     public void close() {
         flusher.close();
+        retention.close();
         merges.close();
         substrate.graveyard().dig();
     }

@@ -13,6 +13,7 @@ import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.write.Timestamps;
 import io.turbidite.lsm.version.Version.MergedTree;
 
+import java.util.Collection;
 import java.util.List;
 
 /**
@@ -30,6 +31,7 @@ public final class EngineEvents {
     private final Counter loadEntries;
     private final Counter loadBytes;
     private final Counter sortSpilledBytes;
+    private final Counter expiredComponents;
     private final Counter backups;
     private final Counter backupBytes;
     private final Counter cursorsLetGo;
@@ -49,6 +51,7 @@ public final class EngineEvents {
         this.loadEntries = meters.counter("load.entries");
         this.loadBytes = meters.counter("load.bytes");
         this.sortSpilledBytes = meters.counter("sort.bytes.spilled");
+        this.expiredComponents = meters.counter("retention.components");
         this.backups = meters.counter("backup.count");
         this.backupBytes = meters.counter("backup.bytes");
         this.cursorsLetGo = meters.counter("cursors.let.go");
@@ -142,6 +145,21 @@ public final class EngineEvents {
 
     void resumed(String work) {
         events.publish(new StoreEvent.SpaceChanged(clock.wallMicros(), false, work));
+    }
+
+    /** Says that retention dropped components. */
+    void expired(Partition partition, Collection<ComponentHandle> components) {
+        expiredComponents.add(components.size());
+        events.publish(new StoreEvent.Expired(
+                clock.wallMicros(),
+                partition.schema().name(),
+                partition.number(),
+                components.size(),
+                components.stream()
+                        .filter(handle -> handle.component().header().indexId() == 0)
+                        .mapToLong(handle -> handle.component().entryCount())
+                        .sum(),
+                components.stream().mapToLong(handle -> handle.state().bytes()).sum()));
     }
 
     /** Says that a backup is complete. */

@@ -61,7 +61,7 @@ record MergePlan(List<Integer> trees, MergeRange range) {
                         pinned.tree(tree).size() == count && pinned.mergeableCount(tree) == count);
         if (together || pinned.schema().mergePolicy().isCorrelated()) {
             int free = pinned.mergeableCount(IndexSchema.PRIMARY_ID);
-            return all(pinned, trees, free, maxTimestamp);
+            return all(pinned, trees, Math.min(free, count - leavingCount(pinned)), maxTimestamp);
         }
         for (int tree : trees) {
             MergePlan plan = all(pinned, List.of(tree), pinned.mergeableCount(tree), maxTimestamp);
@@ -70,6 +70,18 @@ record MergePlan(List<Integer> trees, MergeRange range) {
             }
         }
         return null;
+    }
+
+    /** How many of the oldest are named by no manifest, because retention has dropped them. */
+    private static int leavingCount(Version pinned) {
+        int count = 0;
+        for (ComponentHandle handle : pinned.tree(IndexSchema.PRIMARY_ID).reversed()) {
+            if (!handle.isObsolete()) {
+                break;
+            }
+            count++;
+        }
+        return count;
     }
 
     private static @Nullable MergePlan all(

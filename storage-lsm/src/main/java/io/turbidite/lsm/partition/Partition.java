@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
 /**
@@ -412,6 +413,31 @@ public final class Partition {
             }
             merge.inputs().forEach(ComponentHandle::markObsolete);
         }
+    }
+
+    /**
+     * Installs a version without some components, if no snapshot is registered at this moment.
+     *
+     * @return whether it did
+     */
+    boolean dropWhenUnwatched(Set<ComponentHandle> components) {
+        AtomicReference<@Nullable Version> before = new AtomicReference<>();
+        // under the snapshots' lock only the reference changes; nothing is let go there
+        boolean done = substrate.timestamps().whileUnwatched(() -> {
+            synchronized (this) {
+                if (!dropped) {
+                    before.set(version);
+                    version = version.without(components);
+                }
+            }
+        });
+        Version old = before.get();
+        if (old != null) {
+            old.unpin();
+            substrate.partitions().countInstall();
+            letIdleCursorsGo();
+        }
+        return done;
     }
 
     /** Installs a version made from the current one. */

@@ -61,6 +61,9 @@ public final class Replay {
         if (!target.maintainer().isBlind()) {
             findOld(partition, key, hash);
         }
+        if (kind == LogRecords.DELETE && !target.maintainer().isBlind() && old.length() == 0) {
+            return; // what it deleted was dropped since, with its component (design §4 rule 10)
+        }
         partition.currentLayer().noteKey(hash);
         if (kind == LogRecords.DELETE) {
             target.maintainer().delete(partition.currentLayer(), timestamp, key, old);

@@ -5,6 +5,7 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.TypeKind;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
@@ -23,6 +24,7 @@ import java.util.List;
  * @param filter over the filter fields, each encoded on its own; empty if there are none
  * @param catalog the secondaries
  * @param partitions 1 to 256
+ * @param retention how long records are kept by the first filter field; null: for ever
  */
 public record DatasetSchema(
         int id,
@@ -35,7 +37,8 @@ public record DatasetSchema(
         int partitions,
         Maintenance maintenance,
         MergePolicySpec mergePolicy,
-        ComponentOptions components) {
+        ComponentOptions components,
+        @Nullable Retention retention) {
     private static final int PARTITION_COUNT_MAX = 256;
 
     public DatasetSchema {
@@ -56,9 +59,40 @@ public record DatasetSchema(
             throw new InvalidRequestException("dataset %s: partitions is %d but must be 1 to %d"
                     .formatted(name, partitions, PARTITION_COUNT_MAX));
         }
+        if (retention != null) {
+            try {
+                checkRetention(filter, mergePolicy);
+            } catch (InvalidRequestException e) {
+                throw new InvalidRequestException(
+                        "dataset %s: %s".formatted(name, e.getMessage()), e);
+            }
+        }
         if (maintenance != Maintenance.EAGER) {
             throw new InvalidRequestException("dataset %s: maintenance %s is not built; eager is"
                     .formatted(name, maintenance.label()));
+        }
+    }
+
+    /**
+     * Checks that records can be dropped by their age.
+     *
+     * @throws InvalidRequestException saying what is missing
+     */
+    public static void checkRetention(List<KeySpec> filter, MergePolicySpec mergePolicy) {
+        if (filter.isEmpty()) {
+            throw new InvalidRequestException(
+                    "retain needs a filter field of type datetime or date");
+        }
+        TypeKind kind = filter.getFirst().kinds().getFirst();
+        if (kind != TypeKind.DATETIME && kind != TypeKind.DATE) {
+            throw new InvalidRequestException(
+                    "retain goes by the first filter field, and '%s' is no datetime or date"
+                            .formatted(filter.getFirst().fields().getFirst()));
+        }
+        if (!mergePolicy.isCorrelated() || !mergePolicy.policy().isBounded()) {
+            throw new InvalidRequestException(
+                    "retain needs a merge policy that is correlated and leaves large components alone: correlated-prefix, correlated-tiering or correlated-no-merge, not %s"
+                            .formatted(mergePolicy.kind()));
         }
     }
 
@@ -136,7 +170,8 @@ public record DatasetSchema(
                 partitions,
                 maintenance,
                 mergePolicy,
-                components);
+                components,
+                retention);
     }
 
     /** How the components of a tree keep their pages. */

@@ -85,4 +85,8 @@ public final class ComponentHandle {
     public void markObsolete() {
         obsolete = true;
     }
+
+    public boolean isObsolete() {
+        return obsolete;
+    }
 }

@@ -18,14 +18,14 @@ import java.lang.foreign.MemorySegment;
  *
  * <pre>
  * offset          bytes field
- *      0             64 {@link FileHeader}, format "manifest", version 4, file id 0
+ *      0             64 {@link FileHeader}, format "manifest", version 5, file id 0
  *     64              n payload
  * 64 + n             64 {@link FileFooter} of the payload
  * </pre>
  */
 final class ManifestFile {
     static final String FORMAT = "manifest";
-    static final int VERSION = 4;
+    static final int VERSION = 5;
 
     /** The manifest has no number: there is one. */
     private static final long FILE_ID = 0;

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * All that a store must know to open: what the manifest file holds. <em>Immutable.</em>
@@ -191,6 +192,19 @@ public record ManifestState(
                             .map(tree -> tree.indexId() == indexId
                                     ? tree.withMerged(inputs, merged)
                                     : tree)
+                            .toList());
+        }
+
+        /** The same without some components. */
+        public PartitionState withoutFiles(Set<Long> fileIds) {
+            return new PartitionState(
+                    flushedTimestamp,
+                    trees.stream()
+                            .map(tree -> new TreeState(
+                                    tree.indexId(),
+                                    tree.components().stream()
+                                            .filter(c -> !fileIds.contains(c.fileId()))
+                                            .toList()))
                             .toList());
         }
 

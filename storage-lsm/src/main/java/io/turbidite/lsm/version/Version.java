@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -160,6 +161,18 @@ public final class Version {
             aligned = same;
         }
         return aligned;
+    }
+
+    /** The same without some disk components. */
+    public Version without(Set<ComponentHandle> gone) {
+        Map<Integer, List<ComponentHandle>> left = new HashMap<>();
+        components()
+                .forEach((tree, handles) -> left.put(
+                        tree,
+                        handles.stream()
+                                .filter(handle -> !gone.contains(handle))
+                                .toList()));
+        return new Version(schema, current, frozen, left, live);
     }
 
     /** The same with another current layer and the old one frozen. */

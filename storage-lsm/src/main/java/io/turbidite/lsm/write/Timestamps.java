@@ -172,6 +172,19 @@ public final class Timestamps {
         return first != null && first < to;
     }
 
+    /**
+     * Runs {@code change} if no snapshot is registered, and lets none be registered meanwhile.
+     *
+     * @return whether it ran
+     */
+    public synchronized boolean whileUnwatched(Runnable change) {
+        if (!snapshots.isEmpty()) {
+            return false;
+        }
+        change.run();
+        return true;
+    }
+
     /** How many snapshots are registered. */
     public synchronized int snapshotCount() {
         return snapshots.values().stream()

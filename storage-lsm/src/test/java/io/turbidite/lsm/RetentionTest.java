@@ -1,0 +1,313 @@
+package io.turbidite.lsm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.log.Durability;
+import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimClock;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.Retention;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+
+/**
+ * Retention against a model: what is young enough is there as it was last written, what is gone stays gone
+ * and was old, nothing older ever comes back, and every index agrees; through updates that move records in
+ * time, deletes, snapshots, reopenings and power cuts.
+ */
+class RetentionTest {
+    private static final int ROUNDS = Boolean.getBoolean("long") ? 200 : 12;
+    private static final int STEPS = Boolean.getBoolean("long") ? 3_000 : 500;
+    private static final Duration AGE = Duration.ofDays(30);
+    private static final long DAY_MICROS = 86_400_000_000L;
+    private static final StoreOptions OPTIONS = SimStore.options(Durability.SYNC);
+    private static final String POLICY =
+            "correlated-prefix(mergeableBytesMax=16KiB,toleranceCount=2)";
+
+    private final SimClock clock = new SimClock();
+    private final SplittableRandom random;
+    private final long seed = Seeds.of("RetentionTest");
+    private final NavigableMap<Long, Row> model = new TreeMap<>();
+    private final Set<Long> gone = new HashSet<>();
+    private SimDisk disk = new SimDisk(seed, Profile.STRICT);
+    private SimStore sim;
+    private long dropped;
+
+    RetentionTest() {
+        random = new SplittableRandom(seed);
+        sim = open(disk, seed);
+    }
+
+    private SimStore open(SimDisk on, long withSeed) {
+        return SimStore.open(on, withSeed, OPTIONS, same -> same, clock);
+    }
+
+    private Dataset create(String policy) {
+        return sim.store.createDataset(Row.spec("T")
+                .mergePolicy(MergePolicySpec.parse(policy))
+                .retain(AGE)
+                .partitions(2));
+    }
+
+    private Instant now() {
+        return Instant.EPOCH.plusNanos(1_000 * clock.wallMicros());
+    }
+
+    private Row row(long id, @Nullable Instant at) {
+        return new Row(
+                id, "user" + random.nextInt(5), random.nextInt(5), at, "b" + random.nextInt());
+    }
+
+    private void upsert(Row row) {
+        sim.store.dataset("T").upsert(row.toMap());
+        model.put(row.id(), row);
+        gone.remove(row.id());
+    }
+
+    /** Lets background work do what it has to. */
+    private void settle() {
+        for (int i = 0; i < 20; i++) {
+            sim.tasks.runForMicros(200_000);
+        }
+    }
+
+    /** What is missing is gone for good; everything else is as it was written last. */
+    private void check() {
+        Dataset dataset = sim.store.dataset("T");
+        NavigableMap<Long, Row> found = SimStore.rows(dataset);
+        Instant limit = now().minus(AGE);
+        for (Row row : model.values()) {
+            Row there = found.remove(row.id());
+            if (there == null) {
+                assertThat(row.created()).as("%s is gone", row).isNotNull().isBefore(limit);
+                gone.add(row.id());
+            } else {
+                assertThat(there).isEqualTo(row);
+                assertThat(gone).as("%s is back", row).doesNotContain(row.id());
+            }
+        }
+        assertThat(found).as("never written, or deleted").isEmpty();
+        sim.verify();
+    }
+
+    private void model(long roundSeed) {
+        SplittableRandom dice = new SplittableRandom(roundSeed);
+        boolean undated = dice.nextInt(4) == 0; // one record without a value stops all drops
+        create(dice.nextBoolean() ? POLICY : "correlated-tiering(mergeableBytesMax=16KiB)");
+        @Nullable ReadView held = null;
+        NavigableMap<Long, Row> shown = new TreeMap<>();
+        for (int i = 0; i < STEPS; i++) {
+            clock.advanceMicros(dice.nextLong(DAY_MICROS));
+            long id = dice.nextInt(120);
+            switch (dice.nextInt(20)) {
+                case 0 -> {
+                    sim.store.dataset("T").delete(id);
+                    model.remove(id);
+                    gone.remove(id);
+                }
+                // late, early and undated records
+                case 1 -> upsert(row(id, now().minus(Duration.ofDays(dice.nextInt(60)))));
+                case 2 -> upsert(row(id, undated && dice.nextInt(20) == 0 ? null : now()));
+                case 3, 4 -> sim.store.dataset("T").flush();
+                case 5 -> settle();
+                case 6 -> check();
+                case 7 -> {
+                    if (held == null) {
+                        held = sim.store.dataset("T").openView();
+                        shown = SimStore.rows(sim.store.dataset("T"), held);
+                    } else {
+                        assertThat(SimStore.rows(sim.store.dataset("T"), held)).isEqualTo(shown);
+                        held.close();
+                        held = null;
+                    }
+                }
+                case 8 -> {
+                    if (dice.nextInt(4) == 0) {
+                        if (held != null) {
+                            held.close();
+                            held = null;
+                        }
+                        dropped += drops();
+                        if (dice.nextBoolean()) {
+                            disk = disk.crashImage(dice.nextLong());
+                        } else {
+                            sim.close();
+                        }
+                        sim = open(disk, dice.nextLong());
+                        check();
+                    }
+                }
+                default -> upsert(row(id, now()));
+            }
+        }
+        if (held != null) {
+            assertThat(SimStore.rows(sim.store.dataset("T"), held)).isEqualTo(shown);
+            held.close();
+        }
+        settle();
+        check();
+        dropped += drops();
+        sim.close();
+        assertThat(disk.openHandles()).isEmpty();
+    }
+
+    private long drops() {
+        return sim.store.events().recent().stream()
+                .filter(StoreEvent.Expired.class::isInstance)
+                .count();
+    }
+
+    @Test
+    void what_is_old_goes_and_nothing_older_comes_back() {
+        long all = 0;
+        for (int i = 0; i < ROUNDS; i++) {
+            long roundSeed = Seeds.mix(seed, i);
+            RetentionTest round = new RetentionTest();
+            try {
+                round.model(roundSeed);
+            } catch (Throwable failure) {
+                throw new AssertionError(
+                        "round %d; %s".formatted(i, Seeds.replay("RetentionTest", seed)), failure);
+            }
+            all += round.dropped;
+        }
+        System.out.printf("RetentionTest: %d drops in %d rounds%n", all, ROUNDS);
+        assertThat(all).isGreaterThan(ROUNDS);
+    }
+
+    @Test
+    void a_power_cut_at_any_step_of_a_drop_leaves_all_or_nothing_of_it() {
+        create("correlated-no-merge");
+        for (long id = 0; id < 10; id++) {
+            upsert(row(id, now()));
+        }
+        sim.store.dataset("T").flush();
+        clock.advanceMicros(20 * DAY_MICROS);
+        for (long id = 5; id < 15; id++) {
+            upsert(row(id, now()));
+        }
+        sim.store.dataset("T").flush();
+        clock.advanceMicros(20 * DAY_MICROS);
+        NavigableMap<Long, Row> before = new TreeMap<>(model);
+        NavigableMap<Long, Row> after = new TreeMap<>(model.tailMap(5L));
+        Set<Integer> sizes = new HashSet<>();
+        disk.onOperation(step -> {
+            for (Profile profile : Profile.values()) {
+                SimDisk image = disk.crashImage(step.index(), profile);
+                try (SimStore again = open(image, step.index())) {
+                    // by partition: some may be done, some not
+                    NavigableMap<Long, Row> rows = SimStore.rows(again.store.dataset("T"));
+                    sizes.add(rows.size());
+                    assertThat(before).containsAllEntriesOf(rows);
+                    assertThat(rows).containsAllEntriesOf(after);
+                    again.verify();
+                }
+            }
+        });
+        settle();
+        disk.onOperation(step -> {});
+        assertThat(SimStore.rows(sim.store.dataset("T"))).isEqualTo(after);
+        assertThat(sizes).contains(15);
+        assertThat(sim.store.describe().datasets().getFirst().retain()).isEqualTo("30d");
+        sim.close();
+    }
+
+    @Test
+    void a_view_shows_what_it_showed_until_it_is_closed() {
+        Dataset dataset = create("correlated-no-merge");
+        upsert(row(1, now()));
+        dataset.flush();
+        clock.advanceMicros(40 * DAY_MICROS);
+        try (ReadView view = dataset.openView()) {
+            settle();
+            assertThat(SimStore.rows(dataset, view)).containsOnlyKeys(1L);
+            // others go on meanwhile
+            upsert(row(2, now()));
+            dataset.flush();
+            dataset.mergeAll();
+            assertThat(SimStore.rows(dataset, view)).containsOnlyKeys(1L);
+        }
+        settle();
+        assertThat(SimStore.rows(dataset)).containsOnlyKeys(2L);
+        sim.verify();
+        sim.close();
+        assertThat(disk.openHandles()).isEmpty();
+    }
+
+    @Test
+    void a_component_with_a_record_without_a_value_stays_and_keeps_what_is_above_it() {
+        Dataset dataset = create("correlated-no-merge");
+        for (long id = 0; id < 40; id++) {
+            upsert(row(id, id < 20 ? null : now()));
+        }
+        dataset.flush();
+        for (long id = 40; id < 60; id++) {
+            upsert(row(id, now()));
+        }
+        dataset.flush();
+        clock.advanceMicros(100 * DAY_MICROS);
+        settle();
+        assertThat(SimStore.rows(dataset)).isEqualTo(model);
+        sim.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"prefix", "tiering", "no-merge", "correlated-constant", "correlated-leveling"
+            })
+    void a_policy_that_does_not_fit_is_refused(String policy) {
+        assertThatThrownBy(() -> create(policy))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("retain needs a merge policy")
+                .hasMessageContaining("dataset T");
+        assertThat(sim.store.findDataset("T")).isNull();
+        sim.close();
+    }
+
+    @Test
+    void retention_needs_a_filter_that_tells_a_time() {
+        DatasetSpec spec =
+                Row.spec("T").mergePolicy(MergePolicySpec.parse(POLICY)).retain(AGE);
+        spec.filter();
+        assertThatThrownBy(() -> sim.store.createDataset(spec))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("needs a filter field");
+        spec.filter("score", "created");
+        assertThatThrownBy(() -> sim.store.createDataset(spec))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("'score' is no datetime or date");
+        sim.close();
+    }
+
+    @Test
+    void an_age_is_written_as_it_is_read() {
+        for (String text : new String[] {"30d", "12h", "90m", "45s", "1s"}) {
+            assertThat(Retention.parse(text)).hasToString(text);
+        }
+        assertThat(Retention.of(AGE)).hasToString("30d");
+        assertThat(Retention.parse("48h")).hasToString("2d");
+        for (String text :
+                new String[] {"", "0d", "30", "d", "-1d", "1.5d", "30 d", "999999999999d"}) {
+            assertThatThrownBy(() -> Retention.parse(text))
+                    .as(text)
+                    .isInstanceOf(InvalidRequestException.class);
+        }
+    }
+}
