@@ -21,7 +21,8 @@ final class BatchCheck {
         KeyBatch keys = new KeyBatch(1 << 20);
         for (int i = 0; i < ids.length; i++) {
             ids[i] = random.nextInt(-5, 300);
-            assertThat(keys.add(Slice.of(dataset.primaryKeySpec().encode(ids[i])))).isTrue();
+            assertThat(keys.add(Slice.of(dataset.primaryKeySpec().encode(ids[i]))))
+                    .isTrue();
         }
         RecordBatch records = new RecordBatch(1 << 20);
         view.get(keys, records);

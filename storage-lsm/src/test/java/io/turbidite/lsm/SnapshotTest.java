@@ -36,7 +36,14 @@ class SnapshotTest {
     /** Entries in all components of the primary and of an index. */
     private List<Long> entries() {
         return dataset.partitions().get(0).schema().treeIds().stream()
-                .map(tree -> sim.store.describe().datasets().get(0).partitions().get(0).indexes()
+                .map(tree -> sim
+                        .store
+                        .describe()
+                        .datasets()
+                        .get(0)
+                        .partitions()
+                        .get(0)
+                        .indexes()
                         .get(tree)
                         .components()
                         .stream()
@@ -62,7 +69,8 @@ class SnapshotTest {
         }
         put("now");
         flushAndMerge();
-        // four snapshots and now see ten versions each; in an index each old entry has its anti-matter
+        // four snapshots and now see ten versions each; in an index each old entry has its
+        // anti-matter
         // too, but for what nobody sees
         assertThat(entries().get(0)).isEqualTo(5 * 10);
         List<Integer> order = List.of(1, 3, 0, 2);

@@ -7,11 +7,13 @@ import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.log.FrameFormat.FrameHead;
 import io.turbidite.core.log.OverflowBuffers.Buffer;
 import io.turbidite.core.task.Tasks;
+import io.turbidite.core.time.Clock;
 
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -41,6 +43,7 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
     private final long inFlightBytesMax;
     private final long storeId;
     private final Tasks tasks;
+    private final Clock clock;
     private final LogProgress progress;
     private final SegmentKeeper keeper;
     private final int session;
@@ -65,6 +68,7 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
     private final LongAdder batchCount = new LongAdder();
     private final LongAdder bytesWritten = new LongAdder();
     private final LongAdder syncCount = new LongAdder();
+    private final AtomicLong slowestSyncNanos = new AtomicLong();
 
     LogWriter(
             LogSite site,
@@ -76,6 +80,7 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
         this.inFlightBytesMax = options.inFlightBytesMax();
         this.storeId = site.storeId();
         this.tasks = site.tasks();
+        this.clock = site.clock();
         this.progress = progress;
         this.keeper = keeper;
         this.session = recovered.session();
@@ -265,7 +270,9 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
     private void syncCurrent() {
         Segment segment = current;
         if (segment != null && segment.needsSync()) {
+            long before = clock.monotonicNanos();
             segment.sync();
+            slowestSyncNanos.accumulateAndGet(clock.monotonicNanos() - before, Math::max);
             syncCount.increment();
         }
     }
@@ -300,6 +307,11 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
 
     long syncCount() {
         return syncCount.sum();
+    }
+
+    /** The longest that a commit's sync has taken since this was last asked; 0 if there was none. */
+    long takeSlowestSyncNanos() {
+        return slowestSyncNanos.getAndSet(0);
     }
 
     @Override

@@ -331,6 +331,15 @@ public final class WriteAheadLog implements AutoCloseable {
         return progress.failed();
     }
 
+    /**
+     * The longest that a commit has waited for the disk since this was last asked, under {@link
+     * Durability#SYNC}; 0 if there was none. For whoever writes behind the log's back and wants to know
+     * whether it is in the way.
+     */
+    public long takeSlowestSyncNanos() {
+        return writer.takeSlowestSyncNanos();
+    }
+
     /** What the log has done since it was opened. */
     public LogStatistics statistics() {
         return new LogStatistics(

@@ -16,8 +16,7 @@ public final class KeySort {
      * Sorts the first {@code count} elements of {@code prefixes} and {@code indexes} together, by prefix
      * and then by {@code compareKeys} of two indexes. A merge sort: its cost does not depend on luck.
      */
-    public void sort(
-            long[] prefixes, int[] indexes, int count, IntBinaryOperator compareKeys) {
+    public void sort(long[] prefixes, int[] indexes, int count, IntBinaryOperator compareKeys) {
         for (int low = 0; low < count; low += INSERTION_MAX) {
             insertionSort(
                     prefixes, indexes, low, Math.min(count, low + INSERTION_MAX), compareKeys);

@@ -10,8 +10,8 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.MemoryLayer;
-import io.turbidite.lsm.write.Timestamps;
 import io.turbidite.lsm.version.Version.MergedTree;
+import io.turbidite.lsm.write.Timestamps;
 
 import java.util.Collection;
 import java.util.List;

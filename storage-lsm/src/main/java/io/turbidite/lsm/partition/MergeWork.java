@@ -9,6 +9,7 @@ import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 import io.turbidite.lsm.schedule.Backoff;
 import io.turbidite.lsm.schedule.IoBudget;
+import io.turbidite.lsm.schedule.MergePace;
 import io.turbidite.lsm.schedule.MergeScheduler;
 import io.turbidite.lsm.schedule.RunQueue;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -53,6 +54,7 @@ final class MergeWork implements AutoCloseable {
     private final Substrate substrate;
     private final BackgroundOptions options;
     private final IoBudget io;
+    private final MergePace pace;
     private final WriterThrottle throttle;
     private final long reservedBytes;
     private final long stepBytes;
@@ -96,6 +98,7 @@ final class MergeWork implements AutoCloseable {
         this.substrate = substrate;
         this.options = options;
         this.io = io;
+        this.pace = new MergePace(substrate.clock(), substrate.log()::takeSlowestSyncNanos);
         this.throttle = throttle;
         this.reservedBytes = writeMemoryBytes;
         this.stepBytes = Math.min(STEP_BYTES_MAX, writeMemoryBytes / 64);
@@ -154,7 +157,7 @@ final class MergeWork implements AutoCloseable {
             return false;
         }
         plan();
-        if (!io.mergeMayGo() || throttle.flushIsUrgent()) {
+        if (!io.mergeMayGo() || throttle.flushIsUrgent() || !pace.mayGo()) {
             return false;
         }
         Merge merge = queue.take();
@@ -194,6 +197,7 @@ final class MergeWork implements AutoCloseable {
         boolean installed = merge.advance(stepBytes, options.syncBytes());
         long written = merge.writtenBytes() - writtenBefore;
         io.charge(written);
+        pace.charge(written);
         throttle.merging(
                 written,
                 substrate.clock().monotonicNanos() - startNanos,

@@ -49,9 +49,9 @@ public record BackgroundOptions(
                 "at least 4");
     }
 
-    /** Two workers, greedy, no limit, a sync every 16 MiB, stop at 32 components behind. */
+    /** Two workers, greedy, no limit, a sync every 4 MiB, stop at 32 components behind. */
     public static BackgroundOptions defaults() {
-        return new BackgroundOptions(2, MergeScheduler.GREEDY, 0, 16 << 20, 32);
+        return new BackgroundOptions(2, MergeScheduler.GREEDY, 0, 4 << 20, 32);
     }
 
     public BackgroundOptions withMergeWorkers(int workers) {
