@@ -1,6 +1,7 @@
 package io.turbidite.lsm;
 
 import io.turbidite.core.DuplicateKeyException;
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
@@ -169,6 +170,13 @@ final class UniqueKeys {
                     if (!isChangedBy(batch, dataset, cursor.primaryKey())) {
                         throw duplicate(batch, at, cursor.primaryKey());
                     }
+                }
+            } catch (DuplicateKeyException taken) {
+                throw taken;
+            } catch (InvalidRequestException gone) {
+                // dropped while this write was under way: nothing is to be kept unique any more
+                if (partition.schema().index(indexes[at].id()) != null) {
+                    throw gone;
                 }
             }
         }

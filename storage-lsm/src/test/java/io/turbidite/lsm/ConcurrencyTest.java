@@ -99,8 +99,7 @@ class ConcurrencyTest {
             AtomicInteger reads = new AtomicInteger();
             List<Future<?>> readers = new ArrayList<>();
             try (ExecutorService threads = Executors.newFixedThreadPool(3)) {
-                Store store =
-                        Store.open(disk, ThreadTasks.create("test"), Clock.system(), options);
+                Store store = Store.open(disk, ThreadTasks.create("test"), Clock.system(), options);
                 Dataset dataset = store.createDataset(Row.spec("Accounts").partitions(2));
                 for (long id = 0; id < 400; id++) {
                     dataset.upsert(account(id, BALANCE).toMap());

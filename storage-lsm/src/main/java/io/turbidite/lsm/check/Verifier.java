@@ -1,6 +1,7 @@
 package io.turbidite.lsm.check;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
@@ -109,11 +110,23 @@ public final class Verifier {
             records += live;
             for (IndexSchema index : subject.schema().indexes()) {
                 if (index.isReady()) {
-                    checkIndex(subject, partition, index, live);
+                    checkIndexIfThere(subject, partition, index, live);
                 }
             }
         } catch (CorruptionException damage) {
             report(damage.toString());
+        }
+    }
+
+    /** An index that is dropped while it is looked at is no error. */
+    private void checkIndexIfThere(
+            Subject subject, Partition partition, IndexSchema index, long live) {
+        try {
+            checkIndex(subject, partition, index, live);
+        } catch (InvalidRequestException gone) {
+            if (partition.schema().index(index.id()) != null) {
+                throw gone;
+            }
         }
     }
 
