@@ -1,5 +1,6 @@
 package io.turbidite.lsm;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
@@ -18,6 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
 
 /**
  * An open cursor of a view on a random walk, and a finger over the list of what it must show. It stays
@@ -73,14 +75,22 @@ final class ViewWalk implements AutoCloseable {
     }
 
     private final Cursor cursor;
+    private final BooleanSupplier isDropped;
     private final List<Shown> expected;
     private final List<byte[]> keys;
     private final SplittableRandom random;
     private int finger;
     private boolean onEntry;
+    private boolean ended;
 
-    private ViewWalk(Cursor cursor, List<Shown> all, List<Shown> inRange, SplittableRandom random) {
+    private ViewWalk(
+            Cursor cursor,
+            List<Shown> all,
+            List<Shown> inRange,
+            BooleanSupplier isDropped,
+            SplittableRandom random) {
         this.cursor = cursor;
+        this.isDropped = isDropped;
         this.expected = inRange;
         this.keys = all.stream().map(Shown::key).toList();
         this.random = random;
@@ -90,7 +100,8 @@ final class ViewWalk implements AutoCloseable {
     static ViewWalk open(
             Dataset dataset, ReadView view, Iterable<Row> rows, SplittableRandom random) {
         int partition = random.nextInt(view.partitionCount());
-        List<IndexSchema> indexes = dataset.schema().indexes();
+        List<IndexSchema> indexes =
+                dataset.schema().indexes().stream().filter(IndexSchema::isReady).toList();
         int tree = random.nextInt(indexes.size() + 1);
         List<Shown> all = new ArrayList<>();
         for (Row row : rows) {
@@ -112,7 +123,10 @@ final class ViewWalk implements AutoCloseable {
                 ? records(dataset, view.scan(partition, range, FilterPredicate.none()))
                 : entries(view.search(
                         partition, indexes.get(tree - 1).name(), range, FilterPredicate.none()));
-        return new ViewWalk(cursor, all, inRange, random);
+        IndexSchema index = tree == 0 ? null : indexes.get(tree - 1);
+        BooleanSupplier isDropped =
+                () -> index != null && dataset.schema().index(index.id()) == null;
+        return new ViewWalk(cursor, all, inRange, isDropped, random);
     }
 
     private static byte[] entry(Dataset dataset, IndexSchema index, Row row) {
@@ -144,8 +158,22 @@ final class ViewWalk implements AutoCloseable {
         };
     }
 
-    /** Moves the cursor at random and compares. */
+    /** Moves the cursor at random and compares; one whose index was dropped may fail, and say so. */
     void go(int moves) {
+        if (ended) {
+            return;
+        }
+        try {
+            walk(moves);
+        } catch (InvalidRequestException gone) {
+            if (!isDropped.getAsBoolean()) {
+                throw gone;
+            }
+            ended = true;
+        }
+    }
+
+    private void walk(int moves) {
         int left = moves;
         while (left > 0) {
             int steps = 1 + random.nextInt(random.nextInt(5) == 0 ? 40 : 4);
@@ -212,7 +240,9 @@ final class ViewWalk implements AutoCloseable {
 
     /** After others had their turns. */
     void checkStillThere() {
-        checkEntry("idle");
+        if (!ended) {
+            checkEntry("idle");
+        }
     }
 
     @Override
