@@ -15,6 +15,7 @@ import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.LogSite;
 import io.turbidite.hashlog.log.LogStart;
 import io.turbidite.hashlog.log.SessionMark;
+import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.psf.PsfDefinition;
 import io.turbidite.hashlog.psf.PsfSet;
 import io.turbidite.hashlog.registry.RegisteredPsf;
@@ -338,6 +339,21 @@ public final class HashLog implements AutoCloseable {
      */
     public void findInParallel(LogQuery query, int workerCount, Supplier<RecordSink> sinks) {
         new ParallelScan(this, query).run(workerCount, sinks);
+    }
+
+    /** Reads the records. */
+    public ParserSpec parser() {
+        return registry.parser();
+    }
+
+    /** Buckets of the hash table. */
+    public int bucketCount() {
+        return table.bucketCount();
+    }
+
+    /** Buckets behind a full one. */
+    public int overflowBucketCount() {
+        return table.overflowBucketCount();
     }
 
     Tasks tasks() {

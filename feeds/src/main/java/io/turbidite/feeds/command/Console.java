@@ -2,12 +2,14 @@ package io.turbidite.feeds.command;
 
 import io.turbidite.core.time.Clock;
 
+import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.file.Path;
 
 /**
  * What a command talks to. <em>Immutable.</em>
  *
+ * @param in what is piped in; may be closed by another thread to end a read
  * @param out answers
  * @param err everything else
  * @param terminal whether somebody watches {@code err}: progress is drawn only then
@@ -17,6 +19,7 @@ import java.nio.file.Path;
  * @param clock measures what is reported
  */
 record Console(
+        InputStream in,
         PrintStream out,
         PrintStream err,
         boolean terminal,

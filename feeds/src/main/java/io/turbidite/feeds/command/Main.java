@@ -14,9 +14,12 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 import java.io.FileDescriptor;
+import java.io.FileInputStream;
 import java.io.FileOutputStream;
+import java.io.InputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
+import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -47,6 +50,8 @@ public final class Main {
         PrintStream err = new PrintStream(
                 new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
         Console console = new Console(
+                // of a channel, since a thread that waits in a file stream can't be released
+                Channels.newInputStream(new FileInputStream(FileDescriptor.in).getChannel()),
                 out,
                 err,
                 Boolean.getBoolean(TERMINAL_PROPERTY),
@@ -76,7 +81,15 @@ public final class Main {
         Path here = Path.of("").toAbsolutePath();
         return run(
                 args,
-                new Console(out, err, false, here, home(), Interrupts.none(), Clock.system()));
+                new Console(
+                        InputStream.nullInputStream(),
+                        out,
+                        err,
+                        false,
+                        here,
+                        home(),
+                        Interrupts.none(),
+                        Clock.system()));
     }
 
     static int run(String[] args, Console console) {
@@ -97,6 +110,7 @@ public final class Main {
                 .addSubcommand(new DropCommand(console))
                 .addSubcommand(new BackupCommand(console, stores))
                 .addSubcommand(new RestoreCommand(console))
+                .addSubcommand(LogCommand.of(console))
                 .setOut(out)
                 .setExpandAtFiles(false) // a key may begin with @
                 .setParameterExceptionHandler((e, given) -> misused(e, console.err(), debug))

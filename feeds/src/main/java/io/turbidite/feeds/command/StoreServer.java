@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.io.BufferedOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -103,6 +104,7 @@ public final class StoreServer implements AutoCloseable {
                 return Main.EXIT_USAGE;
             }
             Console console = new Console(
+                    InputStream.nullInputStream(),
                     out,
                     err,
                     request.terminal(),

@@ -6,8 +6,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 
 import io.turbidite.core.time.Clock;
 
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -98,6 +100,17 @@ final class Command {
     }
 
     static Result runIn(Path home, boolean terminal, Interrupts interrupts, Object... args) {
+        return run(InputStream.nullInputStream(), home, terminal, interrupts, args);
+    }
+
+    /** With {@code piped} on standard input. */
+    static Result runPiped(String piped, Object... args) {
+        byte[] bytes = piped.getBytes(StandardCharsets.UTF_8);
+        return run(new ByteArrayInputStream(bytes), Path.of(""), false, Interrupts.none(), args);
+    }
+
+    static Result run(
+            InputStream in, Path home, boolean terminal, Interrupts interrupts, Object[] args) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         String[] texts = new String[args.length];
@@ -105,6 +118,7 @@ final class Command {
             texts[i] = args[i].toString();
         }
         Console console = new Console(
+                in,
                 new PrintStream(out, false, StandardCharsets.UTF_8),
                 new PrintStream(err, true, StandardCharsets.UTF_8),
                 terminal,

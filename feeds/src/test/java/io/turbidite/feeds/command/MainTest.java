@@ -27,7 +27,7 @@ class MainTest {
         assertThat(result.err())
                 .contains("unknown command 'frobnicate'")
                 .contains(
-                        "quickstart, run, query, get, inspect, verify, index, drop, backup, restore, bench");
+                        "quickstart, run, query, get, inspect, verify, index, drop, backup, restore, log, bench");
     }
 
     @Test

@@ -1,0 +1,229 @@
+package io.turbidite.feeds.command;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.feeds.log.LogLoad;
+import io.turbidite.feeds.log.LogPsfs;
+import io.turbidite.feeds.log.OpenLog;
+import io.turbidite.feeds.source.FileSource;
+import io.turbidite.feeds.source.SourceFile;
+import io.turbidite.feeds.source.SourceStream;
+import io.turbidite.hashlog.parse.ParserSpec;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+
+/** Puts records into a log. */
+@Command(
+        name = "ingest",
+        customSynopsis = "./turbidite log ingest LOGDIR FILE...|- [options]",
+        description = {
+            "Make a log of newline-delimited records of files (also gzip) or of standard input.",
+            "Ctrl-C keeps what was accepted.",
+        },
+        sortOptions = false,
+        footer = {
+            "",
+            "Example: ./turbidite log ingest events-log events.json \\",
+            "           --psf 'type=field(type)' --psf 'opened=where(payload.action == \"opened\")'"
+        })
+final class LogIngestCommand implements Callable<Integer> {
+    /** Refused records that are told one by one; the rest is counted. */
+    private static final int TOLD_MAX = 5;
+
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    private final Console console;
+
+    @Parameters(index = "0", paramLabel = "LOGDIR", description = "Directory of the log.")
+    private String directory = "";
+
+    @Parameters(
+            index = "1..*",
+            arity = "1..*",
+            paramLabel = "FILE",
+            description = "Files or directories of files; - is standard input.")
+    private List<String> files = new ArrayList<>();
+
+    @Option(
+            names = "--parser",
+            paramLabel = "SPEC",
+            description = "json (the default) or csv(\",\", name, stars:number, open:boolean).")
+    private String parser = "";
+
+    @Option(
+            names = "--psf",
+            paramLabel = "name=definition",
+            hideParamSyntax = true,
+            description = "Register this PSF first.")
+    private List<String> psfs = new ArrayList<>();
+
+    @Option(
+            names = "--threads",
+            paramLabel = "n",
+            description = "Ingesting threads, each with a session (default ${DEFAULT-VALUE}).")
+    private int threads = 1;
+
+    @Mixin
+    private final CommonOptions common = new CommonOptions();
+
+    private final AtomicInteger told = new AtomicInteger();
+    private volatile boolean stopped;
+
+    LogIngestCommand(Console console) {
+        this.console = console;
+    }
+
+    @Override
+    public Integer call() {
+        Map<String, String> definitions = new LinkedHashMap<>();
+        for (String psf : psfs) {
+            String[] pair = LogCommand.pair("--psf", "name=definition", psf);
+            definitions.put(pair[0], pair[1]);
+        }
+        LogPsfs wanted = LogPsfs.parse(definitions);
+        ParserSpec spec = parser.isEmpty() ? new ParserSpec.Json() : ParserSpec.parse(parser);
+        if (spec instanceof ParserSpec.Binary) {
+            throw new InvalidRequestException(
+                    "binary records have no line ends: they are appended through the API only");
+        }
+        List<FileSource> sources = new ArrayList<>();
+        for (String file : files) {
+            if (!file.equals("-")) {
+                sources.add(FileSource.open(Stores.path("FILE", file)));
+            }
+        }
+        try (Interrupts.Watch watch = console.interrupts().watch(this::stop)) {
+            boolean finished = load(spec, wanted, sources);
+            console.out().flush();
+            return finished && !watch.interrupted() ? Main.EXIT_OK : Main.EXIT_INTERRUPTED;
+        }
+    }
+
+    private void stop() {
+        stopped = true;
+        try {
+            console.in().close(); // whoever waits for more of it goes on
+        } catch (IOException e) {
+            stopped = true; // nobody waits for what can't be closed
+        }
+    }
+
+    private boolean load(ParserSpec spec, LogPsfs wanted, List<FileSource> sources) {
+        long startNanos = console.clock().monotonicNanos();
+        try (OpenLog open = OpenLog.create(
+                Stores.path("LOGDIR", directory), OpenLog.defaults().withParser(spec))) {
+            wanted.registerMissing(open.log());
+            try (LogLoad load = LogLoad.start(open, threads, this::refused)) {
+                boolean finished = false;
+                try {
+                    finished = readAll(load, sources);
+                } finally {
+                    // also where a file broke off: what was read before is good
+                    LogLoad.Totals totals = load.finish();
+                    double seconds =
+                            (console.clock().monotonicNanos() - startNanos) / NANOS_PER_SECOND;
+                    print(totals, seconds, finished);
+                }
+                return finished;
+            }
+        }
+    }
+
+    private boolean readAll(LogLoad load, List<FileSource> sources) {
+        long bytesTotal = sources.stream()
+                .flatMap(source -> source.files().stream())
+                .mapToLong(SourceFile::byteCount)
+                .sum();
+        long bytesBefore = 0;
+        int next = 0;
+        try (Progress progress = Progress.of(console, "ingest")) {
+            for (String file : files) {
+                if (file.equals("-")) {
+                    if (!load.read("standard input", this::readPiped, () -> stopped)) {
+                        return false;
+                    }
+                    continue;
+                }
+                FileSource source = sources.get(next++);
+                for (SourceFile part : source.files()) {
+                    long before = bytesBefore;
+                    try (SourceStream stream = source.read(part)) {
+                        BooleanSupplier stop = () -> {
+                            progress.at(
+                                    load.records(),
+                                    load.rejected(),
+                                    before + stream.fileBytesRead(),
+                                    bytesTotal);
+                            return stopped;
+                        };
+                        if (!load.read(part.name(), stream::read, stop)) {
+                            return false;
+                        }
+                    }
+                    bytesBefore += part.byteCount();
+                }
+            }
+        }
+        return true;
+    }
+
+    private int readPiped(byte[] into, int offset, int byteCount) {
+        try {
+            return console.in().read(into, offset, byteCount);
+        } catch (IOException e) {
+            if (stopped) {
+                return 0;
+            }
+            throw new StorageIoException(
+                    StorageIoException.Kind.IO,
+                    "read",
+                    "standard input",
+                    String.valueOf(e.getMessage()),
+                    e);
+        }
+    }
+
+    private void refused(String input, long offset, String why) {
+        int number = told.incrementAndGet();
+        if (number <= TOLD_MAX && !console.terminal()) {
+            console.err().println("refused: %s, byte %d: %s".formatted(input, offset, why));
+        }
+    }
+
+    private void print(LogLoad.Totals totals, double seconds, boolean finished) {
+        if (common.json) {
+            Json.line()
+                    .put("step", "summary")
+                    .put("log", directory)
+                    .put("records", totals.records())
+                    .put("rejected", totals.rejected())
+                    .put("bytes", totals.bytes())
+                    .put("logBytes", totals.logBytes())
+                    .put("seconds", Math.round(seconds * 1e3) / 1e3)
+                    .printTo(console.out());
+            return;
+        }
+        console.out()
+                .println("%s (%s)%s in %s (%s a second), %s rejected; log %s"
+                        .formatted(
+                                Words.count(totals.records(), "record"),
+                                Words.bytes(totals.bytes()),
+                                finished ? "" : " before it was stopped",
+                                Words.seconds(seconds),
+                                Words.bytes(Math.round(totals.bytes() / Math.max(seconds, 1e-3))),
+                                Words.number(totals.rejected()),
+                                directory));
+    }
+}

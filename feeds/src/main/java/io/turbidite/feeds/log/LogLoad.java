@@ -1,0 +1,329 @@
+package io.turbidite.feeds.log;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.hashlog.HashLog;
+import io.turbidite.hashlog.IngestSession;
+import io.turbidite.hashlog.RejectedRecord;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Puts newline-delimited records of streams into a log: the caller reads and cuts blocks at line ends, workers
+ * with a session each ingest them. With several workers, blocks reach the log in no promised order.
+ *
+ * <p><em>The methods are confined to one thread.</em> Memory: two blocks a worker and one more, each of 1 MiB
+ * unless a record is longer. The first failure ends the load and is thrown by the next call.
+ */
+public final class LogLoad implements AutoCloseable {
+    /** Most workers. */
+    public static final int THREADS_MAX = 64;
+
+    private static final int BLOCK_BYTES = 1 << 20;
+
+    /** No page holds a longer record, so that one is passed over unread. */
+    private static final int LINE_BYTES_MAX = 64 << 20;
+
+    private final Tasks tasks;
+    private final Problems problems;
+    private final ConcurrentLinkedQueue<Block> free = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Block> full = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger underWay = new AtomicInteger();
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+    private final AtomicLong records = new AtomicLong();
+    private final AtomicLong rejected = new AtomicLong();
+    private final List<Loader> loaders = new ArrayList<>();
+
+    private LogLoad(Tasks tasks, Problems problems) {
+        this.tasks = tasks;
+        this.problems = problems;
+    }
+
+    /** Where bytes come from. */
+    @FunctionalInterface
+    public interface Input {
+        /** Reads at least one byte; returns how many, or -1 at the end. */
+        int read(byte[] into, int offset, int byteCount);
+    }
+
+    /** Hears of each refused record, on a worker's thread; must be quick. <em>Thread-safe.</em> */
+    @FunctionalInterface
+    public interface Problems {
+        /**
+         * A record was left out.
+         *
+         * @param input as {@link #read} was given it
+         * @param offset of the record in that input
+         */
+        void refused(String input, long offset, String why);
+    }
+
+    /**
+     * What was done. <em>Immutable.</em>
+     *
+     * @param bytes of the records taken
+     * @param logBytes that they take in the log
+     */
+    public record Totals(long records, long rejected, long bytes, long logBytes) {}
+
+    /** Starts the workers. */
+    public static LogLoad start(OpenLog to, int threads, Problems problems) {
+        return start(to.log(), to.tasks(), threads, problems);
+    }
+
+    /**
+     * Starts the workers.
+     *
+     * @param threads 1 to {@value #THREADS_MAX}
+     */
+    public static LogLoad start(HashLog log, Tasks tasks, int threads, Problems problems) {
+        if (threads < 1 || threads > THREADS_MAX) {
+            throw new InvalidRequestException(
+                    "%d threads, but 1 to %d are possible".formatted(threads, THREADS_MAX));
+        }
+        LogLoad load = new LogLoad(tasks, problems);
+        boolean started = false;
+        try {
+            for (int i = 0; i < threads; i++) {
+                load.loaders.add(load.new Loader(log, i));
+            }
+            for (int i = 0; i < 2 * threads + 1; i++) {
+                load.free.add(new Block());
+            }
+            started = true;
+            return load;
+        } finally {
+            if (!started) {
+                load.close();
+            }
+        }
+    }
+
+    /**
+     * Reads an input until it ends or {@code stopped}; then the last line counts only if it is complete.
+     *
+     * @return whether it was the end
+     */
+    public boolean read(String name, Input input, BooleanSupplier stopped) {
+        Block block = take().begin(name, 0);
+        boolean skipping = false;
+        while (true) {
+            int count = stopped.getAsBoolean() ? 0 : block.readFrom(input);
+            if (stopped.getAsBoolean()) {
+                publish(block, block.linesEnd);
+                return false;
+            }
+            if (count < 0) {
+                publish(block, skipping ? 0 : block.length);
+                return true;
+            }
+            if (skipping) {
+                skipping = !block.dropThroughLineEnd();
+                continue;
+            }
+            int lines = block.linesEnd;
+            if (lines == 0 && block.length >= LINE_BYTES_MAX) {
+                rejected.incrementAndGet();
+                problems.refused(
+                        name,
+                        block.position,
+                        "the record is longer than %d bytes".formatted(LINE_BYTES_MAX));
+                block.drop(block.length);
+                skipping = true;
+            } else if (lines == 0 && block.isFull()) {
+                block.grow();
+            } else if (lines > 0 && (block.isFull() || full.isEmpty())) {
+                Block next = take().begin(name, block.position + lines);
+                next.copyTail(block, lines);
+                publish(block, lines);
+                block = next;
+            }
+        }
+    }
+
+    /** Waits until everything that was read is in the log and durable. */
+    public Totals finish() {
+        tasks.await(() -> underWay.get() == 0 || failure.get() != null);
+        rethrow();
+        Totals sum = new Totals(0, rejected.get(), 0, 0);
+        for (Loader loader : loaders) {
+            IngestSession session = loader.session;
+            session.awaitDurable();
+            sum = new Totals(
+                    sum.records + session.acceptedCount(),
+                    sum.rejected,
+                    sum.bytes + session.payloadBytes(),
+                    sum.logBytes + session.logBytes());
+        }
+        return sum;
+    }
+
+    /** Records taken so far. */
+    public long records() {
+        return records.get();
+    }
+
+    /** Records refused so far. */
+    public long rejected() {
+        return rejected.get();
+    }
+
+    /** Ends the workers; what was taken stays. */
+    @Override
+    public void close() {
+        loaders.forEach(loader -> loader.worker.close());
+        loaders.forEach(loader -> loader.session.close());
+    }
+
+    private Block take() {
+        Block block = free.poll();
+        while (block == null) {
+            tasks.await(() -> !free.isEmpty() || failure.get() != null);
+            rethrow();
+            block = free.poll();
+        }
+        return block;
+    }
+
+    private void publish(Block block, int byteCount) {
+        rethrow();
+        block.length = byteCount;
+        underWay.incrementAndGet();
+        full.add(block);
+        loaders.forEach(loader -> loader.worker.wake());
+    }
+
+    private void rethrow() {
+        switch (failure.get()) {
+            case null -> {}
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            case Throwable e -> throw new IllegalStateException(e);
+        }
+    }
+
+    /** A worker and its session. */
+    private final class Loader {
+        private static final long IDLE_MICROS = 10_000;
+
+        private final IngestSession session;
+        private final Tasks.Worker worker;
+        private Block block = new Block();
+
+        Loader(HashLog log, int number) {
+            session = log.openSession("load-" + number, 0, this::refused);
+            worker = tasks.start("hashlog-load-" + number, IDLE_MICROS, this::step);
+        }
+
+        private boolean step() {
+            Block next = full.poll();
+            if (next == null) {
+                return false;
+            }
+            try {
+                block = next;
+                if (failure.get() == null) {
+                    records.addAndGet(session.ingest(next.segment, 0, next.length));
+                }
+            } catch (RuntimeException | Error e) {
+                failure.compareAndSet(null, e);
+            } finally {
+                free.add(next);
+                underWay.decrementAndGet();
+                tasks.signal();
+            }
+            return true;
+        }
+
+        private void refused(RejectedRecord record) {
+            rejected.incrementAndGet();
+            String why = switch (record) {
+                case RejectedRecord.Malformed malformed -> malformed.why().toString();
+                case RejectedRecord.TooLarge large ->
+                    "the record has %d bytes; with its key pointers at most %d fit a page"
+                            .formatted(large.byteCount(), large.recordBytesMax());
+            };
+            problems.refused(block.input, block.position + record.offset(), why);
+        }
+    }
+
+    /** Bytes of an input from a position on. Owned by the reader, or by one worker. */
+    private static final class Block {
+        private byte[] bytes = new byte[BLOCK_BYTES];
+        private MemorySegment segment = MemorySegment.ofArray(bytes);
+        private int length;
+
+        /** Behind the last line end, 0 if there is none. */
+        private int linesEnd;
+
+        private String input = "";
+        private long position;
+
+        Block begin(String name, long at) {
+            input = name;
+            position = at;
+            length = 0;
+            linesEnd = 0;
+            return this;
+        }
+
+        int readFrom(Input in) {
+            int count = in.read(bytes, length, bytes.length - length);
+            for (int i = length + count - 1; i >= length; i--) {
+                if (bytes[i] == '\n') {
+                    linesEnd = i + 1;
+                    break;
+                }
+            }
+            length += Math.max(0, count);
+            return count;
+        }
+
+        boolean isFull() {
+            return length == bytes.length;
+        }
+
+        void grow() {
+            bytes = Arrays.copyOf(bytes, 2 * bytes.length);
+            segment = MemorySegment.ofArray(bytes);
+        }
+
+        void copyTail(Block from, int start) {
+            length = from.length - start;
+            while (bytes.length < length) {
+                grow();
+            }
+            System.arraycopy(from.bytes, start, bytes, 0, length);
+        }
+
+        /** Forgets the first bytes. */
+        void drop(int count) {
+            System.arraycopy(bytes, count, bytes, 0, length - count);
+            length -= count;
+            linesEnd = Math.max(0, linesEnd - count);
+            position += count;
+        }
+
+        /** Forgets the rest of a line; false if it does not end here. */
+        boolean dropThroughLineEnd() {
+            for (int i = 0; i < length; i++) {
+                if (bytes[i] == '\n') {
+                    drop(i + 1);
+                    return true;
+                }
+            }
+            drop(length);
+            return false;
+        }
+    }
+}

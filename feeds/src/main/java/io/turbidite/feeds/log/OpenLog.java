@@ -1,0 +1,98 @@
+package io.turbidite.feeds.log;
+
+import io.turbidite.core.file.RealDisk;
+import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.core.task.ThreadTasks;
+import io.turbidite.core.time.Clock;
+import io.turbidite.hashlog.HashLog;
+import io.turbidite.hashlog.HashLogOptions;
+import io.turbidite.hashlog.log.LogOptions;
+import io.turbidite.hashlog.log.LogShape;
+import io.turbidite.hashlog.log.LogSite;
+
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.function.Function;
+
+/**
+ * A hash log in a directory of its own, with the threads and the memory that it runs on. <em>Thread-safe as
+ * the log is.</em>
+ */
+public final class OpenLog implements AutoCloseable {
+    /** On top of pages and table: buffers of readers. */
+    private static final long READER_BYTES = 256L << 20;
+
+    private final HashLog log;
+    private final Tasks tasks;
+    private final Path directory;
+
+    private OpenLog(HashLog log, Tasks tasks, Path directory) {
+        this.log = log;
+        this.tasks = tasks;
+        this.directory = directory;
+    }
+
+    /** Pages of 4 MiB, 128 MiB of them in memory, segments of 256 MiB, a table that may grow to 1 GiB. */
+    public static HashLogOptions defaults() {
+        return HashLogOptions.defaults().withLog(LogOptions.of(new LogShape(4 << 20, 32, 64)));
+    }
+
+    /** Makes a log in {@code directory}, which is made if missing. */
+    public static OpenLog create(Path directory, HashLogOptions options) {
+        return opened(
+                directory,
+                options,
+                site -> HashLog.create(site, options, new SecureRandom().nextLong()));
+    }
+
+    private static OpenLog opened(
+            Path directory, HashLogOptions options, Function<LogSite, HashLog> opening) {
+        MemoryBudget budget = MemoryBudget.of(
+                options.log().shape().ringBytes() + options.tableBytesMax() + READER_BYTES);
+        Tasks tasks = ThreadTasks.create("hashlog");
+        HashLog log = null;
+        try {
+            LogSite site = new LogSite(
+                    directory.toString(),
+                    RealDisk.open(directory),
+                    "log",
+                    tasks,
+                    Clock.system(),
+                    budget,
+                    new Meters(),
+                    new StoreEvents());
+            log = opening.apply(site);
+            return new OpenLog(log, tasks, directory);
+        } finally {
+            if (log == null) {
+                tasks.close();
+            }
+        }
+    }
+
+    public HashLog log() {
+        return log;
+    }
+
+    /** Where background work of the log runs; who works with it may start more. */
+    public Tasks tasks() {
+        return tasks;
+    }
+
+    public Path directory() {
+        return directory;
+    }
+
+    /** Makes everything durable and lets go. */
+    @Override
+    public void close() {
+        try {
+            log.close();
+        } finally {
+            tasks.close();
+        }
+    }
+}
