@@ -2,7 +2,6 @@ package io.turbidite.hashlog;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StoreInUseException;
-import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskName;
 import io.turbidite.core.meter.Counter;
@@ -12,12 +11,14 @@ import io.turbidite.hashlog.chain.ChainWalk;
 import io.turbidite.hashlog.chain.Property;
 import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogReader;
+import io.turbidite.hashlog.log.LogScan;
 import io.turbidite.hashlog.log.LogSite;
-import io.turbidite.hashlog.log.LogStart;
 import io.turbidite.hashlog.log.SessionMark;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.psf.PsfDefinition;
-import io.turbidite.hashlog.psf.PsfSet;
+import io.turbidite.hashlog.psf.PsfFunctions;
+import io.turbidite.hashlog.recovery.Checkpoints;
+import io.turbidite.hashlog.recovery.SessionPoint;
 import io.turbidite.hashlog.registry.RegisteredPsf;
 import io.turbidite.hashlog.registry.RegistryFile;
 import io.turbidite.hashlog.registry.RegistryState;
@@ -30,8 +31,9 @@ import org.jspecify.annotations.Nullable;
 import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -42,7 +44,7 @@ import java.util.function.Supplier;
  * whoever opens it holds the directory's lock.
  *
  * <pre>{@code
- * try (HashLog log = HashLog.open(site, HashLogOptions.defaults(), logId)) {
+ * try (HashLog log = HashLog.openOrCreate(site, HashLogOptions.defaults(), random.nextLong())) {
  *     int byType = log.register("type", PsfDefinition.parse("field(type)")).id();
  *     try (IngestSession session = log.openSession("loader")) {
  *         session.ingest(batch, 0, batch.byteSize());
@@ -50,12 +52,6 @@ import java.util.function.Supplier;
  *     }
  * }
  * }</pre>
- *
- * <p>Registration (FISH19 §5.3). 1. The PSF gets an id, which is made durable before a record can carry it.
- * 2. The new set is published; each session compiles it when it next protects or refreshes. 3. When every
- * epoch has passed, the tail of that moment is the safe boundary: all records from there on are indexed.
- * Deregistration takes the tail first, makes it durable as the interval's end, and publishes the smaller set
- * afterwards: a record beyond the boundary may be indexed, but none before it is not.
  */
 public final class HashLog implements AutoCloseable {
     private static final long GROW_IDLE_MICROS = 5_000;
@@ -65,48 +61,47 @@ public final class HashLog implements AutoCloseable {
     private final HashLogOptions options;
     private final HybridLog log;
     private final HashTable table;
-    private final Epochs epochs;
     private final Counters counters;
+    private final Registrations registrations;
     private final Tasks.Worker growth;
+    private final @Nullable AutoCheckpoint checkpoints;
     private final DeviceProfile device = new DeviceProfile();
-    private final AtomicBoolean changing = new AtomicBoolean();
+    private final Map<String, SessionPoint> recovered;
+    private final ConcurrentHashMap<String, SessionPoint> marks;
     private final Set<String> sessionNames = new HashSet<>();
-    private volatile RegistryState registry;
-    private volatile Plan plan;
     private boolean closed;
 
     private HashLog(
-            LogSite site,
-            HashLogOptions options,
-            RegistryState registry,
-            LogStart start,
-            Disk.@Nullable Lock lock) {
+            LogSite site, HashLogOptions options, OpenedLog opened, Disk.@Nullable Lock lock) {
         this.site = site;
         this.lock = lock;
         this.options = options;
-        this.registry = registry;
-        this.plan = new Plan(0, registry.activeSet());
+        this.log = opened.log();
+        this.table = opened.table();
+        this.recovered = opened.sessions();
+        this.marks = new ConcurrentHashMap<>(recovered);
+        this.registrations = new Registrations(site, opened, options.functions());
         this.counters = Counters.of(site.meters().scope("log", site.name()));
-        this.epochs = Epochs.create(options.log().sessionCountMax(), site.clock());
-        this.table = HashTable.create(
-                options.tableBits(),
-                epochs,
-                site.budget().account("hash table " + site.name(), options.tableBytesMax()));
-        HybridLog opened = null;
-        try {
-            opened = HybridLog.open(site, options.log(), start, epochs);
-        } finally {
-            if (opened == null) {
-                table.close();
-            }
-        }
-        this.log = opened;
         this.growth = site.tasks().start("hashlog-table", GROW_IDLE_MICROS, table::grow);
+        Disk disk = site.disk();
+        this.checkpoints = disk == null
+                ? null
+                : new AutoCheckpoint(
+                        site, disk, opened, new Indexed(table, marks), options.checkpointBytes());
         Meters meters = site.meters().scope("log", site.name());
         meters.gauge("hashlog.table.buckets", table::bucketCount);
         meters.gauge("hashlog.table.overflow", table::overflowBucketCount);
         meters.gauge("hashlog.tail", log::tail);
         meters.gauge("hashlog.durable", log::durable);
+    }
+
+    /** What a checkpoint keeps besides the log. */
+    private record Indexed(HashTable table, Map<String, SessionPoint> marks)
+            implements Checkpoints.Source {
+        @Override
+        public Map<String, SessionPoint> sessions() {
+            return Map.copyOf(marks);
+        }
     }
 
     /**
@@ -116,11 +111,11 @@ public final class HashLog implements AutoCloseable {
      * @throws InvalidRequestException if there is a log in the directory, or the budgets don't suffice
      */
     public static HashLog create(LogSite site, HashLogOptions options, long logId) {
-        RegistryState state = RegistryState.fresh(logId, options.log().shape(), options.parser());
-        LogStart start = LogStart.fresh(logId, options.log().shape());
+        RegistryState state = RegistryState.fresh(
+                logId, options.log().shape(), options.tableBits(), options.parser());
         Disk disk = site.disk();
         if (disk == null) {
-            return new HashLog(site, options, state, start, null);
+            return new HashLog(site, options, OpenedLog.fresh(site, options, state), null);
         }
         createDurably(disk, site.directory());
         return locked(disk, site.directory(), lock -> {
@@ -130,8 +125,37 @@ public final class HashLog implements AutoCloseable {
                                 .formatted(site.directory()));
             }
             RegistryFile.write(disk, site.directory(), state);
-            return new HashLog(site, options, state, start, lock);
+            return new HashLog(site, options, OpenedLog.fresh(site, options, state), lock);
         });
+    }
+
+    /**
+     * Opens the log in the site's directory and recovers it: all records up to its end are there and in
+     * their chains, PSFs go on, {@link #recoveredSerial} says how far each session had come.
+     *
+     * @throws InvalidRequestException if there is no log, a PSF names a function that the options don't
+     *     have, or the budgets don't suffice
+     * @throws StoreInUseException if it is open already
+     * @throws io.turbidite.core.CorruptionException if what was durable can't be read
+     */
+    public static HashLog open(LogSite site, HashLogOptions options) {
+        Disk disk = site.disk();
+        if (disk == null || !RegistryFile.exists(disk, site.directory())) {
+            throw new InvalidRequestException(
+                    "there is no hash log in %s: create one".formatted(site.directory()));
+        }
+        return locked(
+                disk,
+                site.directory(),
+                lock -> new HashLog(site, options, OpenedLog.recover(site, options, disk), lock));
+    }
+
+    /** Opens the log that is there, or else creates one with {@code logId}. */
+    public static HashLog openOrCreate(LogSite site, HashLogOptions options, long logId) {
+        Disk disk = site.disk();
+        return disk != null && RegistryFile.exists(disk, site.directory())
+                ? open(site, options)
+                : create(site, options, logId);
     }
 
     /** Opens under the directory's lock, which is given back if the opening fails. */
@@ -161,23 +185,6 @@ public final class HashLog implements AutoCloseable {
         }
     }
 
-    /**
-     * A log goes on where recovery found its end; registered PSFs go on too. The hash table is empty: whoever
-     * recovers fills it through {@link #table} before the first session.
-     *
-     * @throws StoreInUseException if it is open already
-     */
-    static HashLog open(
-            LogSite site, HashLogOptions options, RegistryState registry, LogStart start) {
-        Disk disk = site.disk();
-        return disk == null
-                ? new HashLog(site, options, registry, start, null)
-                : locked(
-                        disk,
-                        site.directory(),
-                        lock -> new HashLog(site, options, registry, start, lock));
-    }
-
     // ---- PSFs -----------------------------------------------------------------------------------
 
     /**
@@ -188,19 +195,7 @@ public final class HashLog implements AutoCloseable {
      * @throws InvalidRequestException if the name is taken or the definition isn't understood
      */
     public RegisteredPsf register(String name, PsfDefinition definition) {
-        site.tasks().await(() -> changing.compareAndSet(false, true));
-        try {
-            RegistryState with = registry.registered(name, definition);
-            int id = with.psfs().size() - 1;
-            PsfSet set = with.activeSet();
-            persist(with);
-            long boundary = publish(set);
-            persist(registry.changed(id, psf -> psf.begun(boundary)));
-            return registry.psf(id);
-        } finally {
-            changing.set(false);
-            site.tasks().signal();
-        }
+        return registrations.register(name, definition);
     }
 
     /**
@@ -210,47 +205,12 @@ public final class HashLog implements AutoCloseable {
      * @throws InvalidRequestException if it is not registered
      */
     public RegisteredPsf deregister(int id) {
-        site.tasks().await(() -> changing.compareAndSet(false, true));
-        try {
-            if (!registry.psf(id).active()) {
-                throw new InvalidRequestException("PSF %d '%s' is not registered any more"
-                        .formatted(id, registry.psf(id).name()));
-            }
-            long boundary = log.tail();
-            persist(registry.changed(id, psf -> psf.ended(boundary)));
-            publish(registry.activeSet());
-            return registry.psf(id);
-        } finally {
-            changing.set(false);
-            site.tasks().signal();
-        }
+        return registrations.deregister(id);
     }
 
     /** All PSFs there are and were, by id, with the intervals in which each is indexed. */
     public List<RegisteredPsf> psfs() {
-        return registry.psfs();
-    }
-
-    /** Publishes a set; returns the tail of a moment at which every session followed it. */
-    private long publish(PsfSet set) {
-        long[] boundary = {-1};
-        AtomicBoolean passed = new AtomicBoolean();
-        plan = new Plan(plan.version() + 1, set);
-        epochs.bump(() -> {
-            boundary[0] = log.tail();
-            passed.set(true);
-            site.tasks().signal();
-        });
-        site.tasks().await(passed::get);
-        return boundary[0];
-    }
-
-    private void persist(RegistryState state) {
-        Disk disk = site.disk();
-        if (disk != null) {
-            RegistryFile.write(disk, site.directory(), state);
-        }
-        registry = state;
+        return registrations.registry().psfs();
     }
 
     // ---- ingestion ------------------------------------------------------------------------------
@@ -294,6 +254,26 @@ public final class HashLog implements AutoCloseable {
                 forgetName(name);
             }
         }
+    }
+
+    /**
+     * How many input records of the session the log is known to hold, as it was opened; 0 if it knows no
+     * session of the name. A client goes on behind it: {@code openSession(name, recoveredSerial(name), ..)}.
+     * Records that the session took after its last mark (64 KiB of them at most, none after a clean close)
+     * may be in the log too, and then come twice.
+     */
+    public long recoveredSerial(String name) {
+        SessionPoint point = recovered.get(name);
+        return point == null ? 0 : point.serial();
+    }
+
+    /** The names of the sessions that left marks in the log, as it was opened. */
+    public Set<String> recoveredSessions() {
+        return recovered.keySet();
+    }
+
+    void marked(String name, long serial, long address) {
+        marks.put(name, new SessionPoint(serial, address));
     }
 
     void forget(IngestSession session) {
@@ -361,7 +341,11 @@ public final class HashLog implements AutoCloseable {
     }
 
     RegistryState registry() {
-        return registry;
+        return registrations.registry();
+    }
+
+    PsfFunctions functions() {
+        return options.functions();
     }
 
     /**
@@ -379,6 +363,57 @@ public final class HashLog implements AutoCloseable {
         return options;
     }
 
+    // ---- durability -----------------------------------------------------------------------------
+
+    /**
+     * Drops the records below {@code address}, whole segments from disk; returns when a power cut can't
+     * bring them back. What is not durable yet stays.
+     *
+     * @param address any; if it lies within a record, that record stays
+     */
+    public void truncate(long address) {
+        long begin = log.begin();
+        long end = Math.min(address, log.durable());
+        if (end > begin) {
+            log.truncate(startOfRecord(end));
+        }
+    }
+
+    /** The start of the record that holds {@code address}, which is at most the safe tail. */
+    private long startOfRecord(long address) {
+        long page = log.shape().pageOf(address);
+        long from = Math.max(log.begin(), log.shape().firstRecordOf(page));
+        if (address <= from) {
+            return Math.max(log.begin(), address == log.shape().startOf(page) ? from : address);
+        }
+        try (LogReader reader = openReader("truncation")) {
+            reader.protect();
+            LogScan scan = new LogScan(reader);
+            scan.start(from, address);
+            long last = from;
+            while (scan.next()) {
+                last = scan.position() <= address ? scan.position() : scan.address();
+            }
+            return last;
+        }
+    }
+
+    /**
+     * Writes an index checkpoint, besides those that are made by themselves: an opening replays only what
+     * the log has from the returned address on. Ingestion goes on meanwhile.
+     *
+     * @return -1 if the table grew again and again, so that none was made
+     * @throws InvalidRequestException on the null device
+     * @throws io.turbidite.core.StorageIoException if the disk refused; older checkpoints are still there
+     */
+    public long checkpoint() {
+        if (checkpoints == null) {
+            throw new InvalidRequestException("a log in memory has no checkpoints");
+        }
+        log.checkUsable();
+        return checkpoints.write();
+    }
+
     /** Ends background work after everything visible was made durable; sessions are closed before. */
     @Override
     public void close() {
@@ -387,6 +422,9 @@ public final class HashLog implements AutoCloseable {
         }
         closed = true;
         try {
+            if (checkpoints != null) {
+                checkpoints.close();
+            }
             growth.close();
             log.close();
         } finally {
@@ -403,12 +441,9 @@ public final class HashLog implements AutoCloseable {
         return table;
     }
 
-    Plan plan() {
-        return plan;
+    Registrations.Plan plan() {
+        return registrations.plan();
     }
-
-    /** What sessions evaluate; another version is another set. */
-    record Plan(long version, PsfSet set) {}
 
     /** What all sessions count together. */
     record Counters(

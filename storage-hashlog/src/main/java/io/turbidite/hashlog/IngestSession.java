@@ -44,7 +44,7 @@ public final class IngestSession implements AutoCloseable {
     private final Counter rejectedTotal;
     private final Counter payloadTotal;
     private final Counter hardTotal;
-    private HashLog.Plan plan;
+    private Registrations.Plan plan;
     private PropertyExtractor extractor;
     private long serial;
     private long markedSerial;
@@ -230,7 +230,7 @@ public final class IngestSession implements AutoCloseable {
 
     /** Compares the plan after each protection and refresh: the original misses changes (research §3). */
     private void followPlan() {
-        HashLog.Plan now = owner.plan();
+        Registrations.Plan now = owner.plan();
         if (now.version() != plan.version()) {
             extractor = now.set().newExtractor();
             plan = now;
@@ -313,6 +313,7 @@ public final class IngestSession implements AutoCloseable {
             address = session.allocate(recordBytes);
         }
         SessionMark.write(log.memory(), log.place(address), name, serial);
+        owner.marked(session.name(), serial, address);
         session.published(address + recordBytes);
         points.add(serial, address + recordBytes);
         markedSerial = serial;

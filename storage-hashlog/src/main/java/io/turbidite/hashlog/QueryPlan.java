@@ -7,6 +7,7 @@ import io.turbidite.hashlog.log.LogShape;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.psf.PropertyValue;
 import io.turbidite.hashlog.psf.PsfDefinition;
+import io.turbidite.hashlog.psf.PsfFunctions;
 import io.turbidite.hashlog.psf.PsfSet;
 import io.turbidite.hashlog.psf.RecordPredicate;
 import io.turbidite.hashlog.registry.RegisteredPsf;
@@ -28,19 +29,22 @@ final class QueryPlan {
     private static final RecordTest ANY = (segment, offset, length) -> true;
 
     private final ParserSpec parser;
+    private final PsfFunctions functions;
     private final @Nullable PsfDefinition definition;
     private final @Nullable PropertyValue value;
     private final @Nullable String expression;
     private final List<ScanPart> parts;
 
-    private QueryPlan(LogQuery query, RegistryState registry, Range range) {
+    private QueryPlan(
+            LogQuery query, RegistryState registry, PsfFunctions functions, Range range) {
         this.parser = registry.parser();
+        this.functions = functions;
         this.expression = query.expression();
         List<RegisteredPsf> psfs = List.of();
         if (query.psf() != null && query.value() != null) {
             RegisteredPsf named = named(registry, query.psf());
             definition = named.definition();
-            value = single(parser, named.definition()).valueOf(0, query.value());
+            value = single(named.definition()).valueOf(0, query.value());
             psfs = registry.psfs().stream()
                     .filter(psf -> psf.definition().equals(named.definition()))
                     .toList();
@@ -64,8 +68,8 @@ final class QueryPlan {
     }
 
     /** Plans; the reader is protected. */
-    static QueryPlan of(LogQuery query, RegistryState registry, LogReader reader) {
-        return new QueryPlan(query, registry, rangeOf(query, reader));
+    static QueryPlan of(LogQuery query, HashLog log, LogReader reader) {
+        return new QueryPlan(query, log.registry(), log.functions(), rangeOf(query, reader));
     }
 
     /** The active PSF of this name, else the last one that had it. */
@@ -126,8 +130,8 @@ final class QueryPlan {
         return low;
     }
 
-    private static PsfSet single(ParserSpec parser, PsfDefinition definition) {
-        return PsfSet.empty(parser).with(0, definition);
+    private PsfSet single(PsfDefinition definition) {
+        return PsfSet.empty(parser, functions).with(0, definition);
     }
 
     /** Newest first. */
@@ -148,7 +152,7 @@ final class QueryPlan {
         RecordTest residual = newResidual();
         RecordTest scanned = definition == null
                 ? residual
-                : new PropertyTest(single(parser, definition).newExtractor(), value())
+                : new PropertyTest(single(definition).newExtractor(), value())
                         .and(residual);
         return new RangeScan.Tests(scanned, residual);
     }

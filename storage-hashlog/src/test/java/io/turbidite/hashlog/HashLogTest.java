@@ -9,15 +9,11 @@ import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.hashlog.chain.Property;
 import io.turbidite.hashlog.log.HybridLog;
-import io.turbidite.hashlog.log.LogEnd;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.LogScan;
 import io.turbidite.hashlog.log.LogSite;
-import io.turbidite.hashlog.log.LogStart;
 import io.turbidite.hashlog.log.RecordHeader;
 import io.turbidite.hashlog.registry.RegisteredPsf;
-import io.turbidite.hashlog.registry.RegistryFile;
-import io.turbidite.hashlog.registry.RegistryState;
 
 import org.junit.jupiter.api.Test;
 
@@ -171,12 +167,12 @@ class HashLogTest {
             end = bench.log.log().tail();
             LogSite site = bench.site;
             bench.log.close();
-            RegistryState registry = RegistryFile.read(disk, "log").clipped(end);
-            LogStart start = LogEnd.find(site, LogBench.SHAPE, LogBench.LOG_ID, 0);
-            assertThat(start.tail()).isEqualTo(end);
-            try (HashLog log = HashLog.open(site, LogBench.options(), registry, start);
-                    IngestSession session = log.openSession("s", 500, record -> {});
+            try (HashLog log = HashLog.open(site, LogBench.options());
+                    IngestSession session =
+                            log.openSession("s", log.recoveredSerial("s"), record -> {});
                     LogReader reader = log.openReader("r")) {
+                assertThat(session.serial()).isEqualTo(500);
+                assertThat(log.log().tail()).isEqualTo(end);
                 var batch = LogBench.segment(events(500, 520));
                 assertThat(session.ingest(batch, 0, batch.byteSize())).isEqualTo(20);
                 reader.protect();

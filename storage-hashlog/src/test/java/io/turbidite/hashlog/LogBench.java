@@ -39,10 +39,24 @@ public final class LogBench implements AutoCloseable {
     public final LogSite site;
     public final HashLog log;
 
-    private LogBench(@Nullable Disk disk, Tasks tasks, Clock clock, HashLogOptions options) {
+    private LogBench(
+            @Nullable Disk disk,
+            Tasks tasks,
+            Clock clock,
+            HashLogOptions options,
+            boolean reopened) {
         this.tasks = tasks;
         this.site = new LogSite("test", disk, "log", tasks, clock, budget, meters, events);
-        this.log = HashLog.create(site, options, LOG_ID);
+        boolean done = false;
+        try {
+            this.log =
+                    reopened ? HashLog.open(site, options) : HashLog.create(site, options, LOG_ID);
+            done = true;
+        } finally {
+            if (!done) {
+                tasks.close();
+            }
+        }
     }
 
     public static HashLogOptions options() {
@@ -50,12 +64,22 @@ public final class LogBench implements AutoCloseable {
     }
 
     public static LogBench onThreads(@Nullable Disk disk, HashLogOptions options) {
-        return new LogBench(disk, ThreadTasks.create("test"), Clock.system(), options);
+        return new LogBench(disk, ThreadTasks.create("test"), Clock.system(), options, false);
+    }
+
+    public static LogBench reopenedOnThreads(Disk disk, HashLogOptions options) {
+        return new LogBench(disk, ThreadTasks.create("test"), Clock.system(), options, true);
     }
 
     public static LogBench simulated(long seed, @Nullable Disk disk, HashLogOptions options) {
         SimClock clock = new SimClock();
-        return new LogBench(disk, new SimTasks(seed, clock), clock, options);
+        return new LogBench(disk, new SimTasks(seed, clock), clock, options, false);
+    }
+
+    /** The log that is on the disk, recovered. */
+    public static LogBench reopened(long seed, Disk disk, HashLogOptions options) {
+        SimClock clock = new SimClock();
+        return new LogBench(disk, new SimTasks(seed, clock), clock, options, true);
     }
 
     public static SimDisk disk(long seed) {

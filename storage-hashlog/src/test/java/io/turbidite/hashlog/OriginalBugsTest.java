@@ -245,13 +245,13 @@ class OriginalBugsTest {
     @Test
     void bug_14_a_log_takes_as_many_psfs_as_it_says_and_then_refuses() {
         RegistryState state =
-                RegistryState.fresh(1, LogBench.SHAPE, LogBench.options().parser());
+                RegistryState.fresh(1, LogBench.SHAPE, 8, LogBench.options().parser());
         PsfDefinition definition = PsfDefinition.parse("field(a)");
         var psfs = new ArrayList<>(state.registered("p", definition).psfs());
         while (psfs.size() < 1 << 14) {
             psfs.add(psfs.getFirst().ended(0));
         }
-        RegistryState full = new RegistryState(1, LogBench.SHAPE, state.parser(), psfs);
+        RegistryState full = new RegistryState(1, LogBench.SHAPE, 8, state.parser(), psfs);
         assertThatThrownBy(() -> full.registered("one more", definition))
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessageContaining("16384 PSFs");

@@ -57,7 +57,7 @@ public final class ChainWalk {
             if (property.mayMatch(link, value)) {
                 long start = KeyPointer.recordAddress(at, link);
                 long word = start < floor ? 0 : reader.headerAt(start);
-                if (RecordHeader.isVisible(word) && !RecordHeader.isTombstone(word)) {
+                if (RecordHeader.isVisible(word) && !reader.log().deleted().contains(start)) {
                     word = reader.seekRecord(start);
                     if (property.matches(link, value, word, reader.segment(), reader.offset())) {
                         record = start;

@@ -1,6 +1,8 @@
 package io.turbidite.hashlog.chain;
 
+import io.turbidite.core.bytes.Bytes;
 import io.turbidite.hashlog.log.RecordHeader;
+import io.turbidite.hashlog.psf.PropertyHash;
 
 import java.lang.foreign.MemorySegment;
 
@@ -108,6 +110,37 @@ public final class KeyPointer {
     /** From the second word: where the value's bytes start in the payload or region. */
     public static int offset(long value) {
         return (int) (value >>> PSF_BITS) & PLACE_MASK;
+    }
+
+    /**
+     * Where the bytes of a value that is not inline lie.
+     *
+     * @param header the record's header word
+     * @param record where the record starts
+     */
+    static long valuePlace(long link, long value, long header, long record) {
+        return record
+                + offset(value)
+                + (mode(link) == PAYLOAD
+                        ? RecordHeader.payloadOffset(header)
+                        : RecordHeader.regionOffset(header));
+    }
+
+    /**
+     * The hash of the property that a key pointer stands for: recovery finds the chain's entry by it.
+     *
+     * @param segment holds the whole record, which starts at {@code record}
+     */
+    public static long hash(
+            long link, long value, long header, MemorySegment segment, long record) {
+        int psfId = psfId(value);
+        if (mode(link) == INLINE) {
+            return PropertyHash.ofInline(psfId, inlineValue(value));
+        }
+        long at = valuePlace(link, value, header, record);
+        return mode(link) == WIDE
+                ? PropertyHash.ofInline(psfId, segment.get(Bytes.I64, at))
+                : PropertyHash.ofBytes(psfId, segment, at, length(value));
     }
 
     /** From the second word: how many bytes the value has. */

@@ -1,7 +1,6 @@
 package io.turbidite.hashlog.chain;
 
 import io.turbidite.core.bytes.Bytes;
-import io.turbidite.hashlog.log.RecordHeader;
 import io.turbidite.hashlog.psf.PropertyHash;
 import io.turbidite.hashlog.psf.PropertyValue;
 
@@ -91,11 +90,7 @@ public final class Property {
         if (mode == KeyPointer.INLINE) {
             return true;
         }
-        long at = record
-                + KeyPointer.offset(value)
-                + (mode == KeyPointer.PAYLOAD
-                        ? RecordHeader.payloadOffset(header)
-                        : RecordHeader.regionOffset(header));
+        long at = KeyPointer.valuePlace(link, value, header, record);
         if (mode == KeyPointer.WIDE) {
             return segment.get(Bytes.I64, at) == integer;
         }

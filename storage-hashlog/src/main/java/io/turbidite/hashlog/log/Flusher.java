@@ -47,6 +47,7 @@ final class Flusher implements AutoCloseable {
     private final Counter stalls;
     private final Counter stallNanos;
     private final Counter sessionStalls;
+    private final AtomicLong wantedBegin = new AtomicLong();
     private Tasks.@Nullable Worker worker;
     private long lastFlushNanos;
     private long lastStallNanos;
@@ -87,6 +88,12 @@ final class Flusher implements AutoCloseable {
     void request(long address) {
         wanted.accumulateAndGet(address, Math::max);
         wake();
+    }
+
+    /** Somebody wants the log to begin at {@code address}, which is durable. */
+    void requestBegin(long address) {
+        wantedBegin.accumulateAndGet(address, Math::max);
+        retryNow();
     }
 
     /**
@@ -138,8 +145,9 @@ final class Flusher implements AutoCloseable {
         boolean more = false;
         try {
             if (files != null && !log.isFailed() && !isPausing()) {
-                more = flush(files);
+                // first, since it may make room
                 retain(files);
+                more = flush(files);
                 resume();
             }
         } catch (StorageIoException e) {
@@ -224,8 +232,12 @@ final class Flusher implements AutoCloseable {
 
     /** Moves begin by the rules of retention and deletes segments that lie below it. */
     private void retain(SegmentFiles from) {
+        if (wantedBegin.get() > log.begin()) {
+            moveBegin(from, wantedBegin.get());
+            lastRetainNanos = Long.MIN_VALUE;
+        }
         long now = site.clock().monotonicNanos();
-        if (now - lastRetainNanos < RETAIN_MICROS * 1_000) {
+        if (lastRetainNanos != Long.MIN_VALUE && now - lastRetainNanos < RETAIN_MICROS * 1_000) {
             return;
         }
         lastRetainNanos = now;
@@ -237,13 +249,29 @@ final class Flusher implements AutoCloseable {
             long nextPage = (segment + 1) * shape.segmentPageCount();
             long end = shape.firstRecordOf(nextPage);
             if (end > log.begin() && isExpired(from, nextPage - 1, end)) {
-                log.truncate(end);
+                moveBegin(from, end);
             }
             if (end > log.begin()) {
                 return;
             }
-            log.epochs().bump(() -> from.delete(segment));
+            log.epochs().bump(() -> deleteQuietly(from, segment));
         }
+    }
+
+    /** Runs on whichever session finds it due; what can't be deleted is listed, and tried, again. */
+    private static void deleteQuietly(SegmentFiles from, long segment) {
+        try {
+            from.delete(segment);
+        } catch (StorageIoException later) {
+            assert later.kind() != StorageIoException.Kind.NOT_FOUND : later;
+        }
+    }
+
+    /** Durable before it is seen, and before a segment goes: a power cut may bring segments back. */
+    private void moveBegin(SegmentFiles in, long address) {
+        in.writeBegin(address);
+        log.moveBegin(address);
+        site.tasks().signal();
     }
 
     private boolean isExpired(SegmentFiles from, long lastPage, long end) {

@@ -1,6 +1,7 @@
 package io.turbidite.hashlog.log;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.memory.MemoryBudget;
@@ -44,6 +45,7 @@ public final class HybridLog implements AutoCloseable {
     private final AtomicLong safeTail;
     private final AtomicLong headPage;
     private final AtomicLong begin;
+    private final DeletedRecords deleted = new DeletedRecords();
     private volatile long safeHeadPage;
     private volatile long durable;
     private volatile @Nullable RuntimeException failure;
@@ -141,6 +143,11 @@ public final class HybridLog implements AutoCloseable {
         return Math.max(bound, before);
     }
 
+    /** The records that were deleted since; their bytes stay where they are. */
+    public DeletedRecords deleted() {
+        return deleted;
+    }
+
     /** The address behind everything allocated. */
     public long tail() {
         return tail.address();
@@ -190,15 +197,33 @@ public final class HybridLog implements AutoCloseable {
     }
 
     /**
-     * Drops everything below {@code address}, whole segments from disk. Readers that are there fail as if
-     * they had asked for a lower address than {@link #begin()}.
+     * Drops everything below {@code address}, whole segments from disk, and returns when that is durable.
+     * Readers that are there fail as if they had asked for a lower address than {@link #begin()}.
      *
-     * @param address where a record starts, at most the durable address
+     * @param address where a record starts; no more than the durable address is dropped
      */
     public void truncate(long address) {
-        long target = Math.min(address, files == null ? head() : durable);
-        begin.accumulateAndGet(target, Math::max);
-        flusher.wake();
+        if (files == null) {
+            moveBegin(Math.min(address, head()));
+            return;
+        }
+        long target = Math.min(address, durable);
+        flusher.requestBegin(target);
+        int refusals = flusher.refusalCount();
+        site.tasks()
+                .await(() -> begin() >= target
+                        || failure != null
+                        || closed
+                        || flusher.refusalCount() > refusals + 1);
+        if (begin() < target) {
+            checkUsable();
+            throw new StorageIoException(
+                    StorageIoException.Kind.NO_SPACE,
+                    "truncating",
+                    "log " + site.name(),
+                    "no space to note where it begins; free some and truncate again",
+                    null);
+        }
     }
 
     /**
@@ -273,6 +298,10 @@ public final class HybridLog implements AutoCloseable {
     @Nullable
     SegmentFiles files() {
         return files;
+    }
+
+    void moveBegin(long address) {
+        begin.accumulateAndGet(address, Math::max);
     }
 
     void durable(long address) {

@@ -15,11 +15,11 @@ import java.util.List;
  * <p><em>Stateless.</em> In order:
  *
  * <ol>
- *   <li>the first segment says where the log begins; segments must follow one another;
+ *   <li>the {@link BeginMark} says where the log begins, or else its first segment does;
  *   <li>pages are verified upwards, header and every block, until one is not sealed, torn or not there;
  *   <li>if the {@link TailMark} is of that page and its checksum holds, the page counts up to the mark;
- *   <li>what lies behind is cut: it was never reported durable. If the mark says that more was durable than
- *       can be read, that is damage and not a power cut.
+ *   <li>what lies behind was never reported durable, and {@link #cut} removes it. If the mark says that more
+ *       was durable than can be read, that is damage and not a power cut.
  * </ol>
  */
 public final class LogEnd {
@@ -40,10 +40,10 @@ public final class LogEnd {
             List<Long> segments = files.segments();
             TailMark mark = files.readMark();
             long first = segments.isEmpty() ? 0 : segments.getFirst() * shape.segmentPageCount();
-            long begin = shape.firstRecordOf(first);
+            long begin = Math.max(shape.firstRecordOf(first), files.readBegin());
             MemorySegment page = MemorySegment.ofArray(new byte[shape.pageBytes()]);
             Crc32c crc = new Crc32c();
-            long p = Math.max(first, shape.pageOf(verifiedTo));
+            long p = shape.pageOf(Math.max(begin, verifiedTo));
             long lastArrival = 0;
             PageHeader header = verify(files, shape, p, page, crc);
             while (header != null) {
@@ -66,6 +66,22 @@ public final class LogEnd {
                         files.nameOf(p), files.offsetOf(p), "last sound page", mark.page(), p);
             }
             return new LogStart(logId, begin, shape.firstRecordOf(p), null, lastArrival);
+        }
+    }
+
+    /**
+     * Removes what lies behind the end that was found, and makes durable what lies before it. To be called
+     * before the log goes on: pages behind a torn one may be whole, and a later recovery that comes as far
+     * would take them for its own.
+     *
+     * @param verifiedTo as given to {@link #find}
+     */
+    public static void cut(LogSite site, LogShape shape, LogStart start, long verifiedTo) {
+        if (site.disk() != null) {
+            try (SegmentFiles files =
+                    new SegmentFiles(site.disk(), site.directory(), start.logId(), shape)) {
+                files.cutBehind(shape.pageOf(verifiedTo), start.tail());
+            }
         }
     }
 

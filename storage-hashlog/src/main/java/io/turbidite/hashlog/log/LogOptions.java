@@ -45,6 +45,18 @@ public record LogOptions(
                 shape, 128, 100_000, 1_000_000, 60_000_000, Long.MAX_VALUE, Long.MAX_VALUE);
     }
 
+    /** With another shape. */
+    public LogOptions withShape(LogShape other) {
+        return new LogOptions(
+                other,
+                sessionCountMax,
+                flushMicros,
+                stallMicros,
+                waitMicrosMax,
+                retainBytesMax,
+                retainMicrosMax);
+    }
+
     /** With another time between two partial flushes. */
     public LogOptions withFlushMicros(long micros) {
         return new LogOptions(

@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * The files of a log: segments of pages, and the marks of the newest page.
+ * The files of a log: segments of pages, and the marks of its newest page and of its begin.
  *
  * <p><em>Thread-safe for reading;</em> writing, syncing and deleting are the flusher's. A segment's header
  * and name are made durable before the first page in it is called durable.
@@ -37,6 +37,8 @@ final class SegmentFiles implements AutoCloseable {
     private final MemorySegment markBuffer;
     private @Nullable DiskFile tailFile;
     private long markNumber;
+    private final MemorySegment beginBuffer = MemorySegment.ofArray(new byte[BeginMark.BYTES]);
+    private long beginNumber;
 
     SegmentFiles(Disk disk, String directory, long logId, LogShape shape) {
         this.disk = disk;
@@ -98,17 +100,64 @@ final class SegmentFiles implements AutoCloseable {
         putMark(page, 0, shape.pageHeaderBytes(), new Crc32c().begin().value());
     }
 
+    /** Makes durable where the log begins from now on. */
+    void writeBegin(long begin) {
+        DiskFile file = tailToWrite();
+        beginNumber++;
+        new BeginMark(logId, beginNumber, begin).write(beginBuffer);
+        file.write(BeginMark.slotOffset(beginNumber), beginBuffer, 0, BeginMark.BYTES);
+        file.sync();
+    }
+
     private DiskFile putMark(long page, long firstArrivalMicros, int usedBytes, int pageChecksum) {
-        DiskFile file = tailFile;
-        if (file == null) {
-            file = openTail();
-            tailFile = file;
-        }
+        DiskFile file = tailToWrite();
         markNumber++;
         new TailMark(logId, markNumber, page, firstArrivalMicros, usedBytes, pageChecksum)
                 .writeTwice(markBuffer);
         file.write(TailMark.slotOffset(markNumber), markBuffer, 0, LogShape.BLOCK_BYTES);
         return file;
+    }
+
+    private DiskFile tailToWrite() {
+        DiskFile file = tailFile;
+        if (file == null) {
+            file = openTail();
+            tailFile = file;
+        }
+        return file;
+    }
+
+    /**
+     * Makes sure that nothing lies behind {@code end} which an earlier life of the log wrote and a later
+     * recovery could take for its own, and that what lies before it is durable.
+     *
+     * @param from the first page that may not be durable
+     */
+    void cutBehind(long from, long end) {
+        long page = shape.pageOf(end);
+        long lastSegment = shape.segmentOf(page);
+        boolean deleted = false;
+        for (long segment : segments().reversed()) {
+            if (segment > lastSegment) {
+                delete(segment);
+                deleted = true;
+            } else if (segment >= shape.segmentOf(from)) {
+                DiskFile file = fileToRead(segment * shape.segmentPageCount());
+                if (segment == lastSegment) {
+                    int used = shape.offsetOf(end) == shape.pageHeaderBytes()
+                            ? 0
+                            : (shape.offsetOf(end) + LogShape.BLOCK_BYTES - 1)
+                                    & -LogShape.BLOCK_BYTES;
+                    if (file.size() > offsetOf(page) + used) {
+                        file.truncate(offsetOf(page) + used);
+                    }
+                }
+                file.sync();
+            }
+        }
+        if (deleted) {
+            disk.syncDirectory(directory);
+        }
     }
 
     /** Deletes the segment; readers that have it open fail as closed. */
@@ -141,6 +190,32 @@ final class SegmentFiles implements AutoCloseable {
                 TailMark mark = byteCount < LogShape.BLOCK_BYTES
                         ? null
                         : TailMark.readEither(slot, logId, shape);
+                if (mark != null && (newest == null || mark.number() > newest.number())) {
+                    newest = mark;
+                }
+            }
+            return newest;
+        }
+    }
+
+    /** Where the log begins by the newest mark of it; 0 if there is none. */
+    long readBegin() {
+        BeginMark newest = newestBegin();
+        return newest == null ? 0 : newest.begin();
+    }
+
+    private @Nullable BeginMark newestBegin() {
+        String name = directory + "/" + TAIL;
+        if (!disk.exists(name)) {
+            return null;
+        }
+        try (DiskFile file = disk.openReadOnly(name)) {
+            checkTail(file);
+            BeginMark newest = null;
+            MemorySegment slot = MemorySegment.ofArray(new byte[BeginMark.BYTES]);
+            for (int i = 0; i < 2; i++) {
+                int byteCount = file.read(BeginMark.slotOffset(i), slot, 0, BeginMark.BYTES);
+                BeginMark mark = byteCount < BeginMark.BYTES ? null : BeginMark.read(slot, logId);
                 if (mark != null && (newest == null || mark.number() > newest.number())) {
                     newest = mark;
                 }
@@ -223,6 +298,8 @@ final class SegmentFiles implements AutoCloseable {
         String name = directory + "/" + TAIL;
         TailMark before = readMark();
         markNumber = before == null ? 0 : before.number();
+        BeginMark begun = newestBegin();
+        beginNumber = begun == null ? 0 : begun.number();
         return disk.exists(name)
                 ? disk.open(name)
                 : create(

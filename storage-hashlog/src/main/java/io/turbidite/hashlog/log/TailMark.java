@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
  * How much of the newest, not yet sealed page is durable, with a checksum of it.
  *
  * <p><em>Immutable.</em> Two slots of 4 KiB in the file {@code TAIL}, behind one block with its envelope
- * (format {@code hashlog-tail}, version 1), written in turn: a torn write destroys the older one at most.
+ * (format {@code hashlog-tail}, version 2), written in turn: a torn write destroys the older one at most.
  * A slot has the mark twice, at 0 and at 2048: damage to one copy of the newest mark would look like a torn
  * write otherwise, and cut what was durable. Layout of a copy (little-endian):
  *
@@ -39,7 +39,7 @@ record TailMark(
         int usedBytes,
         int pageChecksum) {
     static final String FORMAT = "hashlog-tail";
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     static final int BYTES = 64;
     static final int LOG_ID_OFFSET = 0;
     static final int NUMBER_OFFSET = LOG_ID_OFFSET + 8;

@@ -27,11 +27,11 @@ import java.util.List;
  *
  * <pre>
  * offset          bytes field
- *      0             64 {@link FileHeader}, format "hashlog", version 1, storeId = the log's id, file id 0
+ *      0             64 {@link FileHeader}, format "hashlog", version 2, storeId = the log's id, file id 0
  *     64              n payload
  * 64 + n             64 {@link FileFooter} of the payload
  *
- * payload  := pageBytes i32, ringPageCount i32, segmentPageCount i32, parser str, psf*
+ * payload  := pageBytes i32, ringPageCount i32, segmentPageCount i32, tableBits i32, parser str, psf*
  * psf      := name str, definition str, active bool, interval*      (ids count from 0)
  * interval := from i64, to i64
  * </pre>
@@ -41,7 +41,7 @@ import java.util.List;
  */
 public final class RegistryFile {
     static final String FORMAT = "hashlog";
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     private static final String NAME = "HASHLOG";
     private static final String DRAFT = "HASHLOG.new";
     private static final long FILE_ID = 0;
@@ -131,6 +131,7 @@ public final class RegistryFile {
             out.writeInt(state.shape().pageBytes());
             out.writeInt(state.shape().ringPageCount());
             out.writeInt(state.shape().segmentPageCount());
+            out.writeInt(state.tableBits());
             out.writeUTF(PsfSet.empty(state.parser()).text());
             out.writeInt(state.psfs().size());
             for (RegisteredPsf psf : state.psfs()) {
@@ -153,6 +154,7 @@ public final class RegistryFile {
     private static RegistryState decode(String name, long logId, byte[] payload) {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(payload))) {
             LogShape shape = new LogShape(in.readInt(), in.readInt(), in.readInt());
+            int tableBits = in.readInt();
             PsfSet empty = PsfSet.parse(in.readUTF());
             List<RegisteredPsf> psfs = new ArrayList<>();
             int count = in.readInt();
@@ -170,7 +172,7 @@ public final class RegistryFile {
             if (in.available() != 0) {
                 throw new IOException("%d bytes too many".formatted(in.available()));
             }
-            return new RegistryState(logId, shape, empty.parser(), psfs);
+            return new RegistryState(logId, shape, tableBits, empty.parser(), psfs);
         } catch (IOException | InvalidRequestException wrong) {
             // the checksum is right, so this is a writer's fault rather than the disk's; say so
             throw new CorruptionException(

@@ -5,6 +5,7 @@ import io.turbidite.hashlog.log.LogShape;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.psf.Properties;
 import io.turbidite.hashlog.psf.PsfDefinition;
+import io.turbidite.hashlog.psf.PsfFunctions;
 import io.turbidite.hashlog.psf.PsfSet;
 
 import org.jspecify.annotations.Nullable;
@@ -19,19 +20,26 @@ import java.util.function.UnaryOperator;
  * <p><em>Immutable;</em> a change is another state, written whole by {@link RegistryFile}.
  *
  * @param logId random, of the log
+ * @param tableBits the hash table's base bits, which its chains rely on; they only grow
  * @param parser reads the records
  * @param psfs by id, ascending and without gaps: also those that were deregistered
  */
 public record RegistryState(
-        long logId, LogShape shape, ParserSpec parser, List<RegisteredPsf> psfs) {
+        long logId, LogShape shape, int tableBits, ParserSpec parser, List<RegisteredPsf> psfs) {
 
     public RegistryState {
         psfs = List.copyOf(psfs);
     }
 
     /** The registry of a log that has no PSF yet. */
-    public static RegistryState fresh(long logId, LogShape shape, ParserSpec parser) {
-        return new RegistryState(logId, shape, parser, List.of());
+    public static RegistryState fresh(
+            long logId, LogShape shape, int tableBits, ParserSpec parser) {
+        return new RegistryState(logId, shape, tableBits, parser, List.of());
+    }
+
+    /** With a table of more base bits. */
+    public RegistryState withTableBits(int bits) {
+        return new RegistryState(logId, shape, bits, parser, psfs);
     }
 
     /**
@@ -93,9 +101,14 @@ public record RegistryState(
         return null;
     }
 
-    /** The active ones, to make extractors of. */
-    public PsfSet activeSet() {
-        PsfSet set = PsfSet.empty(parser);
+    /**
+     * The active ones, to make extractors of.
+     *
+     * @param functions that definitions may name
+     * @throws InvalidRequestException if one names another
+     */
+    public PsfSet activeSet(PsfFunctions functions) {
+        PsfSet set = PsfSet.empty(parser, functions);
         for (RegisteredPsf psf : psfs) {
             if (psf.active()) {
                 set = set.with(psf.id(), psf.definition());
@@ -105,6 +118,6 @@ public record RegistryState(
     }
 
     private RegistryState withPsfs(List<RegisteredPsf> others) {
-        return new RegistryState(logId, shape, parser, others);
+        return new RegistryState(logId, shape, tableBits, parser, others);
     }
 }

@@ -66,7 +66,8 @@ final class PageScan {
         scan.start(low, high);
         while (scan.next()) {
             long word = scan.header();
-            if (RecordHeader.kind(word) == RecordHeader.RECORD && !RecordHeader.isTombstone(word)) {
+            if (RecordHeader.kind(word) == RecordHeader.RECORD
+                    && !reader.log().deleted().contains(scan.address())) {
                 scannedCount++;
                 long payload = scan.offset() + RecordHeader.payloadOffset(word);
                 if (test.matches(scan.segment(), payload, RecordHeader.payloadBytes(word))) {

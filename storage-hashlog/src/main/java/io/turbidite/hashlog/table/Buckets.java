@@ -312,6 +312,50 @@ final class Buckets {
         overflowTaken.compareAndSet(index + 1, index);
     }
 
+    // ---- checkpoints ----------------------------------------------------------------------------
+
+    /**
+     * Copies what a bucket holds. Whether it is folded is looked at first: a folded bucket gets no more
+     * entries, so that all it has are seen; one that is folded later only shares more. While slot 0 is
+     * free nothing is shared yet, and the bucket counts as not folded.
+     */
+    void read(int index, BucketEntries into) {
+        long first = offsetOf(index);
+        long last = first;
+        long overflow = load(last + OVERFLOW);
+        while ((overflow & EntryWord.OVERFLOW_MASK) != 0) {
+            last = overflowOffset(overflow);
+            overflow = load(last + OVERFLOW);
+        }
+        long shared = load(first);
+        into.clear((overflow & FOLDED) != 0
+                && !EntryWord.isTentative(shared)
+                && EntryWord.address(shared) != 0);
+        for (long bucket = first; ; ) {
+            for (int i = 0; i < ENTRY_COUNT; i++) {
+                long word = load(bucket + i * 8L) & ~FROZEN;
+                if (word != 0 && !EntryWord.isTentative(word)) { // else of a record in flight
+                    into.add(word);
+                }
+            }
+            overflow = load(bucket + OVERFLOW);
+            if ((overflow & EntryWord.OVERFLOW_MASK) == 0) {
+                return;
+            }
+            bucket = overflowOffset(overflow);
+        }
+    }
+
+    /** Adds entries to an empty bucket that nobody else can reach yet. */
+    void put(int index, BucketEntries entries) {
+        for (int i = 0; i < entries.count(); i++) {
+            append(index, entries.word(i));
+        }
+        if (entries.isFolded()) {
+            fold(index);
+        }
+    }
+
     // ---- moving to the next generation ----------------------------------------------------------
 
     /** Freezes the chunk's buckets and copies their entries; called by the one who took the chunk. */

@@ -37,6 +37,9 @@ public final class HashTable {
 
     private volatile boolean refused;
 
+    /** Growth is held off. Set under {@link #growing}; cleared by anybody, before a growth begins. */
+    private volatile boolean pinned;
+
     private HashTable(Epochs epochs, MemoryBudget.Account account, Buckets first) {
         this.epochs = epochs;
         this.account = account;
@@ -50,11 +53,12 @@ public final class HashTable {
      * @throws InvalidRequestException if the account has no room for it
      */
     public static HashTable create(int bucketBits, Epochs epochs, MemoryBudget.Account account) {
-        if (bucketBits < 6 || bucketBits > 26) {
-            throw new InvalidRequestException(
-                    "a hash table must have 2^6 to 2^26 buckets, not 2^" + bucketBits);
-        }
-        long bytes = Buckets.bytes(1L << bucketBits);
+        return create(new TableShape(bucketBits, 0), epochs, account);
+    }
+
+    /** An empty table that starts as large as {@code shape} says; for {@link #put}. */
+    public static HashTable create(TableShape shape, Epochs epochs, MemoryBudget.Account account) {
+        long bytes = Buckets.bytes(shape.bucketCount());
         if (!account.reserve(bytes)) {
             throw new InvalidRequestException(
                     "a hash table of %d bytes does not fit the memory budget: %s"
@@ -62,7 +66,8 @@ public final class HashTable {
         }
         boolean done = false;
         try {
-            HashTable table = new HashTable(epochs, account, new Buckets(bucketBits, 0, 0));
+            Buckets first = new Buckets(shape.baseBits(), shape.doublings(), 0);
+            HashTable table = new HashTable(epochs, account, first);
             done = true;
             return table;
         } finally {
@@ -142,6 +147,32 @@ public final class HashTable {
 
     /** Finds the entry of {@code hash}, or makes one that holds {@code address}. */
     public void findOrClaim(long hash, long address, Slot into) {
+        boolean found = find(hash, address, true, into);
+        assert found;
+    }
+
+    /**
+     * Puts {@code address} into the entry of {@code hash} unless that holds a higher one; so it makes no
+     * difference in which order the key pointers of a log are raised.
+     *
+     * @return false if there is no room for another entry: the table would have to fold, which only chains
+     *     that are linked afterwards can follow
+     */
+    public boolean raise(long hash, long address, Slot slot) {
+        while (find(hash, address, false, slot)) {
+            if (slot.isClaimed()) {
+                return true;
+            }
+            do {
+                if (slot.address() >= address || slot.swing(address)) {
+                    return true;
+                }
+            } while (slot.reload());
+        }
+        return false;
+    }
+
+    private boolean find(long hash, long address, boolean foldable, Slot into) {
         while (true) {
             Generations now = generations;
             Buckets in = now.current;
@@ -149,12 +180,18 @@ public final class HashTable {
                 move(now.current, now.next, now.current.chunkOf(hash));
                 in = now.next;
             }
-            boolean mayFold = now.next == null && !canGrow(in);
-            switch (in.findOrClaim(hash, address, mayFold, into)) {
+            boolean isLargest = now.next == null && !canGrow(in);
+            switch (in.findOrClaim(hash, address, isLargest && foldable, into)) {
                 case Buckets.DONE -> {
-                    return;
+                    return true;
                 }
-                case Buckets.FULL -> grow(); // the background is late: we lend a hand
+                case Buckets.FULL -> {
+                    if (isLargest) {
+                        return false;
+                    }
+                    pinned = false; // writers don't wait for a checkpoint
+                    grow(); // the background is late: we lend a hand
+                }
                 default -> Thread.onSpinWait(); // frozen: the generations have changed
             }
         }
@@ -188,7 +225,7 @@ public final class HashTable {
             Generations now = generations;
             Buckets next = now.next;
             if (next == null) {
-                return wantsGrowth() && start(now.current);
+                return !pinned && wantsGrowth() && start(now.current);
             }
             return moveSome(now.current, next);
         } finally {
@@ -245,6 +282,52 @@ public final class HashTable {
         while (from.chunks.get(chunk) != Buckets.MOVED) {
             Thread.onSpinWait();
         }
+    }
+
+    // ---- checkpoints ----------------------------------------------------------------------------
+
+    /**
+     * Ends a growth that is under way and holds off further ones, so that bucket after bucket can be read
+     * ({@link #read}) while writers go on. A writer that finds no room without a growth takes the pin away.
+     */
+    public void pin() {
+        while (!pinned) {
+            while (generations.next != null) {
+                grow();
+            }
+            if (growing.compareAndSet(false, true)) {
+                pinned = generations.next == null;
+                growing.set(false);
+            }
+        }
+    }
+
+    /** Whether no growth has begun since {@link #pin}. */
+    public boolean isPinned() {
+        return pinned;
+    }
+
+    public void unpin() {
+        pinned = false;
+    }
+
+    /** How many buckets there are, and by which bits of a hash they are found. */
+    public TableShape shape() {
+        Buckets in = generations.current;
+        return new TableShape(in.baseBits, in.doublings);
+    }
+
+    /**
+     * Copies a bucket's entries: each is there that was complete when the call began. What was read counts
+     * only if the table {@link #isPinned} afterwards.
+     */
+    public void read(int bucket, BucketEntries into) {
+        generations.current.read(bucket, into);
+    }
+
+    /** Adds what was read of a bucket to the same bucket of a table that nobody else uses yet. */
+    public void put(int bucket, BucketEntries entries) {
+        generations.current.put(bucket, entries);
     }
 
     /** Buckets of the current generation. */

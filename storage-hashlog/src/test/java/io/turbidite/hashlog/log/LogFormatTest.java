@@ -62,8 +62,8 @@ class LogFormatTest {
     void a_tail_mark_has_the_pinned_bytes() {
         byte[] bytes = golden().content("log/TAIL");
         assertThat(hex(bytes, 0, 64))
-                .isEqualTo("5455524249444954686173686c6f672d7461696c000000000100000000000000"
-                        + "f0debc9a7856341200000000000000000000000000000000000000001186b267");
+                .isEqualTo("5455524249444954686173686c6f672d7461696c000000000200000000000000"
+                        + "f0debc9a7856341200000000000000000000000000000000000000006a1e2aff");
         MemorySegment slot = MemorySegment.ofArray(new byte[LogShape.BLOCK_BYTES]);
         new TailMark(1, 2, 3, 4, 5_000, 6).writeTwice(slot);
         byte[] mark = slot.toArray(ValueLayout.JAVA_BYTE);

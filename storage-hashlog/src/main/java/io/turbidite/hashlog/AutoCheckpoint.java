@@ -1,0 +1,118 @@
+package io.turbidite.hashlog;
+
+import io.turbidite.core.StorageException;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.meter.Counter;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.hashlog.log.HybridLog;
+import io.turbidite.hashlog.log.LogSite;
+import io.turbidite.hashlog.recovery.Checkpoints;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Makes index checkpoints: on request, and whenever the log has grown by so many bytes.
+ *
+ * <p><em>Thread-safe;</em> one at a time. A checkpoint that fails is counted and made again later: it saves
+ * work at recovery, and nothing depends on it.
+ */
+final class AutoCheckpoint implements AutoCloseable {
+    private static final long IDLE_MICROS = 100_000;
+    private static final long RETRY_MICROS = 5_000_000;
+
+    /** A large table is written more rarely: at most one byte of it for so many of the log. */
+    private static final int LOG_SHARE = 4;
+
+    /** A clean close makes one if so much of the interval has passed, so that the next opening is quick. */
+    private static final int CLOSE_SHARE = 8;
+
+    private final LogSite site;
+    private final HybridLog log;
+    private final Checkpoints checkpoints;
+    private final Checkpoints.Source source;
+    private final long bytesBetween;
+    private final Counter count;
+    private final Counter failures;
+    private final Counter bytes;
+    private final AtomicBoolean writing = new AtomicBoolean();
+    private final Tasks.Worker worker;
+    private volatile long lastFrom;
+    private volatile long lastBytes;
+    private volatile long retryNanos = Long.MIN_VALUE;
+
+    AutoCheckpoint(
+            LogSite site,
+            Disk disk,
+            OpenedLog opened,
+            Checkpoints.Source source,
+            long bytesBetween) {
+        this.site = site;
+        this.log = opened.log();
+        this.source = source;
+        this.bytesBetween = bytesBetween;
+        this.lastFrom = opened.replayedFrom();
+        this.checkpoints =
+                new Checkpoints(disk, site.directory(), opened.registry().logId());
+        Meters meters = site.meters().scope("log", site.name());
+        this.count = meters.counter("hashlog.checkpoint.count");
+        this.failures = meters.counter("hashlog.checkpoint.failures");
+        this.bytes = meters.counter("hashlog.checkpoint.bytes");
+        this.worker = site.tasks().start("hashlog-checkpoint", IDLE_MICROS, this::step);
+    }
+
+    /**
+     * Makes one; from its address on, returned, a recovery would replay.
+     *
+     * @return -1 if the table grew again and again meanwhile
+     */
+    long write() {
+        site.tasks().await(() -> writing.compareAndSet(false, true));
+        try {
+            Checkpoints.@Nullable Written written = checkpoints.write(log, source);
+            if (written == null) {
+                return -1;
+            }
+            lastFrom = written.from();
+            lastBytes = written.byteCount();
+            count.increment();
+            bytes.add(written.byteCount());
+            return written.from();
+        } finally {
+            writing.set(false);
+            site.tasks().signal();
+        }
+    }
+
+    private boolean step() {
+        long interval = Math.max(bytesBetween, LOG_SHARE * lastBytes);
+        if (log.tail() - lastFrom >= interval
+                && site.clock().monotonicNanos() >= retryNanos
+                && !log.isFailed()) {
+            tryToWrite();
+        }
+        return false;
+    }
+
+    private void tryToWrite() {
+        try {
+            if (write() >= 0) {
+                return;
+            }
+        } catch (StorageException e) {
+            failures.increment();
+        }
+        retryNanos = site.clock().monotonicNanos() + RETRY_MICROS * 1_000;
+    }
+
+    /** Ends the automatic ones, perhaps with a last one. */
+    @Override
+    public void close() {
+        worker.close();
+        if (!log.isFailed() && (log.tail() - lastFrom) / 2 >= bytesBetween / CLOSE_SHARE / 2) {
+            tryToWrite();
+        }
+    }
+}

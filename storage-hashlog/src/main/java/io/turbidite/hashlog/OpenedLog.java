@@ -1,0 +1,172 @@
+package io.turbidite.hashlog;
+
+import io.turbidite.core.epoch.Epochs;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.hashlog.log.HybridLog;
+import io.turbidite.hashlog.log.LogEnd;
+import io.turbidite.hashlog.log.LogOptions;
+import io.turbidite.hashlog.log.LogShape;
+import io.turbidite.hashlog.log.LogSite;
+import io.turbidite.hashlog.log.LogStart;
+import io.turbidite.hashlog.recovery.Checkpoints;
+import io.turbidite.hashlog.recovery.IndexCheckpoint;
+import io.turbidite.hashlog.recovery.Replay;
+import io.turbidite.hashlog.recovery.SessionPoint;
+import io.turbidite.hashlog.registry.RegistryFile;
+import io.turbidite.hashlog.registry.RegistryState;
+import io.turbidite.hashlog.table.HashTable;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.Map;
+
+/**
+ * The state that a hash log begins with, fresh or recovered. <em>Immutable;</em> table and log are closed by
+ * the {@link HashLog}.
+ *
+ * @param registry as it is on disk
+ * @param sessions the newest mark of each session in the log
+ * @param replayedFrom from where the index was rebuilt; the tail if nothing was
+ */
+record OpenedLog(
+        RegistryState registry,
+        Epochs epochs,
+        HashTable table,
+        HybridLog log,
+        Map<String, SessionPoint> sessions,
+        long replayedFrom) {
+
+    /** An empty log. */
+    static OpenedLog fresh(LogSite site, HashLogOptions options, RegistryState registry) {
+        Epochs epochs = Epochs.create(options.log().sessionCountMax(), site.clock());
+        HashTable table = HashTable.create(registry.tableBits(), epochs, account(site, options));
+        LogStart start = LogStart.fresh(registry.logId(), registry.shape());
+        HybridLog log = open(site, options.log(), start, epochs, table);
+        return new OpenedLog(registry, epochs, table, log, Map.of(), log.tail());
+    }
+
+    /**
+     * Recovers the log in the site's directory, in this order:
+     *
+     * <ol>
+     *   <li>the registry is read, and every function that an active PSF names must be known;
+     *   <li>the newest checkpoint that is sound fills the table;
+     *   <li>the end is found: pages are verified from where the replay will begin. If the log does not reach
+     *       as far as the checkpoint says, an older one is taken, or none;
+     *   <li>what lies behind the end is removed, and intervals are clipped to it, durably: whatever the log
+     *       takes from here on must not meet what an earlier life left;
+     *   <li>the rest is replayed.
+     * </ol>
+     *
+     * @throws io.turbidite.core.CorruptionException if what was reported durable can't be read
+     * @throws io.turbidite.core.InvalidRequestException if a function is missing, or the budgets don't
+     *     suffice
+     */
+    static OpenedLog recover(LogSite site, HashLogOptions options, Disk disk) {
+        long startNanos = site.clock().monotonicNanos();
+        RegistryState found = RegistryFile.read(disk, site.directory());
+        found.activeSet(options.functions());
+        LogShape shape = new LogShape(
+                found.shape().pageBytes(),
+                options.log().shape().ringPageCount(),
+                found.shape().segmentPageCount());
+        Epochs epochs = Epochs.create(options.log().sessionCountMax(), site.clock());
+        MemoryBudget.Account account = account(site, options);
+        Base base = base(site, disk, found, shape, epochs, account);
+        HashTable table = base.index.table();
+        HybridLog log = null;
+        boolean done = false;
+        try {
+            LogEnd.cut(site, shape, base.start, base.index.from());
+            RegistryState registry = found.clipped(base.start.tail());
+            log = HybridLog.open(site, options.log().withShape(shape), base.start, epochs);
+            Replay replay = new Replay(log, base.index);
+            while (!replay.run()) {
+                // chains that once shared entries have none each; finer entries are always right
+                table.close();
+                registry = registry.withTableBits(registry.tableBits() + 2);
+                table = HashTable.create(registry.tableBits(), epochs, account);
+                replay = new Replay(log, IndexCheckpoint.none(table));
+            }
+            if (!registry.equals(found)) {
+                RegistryFile.write(disk, site.directory(), registry);
+            }
+            done = true;
+            report(site, log, replay, startNanos);
+            return new OpenedLog(registry, epochs, table, log, replay.sessions(), replay.from());
+        } finally {
+            if (!done) {
+                if (log != null) {
+                    log.close();
+                }
+                table.close();
+            }
+        }
+    }
+
+    private record Base(IndexCheckpoint index, LogStart start) {}
+
+    private static Base base(
+            LogSite site,
+            Disk disk,
+            RegistryState registry,
+            LogShape shape,
+            Epochs epochs,
+            MemoryBudget.Account account) {
+        Checkpoints checkpoints = new Checkpoints(disk, site.directory(), registry.logId());
+        for (long number : checkpoints.numbers()) {
+            IndexCheckpoint index = checkpoints.read(number, registry.tableBits(), epochs, account);
+            if (index != null) {
+                Base base = baseOn(index, site, shape, registry.logId());
+                if (base != null) {
+                    return base;
+                }
+            }
+        }
+        LogStart start = LogEnd.find(site, shape, registry.logId(), 0);
+        HashTable empty = HashTable.create(registry.tableBits(), epochs, account);
+        return new Base(IndexCheckpoint.none(empty), start);
+    }
+
+    private static @Nullable Base baseOn(
+            IndexCheckpoint index, LogSite site, LogShape shape, long logId) {
+        boolean used = false;
+        try {
+            LogStart start = LogEnd.find(site, shape, logId, index.from());
+            used = start.tail() >= index.end();
+            return used ? new Base(index, start) : null;
+        } finally {
+            if (!used) {
+                index.table().close();
+            }
+        }
+    }
+
+    private static void report(LogSite site, HybridLog log, Replay replay, long startNanos) {
+        site.events()
+                .publish(new StoreEvent.Recovered(
+                        site.clock().wallMicros(),
+                        log.tail() - replay.from(),
+                        replay.recordCount(),
+                        site.clock().monotonicNanos() - startNanos));
+    }
+
+    private static MemoryBudget.Account account(LogSite site, HashLogOptions options) {
+        return site.budget().account("hash table " + site.name(), options.tableBytesMax());
+    }
+
+    private static HybridLog open(
+            LogSite site, LogOptions options, LogStart start, Epochs epochs, HashTable table) {
+        HybridLog opened = null;
+        try {
+            opened = HybridLog.open(site, options, start, epochs);
+            return opened;
+        } finally {
+            if (opened == null) {
+                table.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package io.turbidite.hashlog.recovery;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.hashlog.chain.KeyPointer;
+import io.turbidite.hashlog.log.HybridLog;
+import io.turbidite.hashlog.log.LogReader;
+import io.turbidite.hashlog.log.LogScan;
+import io.turbidite.hashlog.log.LogShape;
+import io.turbidite.hashlog.log.RecordHeader;
+import io.turbidite.hashlog.log.SessionMark;
+import io.turbidite.hashlog.table.HashTable;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Brings a table up to the end of the log: several workers take page after page, hash every key pointer and
+ * raise its entry (FISH19 appendix E, where one thread does it).
+ *
+ * <p><em>Used once, by one thread.</em> Workers need not wait for one another: the links between key
+ * pointers are in the log, and an entry is the highest address of its chain, in whatever order the addresses
+ * come. In the same pass it collects deletions and the newest mark of each session.
+ */
+public final class Replay {
+    private static final int WORKER_COUNT_MAX = 8;
+
+    private final HybridLog log;
+    private final HashTable table;
+    private final long from;
+    private final long end;
+    private final AtomicLong nextPage;
+    private final AtomicInteger running = new AtomicInteger();
+    private final AtomicLong recordCount = new AtomicLong();
+    private final Map<String, SessionPoint> sessions;
+    private volatile boolean isFull;
+    private volatile @Nullable RuntimeException failure;
+
+    /**
+     * @param checkpoint whose table, deletions and sessions are brought up to the end of {@code log}
+     */
+    public Replay(HybridLog log, IndexCheckpoint checkpoint) {
+        this.log = log;
+        this.table = checkpoint.table();
+        log.deleted().addAll(checkpoint.deleted(), log.begin());
+        this.sessions = new HashMap<>(checkpoint.sessions());
+        this.from = Math.max(checkpoint.from(), log.begin());
+        this.end = log.tail();
+        this.nextPage = new AtomicLong(log.shape().pageOf(from));
+        sessions.values().removeIf(point -> point.address() < log.begin());
+    }
+
+    /**
+     * Replays; the first failure is thrown.
+     *
+     * @return false if the table has no room for all chains: start again with one of more base bits
+     */
+    public boolean run() {
+        LogShape shape = log.shape();
+        long pageCount = shape.pageOf(Math.max(from, end - 1)) - shape.pageOf(from) + 1;
+        int most = Math.min(WORKER_COUNT_MAX, log.options().sessionCountMax());
+        int processors = Runtime.getRuntime().availableProcessors();
+        int workerCount = Math.clamp(Math.min(pageCount, processors), 1, most);
+        Tasks tasks = log.site().tasks();
+        running.set(workerCount);
+        List<Tasks.Worker> workers = new ArrayList<>();
+        try {
+            for (int i = 0; i < workerCount; i++) {
+                workers.add(tasks.start("hashlog-replay-" + i, 1_000_000, new Work()::step));
+            }
+            tasks.await(() -> running.get() == 0);
+        } finally {
+            workers.forEach(Tasks.Worker::close);
+        }
+        RuntimeException first = failure;
+        if (first != null) {
+            throw first;
+        }
+        return !isFull;
+    }
+
+    /** Records that were looked at. */
+    public long recordCount() {
+        return recordCount.get();
+    }
+
+    /** Where the replay began. */
+    public long from() {
+        return from;
+    }
+
+    /** The newest mark of each session that the log holds. */
+    public Map<String, SessionPoint> sessions() {
+        return Map.copyOf(sessions);
+    }
+
+    /** One worker's share; a step is a page. */
+    private final class Work {
+        private final HashTable.Slot slot = new HashTable.Slot();
+        private boolean done;
+
+        boolean step() {
+            if (done) {
+                return false;
+            }
+            long page = nextPage.getAndIncrement();
+            LogShape shape = log.shape();
+            if (failure == null && !isFull && page <= shape.pageOf(end - 1)) {
+                long low = Math.max(from, shape.startOf(page));
+                try (LogReader reader = LogReader.open(log, "replay")) {
+                    reader.protect();
+                    replay(reader, low, Math.min(end, shape.startOf(page + 1)));
+                } catch (RuntimeException e) {
+                    // retention, which goes by whole pages, may have been quicker
+                    if (log.begin() <= low) {
+                        failure = e;
+                    }
+                }
+                return true;
+            }
+            done = true;
+            running.decrementAndGet();
+            log.site().tasks().signal();
+            return false;
+        }
+
+        private void replay(LogReader reader, long low, long high) {
+            LogScan scan = new LogScan(reader);
+            scan.start(low, high);
+            long count = 0;
+            while (!isFull && scan.next()) {
+                long header = scan.header();
+                switch (RecordHeader.kind(header)) {
+                    case RecordHeader.RECORD -> {
+                        count++;
+                        raise(scan.segment(), scan.offset(), header, scan.address());
+                    }
+                    case RecordHeader.SESSION_MARK ->
+                        mark(
+                                SessionMark.read(scan.segment(), scan.offset(), header),
+                                scan.address());
+                    default ->
+                        throw new InvalidRequestException(
+                                "record kind %d at address %d of log %s: a newer release wrote it"
+                                        .formatted(
+                                                RecordHeader.kind(header),
+                                                scan.address(),
+                                                log.site().name()));
+                }
+            }
+            recordCount.addAndGet(count);
+            while (table.wantsGrowth() && table.grow()) {
+                Thread.onSpinWait();
+            }
+        }
+
+        private void raise(MemorySegment segment, long record, long header, long address) {
+            int count = RecordHeader.keyPointerCount(header);
+            for (int i = 0; i < count; i++) {
+                long at = RecordHeader.BYTES + (long) i * KeyPointer.BYTES;
+                long link = KeyPointer.loadLink(segment, record + at);
+                long value = KeyPointer.loadValue(segment, record + at);
+                long hash = KeyPointer.hash(link, value, header, segment, record);
+                if (!table.raise(hash, address + at, slot)) {
+                    isFull = true;
+                }
+            }
+        }
+
+        private void mark(SessionMark mark, long address) {
+            synchronized (sessions) {
+                sessions.merge(
+                        mark.session(),
+                        new SessionPoint(mark.serial(), address),
+                        SessionPoint::newer);
+            }
+        }
+    }
+}
