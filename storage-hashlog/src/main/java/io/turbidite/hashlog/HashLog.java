@@ -9,6 +9,7 @@ import io.turbidite.core.meter.Meters;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.hashlog.chain.ChainWalk;
 import io.turbidite.hashlog.chain.Property;
+import io.turbidite.hashlog.chain.ReadAhead;
 import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.LogScan;
@@ -300,7 +301,12 @@ public final class HashLog implements AutoCloseable {
 
     /** A walk along the chain of a property through {@code reader}, newest first. */
     public ChainWalk walk(LogReader reader, Property property) {
-        return new ChainWalk(reader, table, property, new AdaptiveReadAhead(device));
+        return walk(reader, property, new AdaptiveReadAhead(device));
+    }
+
+    /** The same, reading from disk as {@code readAhead} says. */
+    public ChainWalk walk(LogReader reader, Property property, ReadAhead readAhead) {
+        return new ChainWalk(reader, table, property, readAhead);
     }
 
     /**
@@ -323,7 +329,7 @@ public final class HashLog implements AutoCloseable {
 
     /** Reads the records. */
     public ParserSpec parser() {
-        return registry.parser();
+        return registry().parser();
     }
 
     /** Buckets of the hash table. */

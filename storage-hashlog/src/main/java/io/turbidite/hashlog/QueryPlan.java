@@ -35,8 +35,7 @@ final class QueryPlan {
     private final @Nullable String expression;
     private final List<ScanPart> parts;
 
-    private QueryPlan(
-            LogQuery query, RegistryState registry, PsfFunctions functions, Range range) {
+    private QueryPlan(LogQuery query, RegistryState registry, PsfFunctions functions, Range range) {
         this.parser = registry.parser();
         this.functions = functions;
         this.expression = query.expression();
@@ -152,8 +151,7 @@ final class QueryPlan {
         RecordTest residual = newResidual();
         RecordTest scanned = definition == null
                 ? residual
-                : new PropertyTest(single(definition).newExtractor(), value())
-                        .and(residual);
+                : new PropertyTest(single(definition).newExtractor(), value()).and(residual);
         return new RangeScan.Tests(scanned, residual);
     }
 

@@ -168,7 +168,9 @@ class RecoveryCrashTest {
             }
             if (cut.beginWanted == 0) {
                 assertThat(last + 1L).as(what).isBetween(cut.durable.get(s), cut.serials.get(s));
-                assertThat(log.recoveredSerial(name)).as(what).isBetween(cut.durable.get(s), last + 1L);
+                assertThat(log.recoveredSerial(name))
+                        .as(what)
+                        .isBetween(cut.durable.get(s), last + 1L);
             }
             assertThat(log.recoveredSerial(name)).as(what).isLessThanOrEqualTo(cut.serials.get(s));
         }

@@ -34,7 +34,12 @@ final class LogCommand implements Callable<Integer> {
     private LogCommand() {}
 
     static CommandLine of(Console console) {
-        return new CommandLine(new LogCommand()).addSubcommand(new LogIngestCommand(console));
+        return new CommandLine(new LogCommand())
+                .addSubcommand(new LogIngestCommand(console))
+                .addSubcommand(new LogQueryCommand(console))
+                .addSubcommand(new LogPsfCommand(console))
+                .addSubcommand(new LogInspectCommand(console))
+                .addSubcommand(new LogMigrateCommand(console));
     }
 
     @Override

@@ -29,8 +29,8 @@ import java.util.function.BooleanSupplier;
         name = "ingest",
         customSynopsis = "./turbidite log ingest LOGDIR FILE...|- [options]",
         description = {
-            "Make a log of newline-delimited records of files (also gzip) or of standard input.",
-            "Ctrl-C keeps what was accepted.",
+            "Append newline-delimited records of files (also gzip) or of standard input to a log.",
+            "The log is made if there is none. Ctrl-C keeps what was accepted.",
         },
         sortOptions = false,
         footer = {
@@ -66,7 +66,7 @@ final class LogIngestCommand implements Callable<Integer> {
             names = "--psf",
             paramLabel = "name=definition",
             hideParamSyntax = true,
-            description = "Register this PSF first.")
+            description = "Register this PSF first, unless it is registered.")
     private List<String> psfs = new ArrayList<>();
 
     @Option(
@@ -122,8 +122,12 @@ final class LogIngestCommand implements Callable<Integer> {
 
     private boolean load(ParserSpec spec, LogPsfs wanted, List<FileSource> sources) {
         long startNanos = console.clock().monotonicNanos();
-        try (OpenLog open = OpenLog.create(
+        try (OpenLog open = OpenLog.openOrCreate(
                 Stores.path("LOGDIR", directory), OpenLog.defaults().withParser(spec))) {
+            if (!parser.isEmpty() && !open.log().parser().equals(spec)) {
+                throw new InvalidRequestException("records of %s are read as %s, not as %s"
+                        .formatted(directory, open.log().parser().text(), spec.text()));
+            }
             wanted.registerMissing(open.log());
             try (LogLoad load = LogLoad.start(open, threads, this::refused)) {
                 boolean finished = false;

@@ -221,7 +221,8 @@ public final class LogLoad implements AutoCloseable {
         private Block block = new Block();
 
         Loader(HashLog log, int number) {
-            session = log.openSession("load-" + number, 0, this::refused);
+            String name = "load-" + number;
+            session = log.openSession(name, log.recoveredSerial(name), this::refused);
             worker = tasks.start("hashlog-load-" + number, IDLE_MICROS, this::step);
         }
 

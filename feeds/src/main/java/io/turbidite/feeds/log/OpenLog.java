@@ -1,5 +1,6 @@
 package io.turbidite.feeds.log;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Meters;
@@ -40,12 +41,24 @@ public final class OpenLog implements AutoCloseable {
         return HashLogOptions.defaults().withLog(LogOptions.of(new LogShape(4 << 20, 32, 64)));
     }
 
-    /** Makes a log in {@code directory}, which is made if missing. */
-    public static OpenLog create(Path directory, HashLogOptions options) {
+    /** Opens the log in {@code directory}, or makes one there if the directory is empty or missing. */
+    public static OpenLog openOrCreate(Path directory, HashLogOptions options) {
         return opened(
                 directory,
                 options,
-                site -> HashLog.create(site, options, new SecureRandom().nextLong()));
+                site -> HashLog.openOrCreate(site, options, new SecureRandom().nextLong()));
+    }
+
+    /**
+     * Opens the log in {@code directory}.
+     *
+     * @throws InvalidRequestException if there is none; nothing is created
+     */
+    public static OpenLog openExisting(Path directory, HashLogOptions options) {
+        if (!RealDisk.isDirectory(directory)) {
+            throw new InvalidRequestException("%s is not a directory".formatted(directory));
+        }
+        return opened(directory, options, site -> HashLog.open(site, options));
     }
 
     private static OpenLog opened(

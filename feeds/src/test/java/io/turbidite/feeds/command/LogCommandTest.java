@@ -153,7 +153,7 @@ class LogCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ingest"})
+    @ValueSource(strings = {"ingest", "query", "psf", "inspect", "migrate"})
     void each_command_has_help(String name) {
         Result result = Command.run("log", name, "--help");
         assertThat(result.code()).isZero();
@@ -166,5 +166,161 @@ class LogCommandTest {
     void no_command_and_an_unknown_one_name_those_there_are() {
         assertRefused(Command.run("log"), "no command given", "ingest");
         assertRefused(Command.run("log", "frobnicate"), "unknown command 'frobnicate'", "ingest");
+    }
+
+    @Test
+    void a_log_that_was_closed_is_asked_by_chain_and_by_scan() {
+        ingest("--psf", "type=field(type)");
+        Result byChain = log("query", "--psf", "type=push", "--explain");
+        assertThat(byChain.code()).as(byChain.err()).isZero();
+        assertThat(byChain.outLines()).hasSize(3);
+        assertThat(byChain.json(0).path("id").asInt()).isEqualTo(5);
+        assertThat(byChain.err()).contains("chain of PSF 0", "3 key pointers");
+        Result byScan = log("query", "--psf", "type=push", "--scan", "--explain");
+        assertThat(byScan.out()).isEqualTo(byChain.out());
+        assertThat(byScan.err()).contains("scan of addresses", "4 records", "0 key pointers");
+    }
+
+    @Test
+    void expressions_ranges_limits_and_fields_go_together() {
+        ingest("--psf", "type=field(type)");
+        assertThat(log("query", "--where", "repo.id == 11", "--count")
+                        .json()
+                        .path("count")
+                        .asInt())
+                .isEqualTo(2);
+        Result rows = log(
+                "query",
+                "--psf",
+                "type=push",
+                "--where",
+                "size > 3",
+                "--limit",
+                1,
+                "--select",
+                "id,repo.name,action");
+        assertThat(rows.outLines())
+                .containsExactly("{\"id\":5,\"repo.name\":\"e/\\\"f\",\"action\":null}");
+        assertThat(log("query", "--to", "2000-01-01T00:00:00Z", "--count")
+                        .json()
+                        .path("count")
+                        .asInt())
+                .isZero();
+        assertThat(log("query", "--from", "2000-01-01T00:00:00Z", "--count")
+                        .json()
+                        .path("count")
+                        .asInt())
+                .isEqualTo(4);
+        assertThat(log("query", "--from", "0", "--to", "64", "--count")
+                        .json()
+                        .path("count")
+                        .asInt())
+                .isZero();
+    }
+
+    @Test
+    void ingesting_again_appends() {
+        ingest("--psf", "type=field(type)");
+        ingest();
+        assertThat(log("query", "--psf", "type=issue", "--count")
+                        .json()
+                        .path("count")
+                        .asInt())
+                .isEqualTo(2);
+        assertRefused(ingest("--psf", "type=field(id)"), "'type' is registered as field(type)");
+        assertRefused(ingest("--parser", "csv(\",\", a)"), "read as json");
+    }
+
+    @Test
+    void csv_rows_are_a_log_too() throws IOException {
+        Path csv = directory.resolve("rows.csv");
+        Files.writeString(csv, "1,push,\"a,b\"\n2,pull,c\n");
+        String parser = "csv(\",\", id:number, type, name)";
+        assertThat(log("ingest", csv, "--parser", parser, "--psf", "t=field(type)")
+                        .code())
+                .isZero();
+        assertThat(log("query", "--psf", "t=push", "--select", "name,id").out())
+                .isEqualTo("{\"name\":\"a,b\",\"id\":1}\n");
+    }
+
+    @Test
+    void psfs_come_and_go() {
+        ingest();
+        Result added = log("psf", "add");
+        assertThat(added.code()).isEqualTo(Main.EXIT_USAGE);
+        Object[] add = {"log", "psf", "add", log, "type=field(type)", "big=where(size > 5)"};
+        assertThat(Command.run(add).code()).isZero();
+        ingest();
+        // the first half by scan, the second by chain
+        assertThat(log("query", "--psf", "big=true", "--count")
+                        .json()
+                        .path("count")
+                        .asInt())
+                .isEqualTo(4);
+        assertThat(Command.run("log", "psf", "remove", log, "big").code()).isZero();
+        Result list = Command.run("log", "psf", "list", log, "--json");
+        assertThat(list.json(0).path("active").asBoolean()).isTrue();
+        assertThat(list.json(1).path("active").asBoolean()).isFalse();
+        assertThat(list.json(1).path("intervals").get(0)).hasSize(2);
+        assertRefused(Command.run("log", "psf", "remove", log, "big"), "no PSF 'big'");
+        assertRefused(Command.run("log", "psf", "change", log, "big"), "list, add, remove");
+    }
+
+    @Test
+    void a_log_is_described() {
+        ingest("--psf", "type=field(type)");
+        JsonNode whole = log("inspect", "--json").json();
+        assertThat(whole.path("parser").asText()).isEqualTo("json");
+        assertThat(whole.path("durable").asLong()).isEqualTo(whole.path("tail").asLong());
+        assertThat(whole.path("psfs")).hasSize(1);
+        assertThat(log("inspect").out()).contains("addresses: begin", "psf 0 type = field(type)");
+    }
+
+    @Test
+    void what_is_not_there_is_named_and_nothing_is_made() {
+        for (String command : List.of("query", "inspect")) {
+            assertRefused(log(command), "not a directory");
+        }
+        assertThat(log).doesNotExist();
+        ingest("--psf", "type=field(type)");
+        assertRefused(log("query", "--psf", "kind=x"), "no PSF 'kind'", "type");
+        assertRefused(log("query", "--psf", "type"), "name=value");
+        assertRefused(log("query", "--where", "size >"), "size");
+        assertRefused(log("query", "--from", "yesterday"), "--from 'yesterday'");
+    }
+
+    @Test
+    void a_subset_moves_into_a_dataset_and_the_newest_record_of_a_key_stays() throws IOException {
+        Files.writeString(
+                directory.resolve("more.json"), EVENTS.replace("\"size\":9", "\"size\":10"));
+        ingest("--psf", "type=field(type)");
+        log("ingest", directory.resolve("more.json"));
+        Path feed = directory.resolve("pushes.yaml");
+        Files.writeString(feed, """
+                feed: pushes
+                dataset:
+                  name: Pushes
+                  type: { id: int64, size: int32 }
+                  primaryKey: id
+                source: { kind: file, path: none.json }
+                parser: { kind: json }
+                """);
+        Files.writeString(directory.resolve("none.json"), "{\"id\":0,\"size\":0}\n");
+        Path store = directory.resolve("store");
+        assertThat(Command.run("run", feed, "--store", store).code()).isZero();
+        Result moved = log("migrate", store, "Pushes", "--psf", "type=push", "--json");
+        assertThat(moved.code()).as(moved.err()).isZero();
+        assertThat(moved.json().path("records").asLong()).isEqualTo(6);
+        assertThat(Command.run("get", store, "Pushes", "5").json().path("size").asInt())
+                .isEqualTo(10);
+        assertThat(Command.run("query", store, "Pushes", "--count")
+                        .json()
+                        .path("count")
+                        .asInt())
+                .isEqualTo(4);
+        Result issues = log("migrate", store, "Pushes", "--psf", "type=issue");
+        assertThat(issues.out()).startsWith("0 records, 2 rejected");
+        assertThat(issues.err()).contains("refused: the record at address", "size");
+        assertRefused(log("migrate", store, "Nothing", "--psf", "type=push"), "Nothing");
     }
 }

@@ -40,7 +40,7 @@ class LogLoadTest {
         HashLogOptions options = OpenLog.defaults()
                 .withLog(LogOptions.of(new LogShape(256 << 10, 8, 64)).withFlushMicros(1_000))
                 .withTable(8, 1 << 24);
-        open = OpenLog.create(directory.resolve("log"), options);
+        open = OpenLog.openOrCreate(directory.resolve("log"), options);
         LogPsfs.parse(Map.of("kind", "field(kind)")).registerMissing(open.log());
     }
 

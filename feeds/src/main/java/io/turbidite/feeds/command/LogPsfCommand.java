@@ -1,0 +1,110 @@
+package io.turbidite.feeds.command;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.feeds.log.LogPsfs;
+import io.turbidite.feeds.log.OpenLog;
+import io.turbidite.hashlog.HashLog;
+import io.turbidite.hashlog.registry.RegisteredPsf;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+
+/** Registers and removes PSFs of a log. */
+@Command(
+        name = "psf",
+        customSynopsis = {
+            "./turbidite log psf list LOGDIR",
+            "./turbidite log psf add LOGDIR name=definition...",
+            "./turbidite log psf remove LOGDIR name...",
+        },
+        description = {
+            "List, register or remove the PSFs of a log.",
+            "Records that come are indexed by what is registered; what a removed PSF indexed stays so.",
+        },
+        sortOptions = false)
+final class LogPsfCommand implements Callable<Integer> {
+    private final Console console;
+
+    @Parameters(index = "0", paramLabel = "ACTION", description = "list, add or remove.")
+    private String action = "";
+
+    @Parameters(index = "1", paramLabel = "LOGDIR", description = "Directory of the log.")
+    private String directory = "";
+
+    @Parameters(
+            index = "2..*",
+            paramLabel = "PSF",
+            description = "name=definition to add, name to remove.")
+    private List<String> psfs = new ArrayList<>();
+
+    @Mixin
+    private final CommonOptions common = new CommonOptions();
+
+    LogPsfCommand(Console console) {
+        this.console = console;
+    }
+
+    @Override
+    public Integer call() {
+        if (!List.of("list", "add", "remove").contains(action)) {
+            throw new InvalidRequestException(
+                    "unknown action '%s'; actions are list, add, remove".formatted(action));
+        }
+        if (action.equals("list") != psfs.isEmpty()) {
+            throw new InvalidRequestException(
+                    psfs.isEmpty()
+                            ? "%s which PSF?".formatted(action)
+                            : "list takes no PSF: it shows them all");
+        }
+        Map<String, String> definitions = new LinkedHashMap<>();
+        if (action.equals("add")) {
+            for (String psf : psfs) {
+                String[] pair = LogCommand.pair("PSF", "name=definition", psf);
+                definitions.put(pair[0], pair[1]);
+            }
+        }
+        LogPsfs wanted = LogPsfs.parse(definitions);
+        try (OpenLog open =
+                OpenLog.openExisting(Stores.path("LOGDIR", directory), OpenLog.defaults())) {
+            wanted.registerMissing(open.log());
+            if (action.equals("remove")) {
+                remove(open.log());
+            }
+            print(open.log().psfs());
+        }
+        return Main.EXIT_OK;
+    }
+
+    private void remove(HashLog log) {
+        List<RegisteredPsf> found = new ArrayList<>();
+        for (String name : psfs) {
+            RegisteredPsf psf = LogPsfs.active(log, name);
+            if (psf == null) {
+                throw new InvalidRequestException(
+                        "no PSF '%s' is registered in %s".formatted(name, directory));
+            }
+            found.add(psf);
+        }
+        found.forEach(psf -> log.deregister(psf.id()));
+    }
+
+    private void print(List<RegisteredPsf> all) {
+        for (RegisteredPsf psf : all) {
+            if (common.json) {
+                console.out().println(Json.text(LogInspection.toMap(psf)));
+            } else {
+                console.out().println(LogInspection.text(psf));
+            }
+        }
+        if (all.isEmpty() && !common.json) {
+            console.err().println("no PSF was registered yet");
+        }
+    }
+}
