@@ -111,7 +111,11 @@ public final class SpaceSuite {
         PageOptions pages = dataset.pages().withCompression(compression);
         List<IndexPart> indexes = new ArrayList<>();
         for (IndexPart index : dataset.indexes()) {
-            indexes.add(new IndexPart(index.name(), index.on(), index.unique(), index.pages().withCompression(compression)));
+            indexes.add(new IndexPart(
+                    index.name(),
+                    index.on(),
+                    index.unique(),
+                    index.pages().withCompression(compression)));
         }
         DatasetPart changed = new DatasetPart(
                 dataset.name(),
