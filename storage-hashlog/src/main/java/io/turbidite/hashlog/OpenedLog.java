@@ -75,7 +75,7 @@ record OpenedLog(
         Epochs epochs = Epochs.create(options.log().sessionCountMax(), site.clock());
         MemoryBudget.Account account = account(site, options);
         Base base = base(site, disk, found, shape, epochs, account);
-        HashTable table = base.index.table();
+        @Nullable HashTable table = base.index.table();
         HybridLog log = null;
         boolean done = false;
         try {
@@ -85,7 +85,9 @@ record OpenedLog(
             Replay replay = new Replay(log, base.index);
             while (!replay.run()) {
                 // chains that once shared entries have none each; finer entries are always right
-                table.close();
+                HashTable small = table;
+                table = null;
+                small.close();
                 registry = registry.withTableBits(registry.tableBits() + 2);
                 table = HashTable.create(registry.tableBits(), epochs, account);
                 replay = new Replay(log, IndexCheckpoint.none(table));
@@ -101,7 +103,9 @@ record OpenedLog(
                 if (log != null) {
                     log.close();
                 }
-                table.close();
+                if (table != null) {
+                    table.close();
+                }
             }
         }
     }

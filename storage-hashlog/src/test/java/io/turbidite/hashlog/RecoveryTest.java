@@ -1,0 +1,396 @@
+package io.turbidite.hashlog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.sim.Fault;
+import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.OperationKind;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.task.ThreadTasks;
+import io.turbidite.hashlog.log.LogOptions;
+import io.turbidite.hashlog.log.LogShape;
+import io.turbidite.hashlog.psf.PsfDefinition;
+import io.turbidite.hashlog.psf.PsfFunctions;
+
+import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+/** Opening a log again: from checkpoints, from damaged ones, from none, and while the disk fails. */
+class RecoveryTest {
+    private static final long SEED = Seeds.of("RecoveryTest");
+
+    private static HashLogOptions options() {
+        return LogBench.options().withTable(6, 16 << 20);
+    }
+
+    private static void ingest(IngestSession session, int count) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < count; i++) {
+            text.append(LogState.event(session.name(), (int) session.serial() + i)).append('\n');
+        }
+        MemorySegment batch = LogBench.segment(text.toString());
+        session.ingest(batch, 0, batch.byteSize());
+    }
+
+    /** A log with two checkpoints and something behind them. */
+    private static SimDisk filled() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        try (LogBench bench = LogBench.simulated(SEED, disk, options());
+                IngestSession session = bench.log.openSession("s")) {
+            bench.register("type");
+            bench.register("n");
+            ingest(session, 300);
+            assertThat(bench.log.checkpoint()).isPositive();
+            ingest(session, 200);
+            assertThat(bench.log.checkpoint()).isPositive();
+            ingest(session, 50);
+        }
+        assertThat(disk.files()).contains("log/00000001.index", "log/00000002.index");
+        return disk;
+    }
+
+    private static LogState stateOf(SimDisk disk) {
+        try (LogBench bench = LogBench.reopened(SEED, disk, options())) {
+            LogState state = LogState.of(bench.log);
+            state.checkChains(bench.log, "reopened");
+            assertThat(bench.log.recoveredSerial("s")).isEqualTo(550);
+            return state;
+        }
+    }
+
+    @Test
+    void a_damaged_checkpoint_falls_back_to_the_one_before_or_to_none() {
+        SimDisk disk = filled();
+        LogState whole = stateOf(disk.copy());
+        assertThat(whole.numbersOf("s")).hasSize(550);
+        for (List<String> damaged : List.of(
+                List.of("log/00000002.index"),
+                List.of("log/00000001.index"),
+                List.of("log/00000001.index", "log/00000002.index"))) {
+            SimDisk copy = disk.copy();
+            damaged.forEach(name -> copy.flipBit(name, 100, 3));
+            assertThat(stateOf(copy)).isEqualTo(whole);
+        }
+        SimDisk without = disk.copy();
+        without.delete("log/00000001.index");
+        without.delete("log/00000002.index");
+        assertThat(stateOf(without)).isEqualTo(whole);
+    }
+
+    @Test
+    void a_checkpoint_that_says_more_than_the_log_has_is_left_alone() {
+        SimDisk disk = filled();
+        LogState whole = stateOf(disk.copy());
+        SimDisk later = disk.copy();
+        try (LogBench bench = LogBench.reopened(SEED, later, options());
+                IngestSession session = bench.log.openSession("s", 550, record -> {})) {
+            ingest(session, 500);
+            bench.log.checkpoint();
+        }
+        disk.put("log/00000003.index", later.content("log/00000003.index"));
+        assertThat(stateOf(disk)).isEqualTo(whole);
+    }
+
+    @Test
+    void only_the_two_newest_checkpoints_stay() {
+        SimDisk disk = filled();
+        try (LogBench bench = LogBench.reopened(SEED, disk, options())) {
+            bench.log.checkpoint();
+            bench.log.checkpoint();
+        }
+        assertThat(disk.files())
+                .filteredOn(name -> name.contains("index"))
+                .containsExactly("log/00000003.index", "log/00000004.index");
+    }
+
+    @Test
+    void checkpoints_come_by_bytes_and_by_closing() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        HashLogOptions options = options().withCheckpoints(64 << 10);
+        try (LogBench bench = LogBench.simulated(SEED, disk, options);
+                IngestSession session = bench.log.openSession("s")) {
+            bench.register("type");
+            for (int i = 0; i < 40; i++) {
+                ingest(session, 50);
+                session.awaitDurable();
+                AtomicInteger polls = new AtomicInteger();
+                bench.tasks.await(() -> polls.incrementAndGet() > 60);
+            }
+            assertThat(bench.meters.scope("log", "test").counter("hashlog.checkpoint.count").sum())
+                    .isGreaterThan(2);
+        }
+        try (LogBench bench = LogBench.reopened(SEED, disk, options)) {
+            assertThat(bench.log.log().tail()).isGreaterThan(400_000);
+            LogState.of(bench.log).checkChains(bench.log, "by bytes");
+        }
+    }
+
+    @Test
+    void begin_survives_to_the_record() {
+        SimDisk disk = filled();
+        long begin;
+        List<Long> addresses;
+        try (LogBench bench = LogBench.reopened(SEED, disk, options())) {
+            addresses = List.copyOf(LogState.of(bench.log).records().keySet());
+            begin = addresses.get(101);
+            bench.log.truncate(begin + 5); // within a record, which stays
+            assertThat(bench.log.log().begin()).isEqualTo(begin);
+        }
+        try (LogBench bench = LogBench.reopened(SEED, disk, options())) {
+            assertThat(bench.log.log().begin()).isEqualTo(begin);
+            assertThat(LogState.of(bench.log).records().keySet())
+                    .containsExactlyElementsOf(addresses.subList(101, addresses.size()));
+        }
+    }
+
+    @Test
+    void a_table_of_another_size_is_asked_for_in_vain_and_one_that_is_too_small_grows() {
+        SimDisk disk = filled();
+        LogState whole = stateOf(disk.copy());
+        try (LogBench bench = LogBench.reopened(SEED, disk, options().withTable(12, 16 << 20))) {
+            assertThat(LogState.of(bench.log)).isEqualTo(whole);
+        }
+        assertThatThrownBy(() -> LogBench.reopened(SEED, disk, options().withTable(6, 2_000)))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("does not fit the memory budget");
+        assertThat(disk.openHandleCount()).isZero();
+        assertThat(stateOf(disk)).isEqualTo(whole);
+    }
+
+    @Test
+    void chains_of_a_folded_table_are_found_again_without_a_checkpoint() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        // 64 buckets and no byte more: after about 700 properties tags share chains
+        HashLogOptions tight = options().withTable(6, 6_300);
+        LogState before;
+        try (LogBench bench = LogBench.simulated(SEED, disk, tight);
+                IngestSession session = bench.log.openSession("s")) {
+            bench.register("n");
+            bench.register("type");
+            ingest(session, 2_000);
+            bench.log.checkpoint();
+            ingest(session, 100);
+            before = LogState.of(bench.log);
+        }
+        try (LogBench bench = LogBench.reopened(SEED, disk, tight)) {
+            checkNumbers(bench, before);
+        }
+        disk.delete("log/00000001.index");
+        assertThatThrownBy(() -> LogBench.reopened(SEED, disk, tight))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("memory budget");
+        for (int round = 0; round < 2; round++) {
+            try (LogBench bench = LogBench.reopened(SEED, disk, options())) {
+                checkNumbers(bench, before);
+            }
+        }
+    }
+
+    private static void checkNumbers(LogBench bench, LogState before) {
+        LogState state = LogState.of(bench.log);
+        assertThat(state.records()).isEqualTo(before.records());
+        state.checkChains(bench.log, "folded");
+        for (int n = 0; n < 2_100; n += 7) {
+            try (LogCursor cursor =
+                    bench.log.find(LogQuery.property("n", Integer.toString(n)))) {
+                assertThat(cursor.parts()).hasSizeLessThanOrEqualTo(2);
+                assertThat(cursor.next()).as("record %d", n).isTrue();
+                assertThat(cursor.next()).isFalse();
+            }
+        }
+    }
+
+    @Test
+    void a_checkpoint_while_writers_go_on_and_the_table_grows_loses_nothing() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        HashLogOptions options = options().withLog(LogOptions.of(new LogShape(1 << 20, 16, 4)));
+        ConcurrentLinkedQueue<Throwable> errors = new ConcurrentLinkedQueue<>();
+        AtomicInteger running = new AtomicInteger(2);
+        int made = 0;
+        SimDisk image;
+        try (LogBench bench = LogBench.onThreads(disk, options);
+                ThreadTasks threads =
+                        ThreadTasks.create("writers", (name, e) -> errors.add(e))) {
+            bench.register("type");
+            bench.register("n");
+            for (String name : List.of("a", "b")) {
+                AtomicBoolean done = new AtomicBoolean();
+                threads.start(name, 1_000_000, () -> {
+                    if (done.compareAndSet(false, true)) {
+                        try (IngestSession session = bench.log.openSession(name)) {
+                            for (int i = 0; i < 600; i++) {
+                                ingest(session, 20);
+                            }
+                            session.awaitDurable();
+                        } finally {
+                            running.decrementAndGet();
+                        }
+                    }
+                    return false;
+                });
+            }
+            while (running.get() > 0 && errors.isEmpty()) {
+                made += bench.log.checkpoint() >= 0 ? 1 : 0;
+            }
+            image = disk.crashImage(1);
+        }
+        assertThat(errors).isEmpty();
+        assertThat(made).isPositive();
+        try (LogBench bench = LogBench.reopenedOnThreads(image, options)) {
+            LogState state = LogState.of(bench.log);
+            assertThat(state.numbersOf("a"))
+                    .isEqualTo(IntStream.range(0, 12_000).boxed().toList());
+            assertThat(state.numbersOf("b")).hasSize(12_000);
+            state.checkChains(bench.log, "writers");
+            for (int n = 0; n < 12_000; n += 97) {
+                try (LogCursor cursor =
+                        bench.log.find(LogQuery.property("n", Integer.toString(n)))) {
+                    assertThat(cursor.next()).isTrue();
+                    assertThat(cursor.next()).isTrue();
+                    assertThat(cursor.next()).isFalse();
+                }
+            }
+        }
+    }
+
+    @Test
+    void functions_are_handed_in_again_or_missed_by_name() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        PsfFunctions functions = new PsfFunctions(
+                Map.of("first", (values, fields, result) -> result.field(fields[0])));
+        try (LogBench bench =
+                        LogBench.simulated(SEED, disk, options().withFunctions(functions));
+                IngestSession session = bench.log.openSession("s")) {
+            bench.log.register("f", PsfDefinition.parse("function(first, type, n)"));
+            ingest(session, 30);
+        }
+        assertThatThrownBy(() -> LogBench.reopened(SEED, disk, options()))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("'first'")
+                .hasMessageContaining("hand it in when opening the log");
+        try (LogBench bench = LogBench.reopened(SEED, disk, options().withFunctions(functions));
+                LogCursor cursor = bench.log.find(LogQuery.property("f", "t1"))) {
+            int count = 0;
+            while (cursor.next()) {
+                count++;
+            }
+            assertThat(count).isEqualTo(10);
+        }
+    }
+
+    // ---- a failing disk -------------------------------------------------------------------------
+
+    private static FaultScript script(int call, boolean forever) {
+        FaultScript script = FaultScript.with(Fault.EIO).call(call);
+        return forever ? script.forever() : script;
+    }
+
+    @Test
+    void each_failing_operation_of_ingestion_and_checkpoint_costs_nothing_durable() {
+        int call = 1;
+        for (boolean hit = true; hit; call++) {
+            hit = false;
+            for (boolean forever : new boolean[] {false, true}) {
+                SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+                FaultScript script = disk.fault(script(call, forever));
+                int durable = workOn(disk);
+                hit |= script.hitCount() > 0;
+                disk.clearFaults();
+                String what = "call %d, forever %b".formatted(call, forever);
+                assertThat(disk.openHandles()).as(what).isEmpty();
+                SimDisk cut = disk.crashImage(call);
+                if (cut.exists("log/HASHLOG")) {
+                    try (LogBench bench = LogBench.reopened(SEED, cut, options())) {
+                        LogState state = LogState.of(bench.log);
+                        assertThat(state.numbersOf("s")).as(what).hasSizeGreaterThanOrEqualTo(durable);
+                        state.checkChains(bench.log, what);
+                    }
+                } else {
+                    assertThat(durable).as(what).isZero();
+                }
+            }
+        }
+        assertThat(call).isGreaterThan(80);
+    }
+
+    /** The durable serial; whatever fails is told as a storage exception. */
+    private static int workOn(SimDisk disk) {
+        int durable = 0;
+        try (LogBench bench = LogBench.simulated(SEED, disk, options());
+                IngestSession session = bench.log.openSession("s")) {
+            bench.register("type");
+            for (int i = 0; i < 6; i++) {
+                ingest(session, 20);
+                session.awaitDurable();
+                durable = (int) session.durableSerial();
+                bench.log.checkpoint();
+            }
+        } catch (StorageException expected) {
+            assertThat(expected).hasMessageNotContaining("null");
+        }
+        return durable;
+    }
+
+    @Test
+    void each_failing_operation_of_a_recovery_is_told_and_the_next_one_works() {
+        SimDisk disk = filled();
+        LogState whole = stateOf(disk.copy());
+        int call = 1;
+        for (boolean hit = true; hit; call++) {
+            hit = false;
+            for (boolean forever : new boolean[] {false, true}) {
+                SimDisk copy = disk.copy();
+                FaultScript script = copy.fault(script(call, forever));
+                try (LogBench bench = LogBench.reopened(SEED, copy, options())) {
+                    copy.clearFaults();
+                    assertThat(LogState.of(bench.log)).isEqualTo(whole);
+                } catch (StorageException expected) {
+                    assertThat(expected).hasMessageNotContaining("null");
+                }
+                hit |= script.hitCount() > 0;
+                copy.clearFaults();
+                assertThat(copy.openHandles()).as("call %d", call).isEmpty();
+                assertThat(stateOf(copy)).as("call %d", call).isEqualTo(whole);
+            }
+        }
+        assertThat(call).isGreaterThan(20);
+    }
+
+    @Test
+    void a_checkpoint_that_fails_is_counted_and_ingestion_goes_on() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        disk.fault(FaultScript.with(Fault.EIO)
+                .on(OperationKind.WRITE, OperationKind.SYNC)
+                .named(name -> name.contains("index"))
+                .forever());
+        try (LogBench bench =
+                        LogBench.simulated(SEED, disk, options().withCheckpoints(20_000));
+                IngestSession session = bench.log.openSession("s")) {
+            bench.register("type");
+            for (int i = 0; i < 20; i++) {
+                ingest(session, 20);
+                session.awaitDurable();
+                AtomicInteger polls = new AtomicInteger();
+                bench.tasks.await(() -> polls.incrementAndGet() > 60);
+            }
+            assertThat(bench.meters
+                            .scope("log", "test")
+                            .counter("hashlog.checkpoint.failures")
+                            .sum())
+                    .isPositive();
+        }
+        assertThat(disk.openHandles()).isEmpty();
+    }
+}
