@@ -397,6 +397,7 @@ final class DefinitionReader {
             options =
                     options.withBackground(options.background().withBacklogComponentsMax(backlog));
         }
+        options = options.withDirectIo(section.truth("directIo", options.directIo()));
         section.end();
         return options;
     }

@@ -45,7 +45,7 @@ class FeedDefinitionTest {
               place: point(lon, lat)
             policy: { kind: basic }
             mode: upsert
-            store: { durability: interval, cacheBytes: 64MiB, mergeScheduler: fair, mergeWorkers: 3, ioBytesPerSecond: 50MiB }
+            store: { durability: interval, cacheBytes: 64MiB, mergeScheduler: fair, mergeWorkers: 3, ioBytesPerSecond: 50MiB, directIo: true }
             """;
 
     private static FeedDefinition parse(String yaml) {

@@ -5,6 +5,7 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.cache.CacheOptions;
+import io.turbidite.core.file.DirectDisk;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.log.LogSite;
 import io.turbidite.core.log.WriteAheadLog;
@@ -75,18 +76,32 @@ final class OpenStore {
                 new WriteMemory(budget.account("write memory"), options.writeMemoryBytes());
         closers.push(writeMemory::close);
         meters.gauge("memory.used.bytes", budget::bytesUsed);
+        EngineEvents engineEvents = new EngineEvents(meters, events, surroundings.clock());
         this.substrate = new Substrate(
-                surroundings,
+                options.directIo()
+                        ? surroundings.withComponentDisk(
+                                directDisk(surroundings.disk(), budget, engineEvents))
+                        : surroundings,
                 cache,
                 writeMemory,
                 manifest,
-                new EngineEvents(meters, events, surroundings.clock()));
+                engineEvents);
         meters.gauge(
                 "cursors.open",
                 () -> substrate.partitions().all().stream()
                         .mapToLong(Partition::openCursorCount)
                         .sum());
         meters.gauge("memory.unflushed.bytes", () -> substrate.partitions().unflushedBytes());
+    }
+
+    private DirectDisk directDisk(Disk disk, MemoryBudget budget, EngineEvents engineEvents) {
+        DirectDisk direct = new DirectDisk(
+                disk,
+                budget.account("direct I/O"),
+                () -> engineEvents.directIoRefused(disk.description()));
+        closers.push(direct::close);
+        meters.gauge("disk.direct", () -> direct.isDirect() ? 1 : 0);
+        return direct;
     }
 
     static OpenStore open(
@@ -150,6 +165,10 @@ final class OpenStore {
     private void recover(StoreOptions options) {
         long startNanos = substrate.clock().monotonicNanos();
         ManifestState state = substrate.manifest().state();
+        if (options.directIo()) {
+            // a store without components should know, too, whether it can
+            substrate.componentDisk().openReadOnly(StoreFiles.MANIFEST).close();
+        }
         deleteOrphans(state);
         // those of datasets that are created later too
         closers.push(() -> substrate.partitions().close());

@@ -14,13 +14,18 @@ import io.turbidite.lsm.schedule.BackgroundOptions;
  * @param logBytesMax log size that triggers flushes of cold partitions
  * @param log durability mode, segments and ring of the write-ahead log
  * @param background how flushes and merges are done, and when writers are slowed for them
+ * @param directIo read and write components past the operating system's page cache, so that memory holds
+ *     no page twice and the buffer cache alone decides what stays: give it the memory then. Log and
+ *     manifest are not concerned. Where the file system refuses it, files are buffered as without it, and
+ *     {@link io.turbidite.core.meter.StoreEvent.DirectIoRefused} says so
  */
 public record StoreOptions(
         long writeMemoryBytes,
         long cacheBytes,
         long logBytesMax,
         LogOptions log,
-        BackgroundOptions background) {
+        BackgroundOptions background,
+        boolean directIo) {
     private static final long MIB = 1 << 20;
 
     public StoreOptions {
@@ -40,23 +45,29 @@ public record StoreOptions(
                 256 * MIB,
                 512 * MIB,
                 LogOptions.defaults(),
-                BackgroundOptions.defaults());
+                BackgroundOptions.defaults(),
+                false);
     }
 
     public StoreOptions withWriteMemoryBytes(long bytes) {
-        return new StoreOptions(bytes, cacheBytes, logBytesMax, log, background);
+        return new StoreOptions(bytes, cacheBytes, logBytesMax, log, background, directIo);
     }
 
     public StoreOptions withCacheBytes(long bytes) {
-        return new StoreOptions(writeMemoryBytes, bytes, logBytesMax, log, background);
+        return new StoreOptions(writeMemoryBytes, bytes, logBytesMax, log, background, directIo);
     }
 
     public StoreOptions withLog(long bytesMax, LogOptions options) {
-        return new StoreOptions(writeMemoryBytes, cacheBytes, bytesMax, options, background);
+        return new StoreOptions(
+                writeMemoryBytes, cacheBytes, bytesMax, options, background, directIo);
     }
 
     public StoreOptions withBackground(BackgroundOptions options) {
-        return new StoreOptions(writeMemoryBytes, cacheBytes, logBytesMax, log, options);
+        return new StoreOptions(writeMemoryBytes, cacheBytes, logBytesMax, log, options, directIo);
+    }
+
+    public StoreOptions withDirectIo(boolean direct) {
+        return new StoreOptions(writeMemoryBytes, cacheBytes, logBytesMax, log, background, direct);
     }
 
     public StoreOptions withDurability(Durability durability) {

@@ -39,7 +39,7 @@ class FaultTest {
                     script.forever();
                 }
                 try {
-                    if (run(Seeds.mix(seed, call % 7), script)) {
+                    if (run(Seeds.mix(seed, call % 7), script, call % 4 < 2)) {
                         survivors++;
                     } else {
                         failedStores++;
@@ -57,10 +57,10 @@ class FaultTest {
     }
 
     /** Whether the store still took writes at the end. */
-    private static boolean run(long seed, FaultScript script) {
+    private static boolean run(long seed, FaultScript script, boolean direct) {
         Oracle oracle = new Oracle();
         Workload workload = new Workload(seed, oracle, 30);
-        StoreOptions options = SimStore.options(Durability.SYNC);
+        StoreOptions options = SimStore.options(Durability.SYNC).withDirectIo(direct);
         SimDisk disk = new SimDisk(seed, Profile.STRICT);
         try (SimStore sim = SimStore.open(disk, seed, options)) {
             workload.create(sim.store);

@@ -17,7 +17,8 @@ import java.util.SplittableRandom;
 
 /**
  * R11: random histories against the oracle, with flushes, merges, changes of schema, snapshots, clean
- * reopenings and power cuts, over the policies, schedulers, page sizes, compressions and partition counts that the seed picks.
+ * reopenings and power cuts, over the policies, schedulers, page sizes, compressions, partition
+ * counts and kinds of file access that the seed picks.
  */
 class ModelTest {
     private static final int HISTORIES = Boolean.getBoolean("long") ? 2_000 : 200;
@@ -41,8 +42,9 @@ class ModelTest {
         Oracle oracle = new Oracle();
         Workload workload = new Workload(seed, oracle, 20 + (int) (seed & 255));
         Durability durability = List.of(Durability.values()).get((int) (seed >>> 8 & 3) % 3);
-        StoreOptions options =
-                SimStore.options(durability).withBackground(background(Seeds.mix(seed, 1)));
+        StoreOptions options = SimStore.options(durability)
+                .withBackground(background(Seeds.mix(seed, 1)))
+                .withDirectIo((seed >>> 20 & 1) == 0);
         SimDisk disk =
                 new SimDisk(seed, List.of(Profile.values()).get((int) (seed >>> 16 & 3) % 3));
         SimStore sim = SimStore.open(disk, seed, options);

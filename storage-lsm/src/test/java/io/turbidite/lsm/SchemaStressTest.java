@@ -21,7 +21,6 @@ import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.merge.MergePolicySpec;
-import io.turbidite.lsm.schedule.BackgroundOptions;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -46,7 +45,10 @@ class SchemaStressTest {
         LogOptions log = LogOptions.defaults()
                 .withSegmentBytes(1 << 20, 64, 256, 64 << 10)
                 .withDurability(Durability.INTERVAL);
-        return new StoreOptions(1 << 20, 1 << 20, 2 << 20, log, BackgroundOptions.defaults());
+        return StoreOptions.defaults()
+                .withWriteMemoryBytes(1 << 20)
+                .withCacheBytes(1 << 20)
+                .withLog(2 << 20, log);
     }
 
     private static Row row(long id, int body) {

@@ -49,6 +49,7 @@ public final class TurbiditeEngine implements Engine {
                 StoreOptions.defaults()
                         .withWriteMemoryBytes(options.writeMemoryBytes())
                         .withCacheBytes(options.cacheBytes())
+                        .withDirectIo(options.directIo())
                         .withDurability(Durability.NONE));
         DatasetSpec spec = DatasetSpec.named("Tweets").field("id", "int64");
         for (int i = 0; i < Tweet.ATTRIBUTE_COUNT; i++) {

@@ -24,6 +24,23 @@ public interface Disk {
     /** Opens a file for reading. */
     DiskFile openReadOnly(String name);
 
+    /**
+     * As {@link #create}, but what is read and written goes past the operating system's page cache. Every
+     * transfer must be aligned to {@link DiskFile#blockBytes()}: file offset, byte count, and the address of
+     * memory off the heap. {@link DirectDisk} is for whoever can't promise that.
+     *
+     * @return null if the file system has no direct I/O, or blocks of a size that nobody wants; nothing has
+     *     happened
+     */
+    default @Nullable DiskFile createDirect(String name) {
+        return null;
+    }
+
+    /** As {@link #openReadOnly}, past the page cache as {@link #createDirect}; null if that is refused. */
+    default @Nullable DiskFile openDirect(String name) {
+        return null;
+    }
+
     boolean exists(String name);
 
     /** The plain names in a directory, sorted; the root is {@code ""}. */

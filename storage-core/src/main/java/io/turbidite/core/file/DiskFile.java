@@ -12,6 +12,15 @@ public interface DiskFile extends AutoCloseable {
     /** The name it was opened by. */
     String name();
 
+    /**
+     * What transfers should be aligned to, a power of two: file offset, byte count and the address in
+     * memory. 1 for an ordinary file; a direct one of {@link Disk#createDirect} refuses anything else, one
+     * of a {@link DirectDisk} takes it and copies.
+     */
+    default int blockBytes() {
+        return 1;
+    }
+
     /** Bytes from 0 to the end. */
     long size();
 

@@ -131,17 +131,27 @@ public final class RealDisk implements Disk {
 
     @Override
     public DiskFile create(String name) {
-        return openFile("create", name, true, true);
+        return openBuffered("create", name, true, true);
     }
 
     @Override
     public DiskFile open(String name) {
-        return openFile("open", name, false, true);
+        return openBuffered("open", name, false, true);
     }
 
     @Override
     public DiskFile openReadOnly(String name) {
-        return openFile("open", name, false, false);
+        return openBuffered("open", name, false, false);
+    }
+
+    @Override
+    public @Nullable DiskFile createDirect(String name) {
+        return openFile("create", name, true, true, true);
+    }
+
+    @Override
+    public @Nullable DiskFile openDirect(String name) {
+        return openFile("open", name, false, false, true);
     }
 
     @Override
@@ -302,11 +312,21 @@ public final class RealDisk implements Disk {
         }
     }
 
-    private RealFile openFile(String operation, String name, boolean create, boolean writable) {
+    private RealFile openBuffered(String operation, String name, boolean create, boolean writable) {
+        return Objects.requireNonNull(openFile(operation, name, create, writable, false));
+    }
+
+    private @Nullable RealFile openFile(
+            String operation, String name, boolean create, boolean writable, boolean direct) {
         boolean interrupted = Thread.interrupted();
         try {
-            RealFile file = RealFile.open(this, name, resolve(name), create, writable);
-            openFiles.add(file);
+            Path path = resolve(name);
+            RealFile file = direct
+                    ? RealFile.openDirect(this, name, path, create)
+                    : RealFile.open(this, name, path, create, writable);
+            if (file != null) {
+                openFiles.add(file);
+            }
             return file;
         } catch (IOException e) {
             throw IoErrors.translate(operation, name, e, 1, usableBytesOrMax());

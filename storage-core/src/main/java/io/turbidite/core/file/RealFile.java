@@ -18,6 +18,7 @@ import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
 
@@ -44,9 +45,18 @@ final class RealFile implements DiskFile {
 
     private static final int REOPEN_COUNT_MAX = 100;
 
+    /** File systems over a network name a megabyte: to read a page as a block of that costs more. */
+    private static final int DIRECT_BLOCK_BYTES_MAX = DirectDisk.BLOCK_BYTES_MAX;
+
+    private static final @Nullable OpenOption DIRECT = directOption();
+
     private final RealDisk disk;
     private final String name;
     private final boolean writable;
+
+    /** 1 unless the file was opened for direct I/O. */
+    private final int blockBytes;
+
     private final @Nullable FileChannel syncChannel;
     private final @Nullable Object identity;
     private volatile Path path;
@@ -58,11 +68,13 @@ final class RealFile implements DiskFile {
             String name,
             Path path,
             FileChannel channel,
-            @Nullable FileChannel syncChannel)
+            @Nullable FileChannel syncChannel,
+            int blockBytes)
             throws IOException {
         this.disk = disk;
         this.name = name;
         this.path = path;
+        this.blockBytes = blockBytes;
         this.channel = channel;
         this.writable = syncChannel != null;
         this.syncChannel = syncChannel;
@@ -75,7 +87,7 @@ final class RealFile implements DiskFile {
         FileChannel syncChannel = null;
         try {
             syncChannel = writable ? FileChannel.open(path, options(false, true)) : null;
-            return new RealFile(disk, name, path, channel, syncChannel);
+            return new RealFile(disk, name, path, channel, syncChannel, 1);
         } catch (IOException | RuntimeException e) {
             channel.close();
             if (syncChannel != null) {
@@ -85,9 +97,66 @@ final class RealFile implements DiskFile {
         }
     }
 
+    /**
+     * Opens a file for direct I/O: for reading, or made anew for writing.
+     *
+     * <p>The system names no reason that could be relied on when it refuses direct I/O, and what it creates
+     * before it refuses stays. So the file is opened the ordinary way first; if that works and the direct
+     * way does not, it was refused.
+     *
+     * @return null if it was; a file that was made is gone again
+     */
+    static @Nullable RealFile openDirect(RealDisk disk, String name, Path path, boolean create)
+            throws IOException {
+        FileChannel buffered = FileChannel.open(path, options(create, create));
+        FileChannel channel = null;
+        boolean refused = false;
+        RealFile file = null;
+        try {
+            long blockBytes = Files.getFileStore(path).getBlockSize();
+            boolean usable = blockBytes <= DIRECT_BLOCK_BYTES_MAX && Long.bitCount(blockBytes) == 1;
+            channel = usable && DIRECT != null ? openDirectly(path, create) : null;
+            refused = channel == null;
+            if (channel != null) {
+                FileChannel syncChannel = create ? buffered : null;
+                file = new RealFile(disk, name, path, channel, syncChannel, (int) blockBytes);
+            }
+            return file;
+        } finally {
+            if (file == null && channel != null) {
+                channel.close();
+            }
+            if (file == null || !create) {
+                buffered.close();
+            }
+            if (refused && create) {
+                Files.delete(path);
+            }
+        }
+    }
+
+    private static @Nullable FileChannel openDirectly(Path path, boolean writable)
+            throws IOException {
+        try {
+            return FileChannel.open(path, direct(writable));
+        } catch (UnsupportedOperationException e) {
+            return null;
+        } catch (IOException e) {
+            if (IoErrors.kindOf(e) == StorageIoException.Kind.IO) {
+                return null;
+            }
+            throw e;
+        }
+    }
+
     @Override
     public String name() {
         return name;
+    }
+
+    @Override
+    public int blockBytes() {
+        return blockBytes;
     }
 
     @Override
@@ -105,6 +174,9 @@ final class RealFile implements DiskFile {
                     break;
                 }
                 done += read;
+                if (done % blockBytes != 0) {
+                    break; // the end: a direct read could not go on from here
+                }
             }
             return done;
         });
@@ -241,7 +313,8 @@ final class RealFile implements DiskFile {
         if (closed) {
             throw new ClosedException(name);
         }
-        FileChannel opened = FileChannel.open(path, options(false, writable));
+        FileChannel opened = FileChannel.open(
+                path, blockBytes > 1 ? direct(writable) : options(false, writable));
         if (!Objects.equals(identity, identityOf(path))) {
             opened.close();
             throw new NoSuchFileException(path.toString());
@@ -275,6 +348,32 @@ final class RealFile implements DiskFile {
                         StandardOpenOption.WRITE,
                         LinkOption.NOFOLLOW_LINKS)
                 : Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /**
+     * The JDK's option, found by its name: it is in module jdk.unsupported, which a runtime image may lack;
+     * null then.
+     */
+    private static @Nullable OpenOption directOption() {
+        try {
+            Object[] options =
+                    Class.forName("com.sun.nio.file.ExtendedOpenOption").getEnumConstants();
+            for (Object option : options) {
+                if (option instanceof OpenOption found && "DIRECT".equals(found.toString())) {
+                    return found;
+                }
+            }
+        } catch (ClassNotFoundException e) {
+            // nothing is opened for direct I/O then
+        }
+        return null;
+    }
+
+    /** The options that open an existing file for direct I/O. */
+    private static Set<OpenOption> direct(boolean writable) {
+        Set<OpenOption> options = new HashSet<>(options(false, writable));
+        options.add(Objects.requireNonNull(DIRECT));
+        return options;
     }
 
     /** Something done to a channel from the start; returns how far it came. */

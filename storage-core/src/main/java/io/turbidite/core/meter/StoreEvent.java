@@ -119,6 +119,15 @@ public sealed interface StoreEvent {
             long nanos)
             implements StoreEvent {}
 
+    /**
+     * The store was opened with direct I/O, which the file system refuses: components are read and written
+     * through the page cache. Move the store to a file system that has it, such as ext4 or XFS, or open it
+     * without the option.
+     *
+     * @param disk where the store is
+     */
+    record DirectIoRefused(long wallMicros, String disk) implements StoreEvent {}
+
     /** Something failed where no caller can be told. */
     record Failed(long wallMicros, String what, @Nullable Throwable cause) implements StoreEvent {}
 }

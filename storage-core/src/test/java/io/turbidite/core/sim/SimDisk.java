@@ -37,6 +37,9 @@ public final class SimDisk implements Disk {
     /** Larger files are refused: somebody believed a length field. */
     private static final long FILE_BYTES_MAX = 1L << 30;
 
+    /** What transfers of direct files must be aligned to. */
+    static final int DIRECT_BLOCK_BYTES = 4 << 10;
+
     /** What a disk without a stated capacity says it has left. */
     private static final long UNBOUNDED_BYTES = 1L << 40;
 
@@ -62,6 +65,7 @@ public final class SimDisk implements Disk {
     private FileTree tree = new FileTree();
     private long stepCount;
     private long traceHash;
+    private volatile boolean directRefused;
 
     /** An empty disk. */
     public SimDisk(long seed, Profile profile) {
@@ -77,18 +81,36 @@ public final class SimDisk implements Disk {
     public DiskFile create(String name) {
         beginOrFail(OperationKind.CREATE, DiskName.check(name));
         synchronized (lock) {
-            return handle(name, tree.createFile(OperationKind.CREATE, name), true);
+            return handle(name, tree.createFile(OperationKind.CREATE, name), true, false);
         }
     }
 
     @Override
+    public @Nullable DiskFile createDirect(String name) {
+        DiskName.check(name);
+        if (directRefused) {
+            return null;
+        }
+        beginOrFail(OperationKind.CREATE, name);
+        synchronized (lock) {
+            return handle(name, tree.createFile(OperationKind.CREATE, name), true, true);
+        }
+    }
+
+    @Override
+    public @Nullable DiskFile openDirect(String name) {
+        DiskName.check(name);
+        return directRefused ? null : open(name, false, true);
+    }
+
+    @Override
     public DiskFile open(String name) {
-        return open(name, true);
+        return open(name, true, false);
     }
 
     @Override
     public DiskFile openReadOnly(String name) {
-        return open(name, false);
+        return open(name, false, false);
     }
 
     @Override
@@ -253,6 +275,13 @@ public final class SimDisk implements Disk {
     public void clearFaults() {
         synchronized (lock) {
             faults.clear();
+        }
+    }
+
+    /** From now on no file is opened for direct I/O, as on a file system that has none. */
+    public void refuseDirect() {
+        synchronized (lock) {
+            directRefused = true;
         }
     }
 
@@ -430,10 +459,10 @@ public final class SimDisk implements Disk {
 
     // ---- inside ---------------------------------------------------------------------------------
 
-    private DiskFile open(String name, boolean writable) {
+    private DiskFile open(String name, boolean writable, boolean direct) {
         beginOrFail(OperationKind.OPEN, DiskName.check(name));
         synchronized (lock) {
-            return handle(name, tree.file(OperationKind.OPEN, name), writable);
+            return handle(name, tree.file(OperationKind.OPEN, name), writable, direct);
         }
     }
 
@@ -474,8 +503,9 @@ public final class SimDisk implements Disk {
         }
     }
 
-    private SimFile handle(String name, FileNode node, boolean writable) {
-        SimFile file = new SimFile(this, name, node, writable);
+    private SimFile handle(String name, FileNode node, boolean writable, boolean direct) {
+        int blockBytes = direct ? DIRECT_BLOCK_BYTES : 1;
+        SimFile file = new SimFile(this, name, node, writable, blockBytes);
         handles.add(file);
         node.opened();
         return file;
@@ -513,6 +543,7 @@ public final class SimDisk implements Disk {
     private SimDisk image(long imageSeed, Survivors survivors) {
         SimDisk image = new SimDisk(imageSeed, profile);
         image.capacityBytes = capacityBytes;
+        image.directRefused = directRefused;
         image.staleChunks.addAll(staleChunks);
         image.tree = tree.image(survivors);
         for (String name : image.tree.fileNames()) {

@@ -13,13 +13,18 @@ final class SimFile implements DiskFile {
     private final String name;
     private final FileNode node;
     private final boolean writable;
+    private final int blockBytes;
     private volatile boolean closed;
 
-    SimFile(SimDisk disk, String name, FileNode node, boolean writable) {
+    /**
+     * @param blockBytes 1, or what a direct file's transfers must be aligned to
+     */
+    SimFile(SimDisk disk, String name, FileNode node, boolean writable, int blockBytes) {
         this.disk = disk;
         this.name = name;
         this.node = node;
         this.writable = writable;
+        this.blockBytes = blockBytes;
     }
 
     FileNode node() {
@@ -29,6 +34,11 @@ final class SimFile implements DiskFile {
     @Override
     public String name() {
         return name;
+    }
+
+    @Override
+    public int blockBytes() {
+        return blockBytes;
     }
 
     @Override
@@ -42,6 +52,7 @@ final class SimFile implements DiskFile {
         checkOpen();
         Objects.checkFromIndexSize(targetOffset, byteCount, target.byteSize());
         checkOffset(fileOffset);
+        checkAligned("read", fileOffset, target, targetOffset, byteCount);
         return disk.read(this, fileOffset, target, targetOffset, byteCount);
     }
 
@@ -50,6 +61,7 @@ final class SimFile implements DiskFile {
         checkWritable();
         Objects.checkFromIndexSize(sourceOffset, byteCount, source.byteSize());
         checkOffset(fileOffset);
+        checkAligned("write", fileOffset, source, sourceOffset, byteCount);
         disk.write(this, fileOffset, source, sourceOffset, byteCount);
     }
 
@@ -89,6 +101,20 @@ final class SimFile implements DiskFile {
         checkOpen();
         if (!writable) {
             throw new InvalidRequestException(name + " was opened for reading only");
+        }
+    }
+
+    /** An error, not an exception of the store's: a misaligned transfer is a bug that nothing may hide. */
+    private void checkAligned(
+            String operation, long fileOffset, MemorySegment memory, long offset, int byteCount) {
+        if (blockBytes > 1
+                && (!memory.isNative()
+                        || ((fileOffset | byteCount | (memory.address() + offset))
+                                        & (blockBytes - 1))
+                                != 0)) {
+            throw new AssertionError(
+                    "direct %s of %s is not aligned: %d bytes at %d, memory %s + %d"
+                            .formatted(operation, name, byteCount, fileOffset, memory, offset));
         }
     }
 

@@ -46,6 +46,16 @@ public final class SubDisk implements Disk {
     }
 
     @Override
+    public @Nullable DiskFile createDirect(String name) {
+        return disk.createDirect(inner(name));
+    }
+
+    @Override
+    public @Nullable DiskFile openDirect(String name) {
+        return disk.openDirect(inner(name));
+    }
+
+    @Override
     public boolean exists(String name) {
         return disk.exists(inner(name));
     }

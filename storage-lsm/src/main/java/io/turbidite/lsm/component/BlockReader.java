@@ -155,12 +155,21 @@ final class BlockReader {
         };
     }
 
-    /** Reads bytes as they are, for whoever checks them itself. */
-    void readRaw(long fileOffset, MemorySegment target, int byteCount) {
+    /** What reads should be aligned to; see {@link DiskFile#blockBytes}. */
+    int blockBytes() {
+        return file.blockBytes();
+    }
+
+    /**
+     * Reads bytes as they are, for whoever checks them itself.
+     *
+     * @param needed of the {@code byteCount} bytes, how many must be there
+     */
+    void readRaw(long fileOffset, MemorySegment target, int byteCount, int needed) {
         int bytes = file.read(fileOffset, target, 0, byteCount);
-        if (bytes < byteCount) {
+        if (bytes < needed) {
             throw new CorruptionException(
-                    file.name(), fileOffset, "file", byteCount + " bytes", bytes + " bytes");
+                    file.name(), fileOffset, "file", needed + " bytes", bytes + " bytes");
         }
     }
 }

@@ -366,8 +366,9 @@ public final class DiskComponent implements AutoCloseable {
                     footer.payloadBytes() + " bytes");
         }
         MemorySegment payload = MemorySegment.ofArray(new byte[(int) footer.payloadBytes()]);
+        int payloadBytes = (int) footer.payloadBytes();
         new BlockReader(file, expected.fileId())
-                .readRaw(footer.payloadOffset(), payload, (int) footer.payloadBytes());
+                .readRaw(footer.payloadOffset(), payload, payloadBytes, payloadBytes);
         footer.checkPayload(name, payload, 0);
         return ComponentMeta.decode(
                 new MetaReader(name, footer.payloadOffset(), payload), expected);

@@ -73,22 +73,26 @@ final class StreamedLeafPages implements LeafPages {
 
     /** Reads from page {@code first} on, as many whole pages as the buffer holds, at least one. */
     private void fill(int first, long fileOffset) {
+        // whole blocks of the disk, so that a direct file needs no copy
+        int blockBytes = blocks.blockBytes();
+        long start = fileOffset & -blockBytes;
         int last = first;
         while (last + 1 < fences.pageCount()
-                && end(last + 1) - fileOffset <= readAheadBytes
+                && end(last + 1) - start <= readAheadBytes
                 && end(last + 1) > fileOffset) {
             last++;
         }
-        int bytes = Math.toIntExact(end(last) - fileOffset);
+        int needed = Math.toIntExact(end(last) - start);
+        int bytes = Math.addExact(needed, blockBytes - 1) & -blockBytes;
         buffered = 0; // until they are there
         if (bytes > buffer.byteSize()) {
             long treeBytes = end(fences.pageCount() - 1) - fences.fileOffset(0);
-            long wanted = Math.max(bytes, Math.min(readAheadBytes, treeBytes));
-            buffer = NativeMemory.allocate(arena, wanted, 64);
+            long wanted = Math.max(bytes, Math.min(readAheadBytes, treeBytes + 2L * blockBytes));
+            buffer = NativeMemory.allocate(arena, wanted, Math.max(64, blockBytes));
         }
-        blocks.readRaw(fileOffset, buffer, bytes);
-        bufferFileOffset = fileOffset;
-        buffered = bytes;
+        blocks.readRaw(start, buffer, bytes, needed);
+        bufferFileOffset = start;
+        buffered = needed;
     }
 
     private long end(int number) {

@@ -83,7 +83,7 @@ public final class ComponentFiles {
             long fileId,
             int generation) {
         DiskComponent component = DiskComponent.open(
-                substrate.disk(),
+                substrate.componentDisk(),
                 StoreFiles.component(fileId),
                 header(substrate, schema, partition, tree, fileId),
                 substrate.cache());
@@ -105,7 +105,7 @@ public final class ComponentFiles {
             long fileId,
             long expectedEntries) {
         return ComponentWriter.create(
-                substrate.disk(),
+                substrate.componentDisk(),
                 StoreFiles.component(fileId),
                 header(substrate, schema, partition, tree, fileId),
                 options(schema, tree),

@@ -162,6 +162,11 @@ public final class EngineEvents {
                 components.stream().mapToLong(handle -> handle.state().bytes()).sum()));
     }
 
+    /** Says that components go through the page cache although they should not. */
+    public void directIoRefused(String disk) {
+        events.publish(new StoreEvent.DirectIoRefused(clock.wallMicros(), disk));
+    }
+
     /** Says that a backup is complete. */
     public void backedUp(long timestamp, int linked, int copied, long bytes) {
         backups.increment();

@@ -22,6 +22,7 @@ import java.util.Objects;
  */
 public final class Substrate {
     private final Disk disk;
+    private final Disk componentDisk;
     private final Tasks tasks;
     private final Clock clock;
     private final BufferCache cache;
@@ -34,8 +35,20 @@ public final class Substrate {
     private final StoreHealth health = new StoreHealth();
     private @Nullable WriteAheadLog log;
 
-    /** The world outside: the disk, background work, time. */
-    public record Surroundings(Disk disk, Tasks tasks, Clock clock) {}
+    /**
+     * The world outside: the disk, background work, time.
+     *
+     * @param componentDisk the same disk, as components are read and written on it
+     */
+    public record Surroundings(Disk disk, Disk componentDisk, Tasks tasks, Clock clock) {
+        public Surroundings(Disk disk, Tasks tasks, Clock clock) {
+            this(disk, disk, tasks, clock);
+        }
+
+        public Surroundings withComponentDisk(Disk components) {
+            return new Surroundings(disk, components, tasks, clock);
+        }
+    }
 
     public Substrate(
             Surroundings surroundings,
@@ -44,6 +57,7 @@ public final class Substrate {
             Manifest manifest,
             EngineEvents events) {
         this.disk = surroundings.disk();
+        this.componentDisk = surroundings.componentDisk();
         this.tasks = surroundings.tasks();
         this.clock = surroundings.clock();
         this.cache = cache;
@@ -61,6 +75,11 @@ public final class Substrate {
 
     public Disk disk() {
         return disk;
+    }
+
+    /** The same disk, for reading and writing components. */
+    public Disk componentDisk() {
+        return componentDisk;
     }
 
     public Tasks tasks() {
