@@ -268,6 +268,44 @@ class RetentionTest {
         sim.close();
     }
 
+    @Test
+    void an_index_keeps_a_record_whose_fields_were_the_same_in_a_component_that_went() {
+        Dataset dataset = create("correlated-no-merge");
+        Instant then = now();
+        Row same = new Row(1, "user", 1, then, "first");
+        upsert(same);
+        dataset.flush();
+        clock.advanceMicros(40 * DAY_MICROS);
+        // beside young ones of every partition: the component of the update stays
+        for (long id = 1; id < 20; id++) {
+            upsert(id == 1 ? new Row(1, "user", 1, then, "second") : row(id, now()));
+        }
+        dataset.flush();
+        settle();
+        assertThat(drops()).isPositive();
+        check();
+        sim.close();
+    }
+
+    @Test
+    void an_index_that_is_built_later_keeps_such_a_record_too() {
+        Dataset dataset = create("correlated-no-merge");
+        Instant then = now();
+        upsert(new Row(1, "user", 1, then, "first"));
+        dataset.flush();
+        for (long id = 1; id < 20; id++) {
+            Instant young = then.plus(Duration.ofDays(40));
+            upsert(id == 1 ? new Row(1, "user", 1, then, "second") : row(id, young));
+        }
+        dataset.flush();
+        dataset.createIndex(IndexSpec.btree("by_user_and_time", "user", "created"));
+        clock.advanceMicros(40 * DAY_MICROS);
+        settle();
+        assertThat(drops()).isPositive();
+        check();
+        sim.close();
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {"prefix", "tiering", "no-merge", "correlated-constant", "correlated-leveling"

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * versions of each record, newest first, the entries of each of them.
  *
  * <p>A version gives its entry, and anti-matter for the entry of the version that it replaced; nothing if
- * neither the secondary key nor a filter field has changed. Entries belong where their version is: with
+ * neither the secondary key nor a filter field has changed and the old entry stays (it may not, under
+ * retention). Entries belong where their version is: with
  * its timestamp, in the component that covers it.
  *
  * <p><em>Confined to one thread.</em>
@@ -25,6 +26,7 @@ public final class EagerBackfill {
     private final DatasetSchema schema;
     private final IndexSchema index;
     private final RecordView record;
+    private final boolean keepsUnchanged;
     private final LongBinaryPredicate isShown;
     private final Slice entry = new Slice();
     private Version newer = new Version();
@@ -85,6 +87,7 @@ public final class EagerBackfill {
         this.schema = schema;
         this.index = index;
         this.record = new RecordView(schema.type());
+        this.keepsUnchanged = EagerMaintainer.keepsUnchanged(schema);
     }
 
     /**
@@ -155,7 +158,7 @@ public final class EagerBackfill {
     private void emit(Version version, @Nullable Version replaced, Sink sink) {
         if (replaced != null && replaced.hasEntry()) {
             boolean sameKey = version.same(version.entryKey, replaced.entryKey);
-            if (sameKey && version.same(version.filters, replaced.filters)) {
+            if (sameKey && keepsUnchanged && version.same(version.filters, replaced.filters)) {
                 return;
             }
             if (!sameKey) {

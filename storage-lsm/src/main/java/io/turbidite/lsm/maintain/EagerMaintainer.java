@@ -19,7 +19,8 @@ import java.util.stream.Stream;
  *
  * <p>For each secondary: the entry of the old record gets anti-matter and the new one is put, unless
  * the secondary key and all filter fields are unchanged (then the old entry stays as it is; were only
- * the key compared, a search that prunes by filter could skip the component that holds it). The filter
+ * the key compared, a search that prunes by filter could skip the component that holds it). Under
+ * retention the new one is put always: the old one may go with its component, the record stays. The filter
  * is widened by the old and the new record: the component that hides an old version is never pruned by
  * a query that would have found it (design §4 rule 2).
  *
@@ -33,6 +34,10 @@ public final class EagerMaintainer {
 
     private final DatasetSchema schema;
     private final boolean fixedWidth;
+
+    /** Whether an entry that is as it was need not be put again. */
+    private final boolean keepsUnchanged;
+
     private final RecordView newRecord;
     private final RecordView oldRecord;
     private final ByteSink newKey = new ByteSink(256, 2 * Limits.KEY_BYTES_MAX);
@@ -43,6 +48,7 @@ public final class EagerMaintainer {
     public EagerMaintainer(DatasetSchema schema) {
         this.schema = schema;
         this.fixedWidth = isFixedWidth(schema);
+        this.keepsUnchanged = keepsUnchanged(schema);
         this.newRecord = new RecordView(schema.type());
         this.oldRecord = new RecordView(schema.type());
     }
@@ -50,6 +56,14 @@ public final class EagerMaintainer {
     /** Whether it goes by this schema. */
     public boolean isOf(DatasetSchema other) {
         return schema.equals(other);
+    }
+
+    /**
+     * Whether the entry of an old version may stand for a new one with the same keys. Not under retention,
+     * which drops the old one's component before the new one's (design §4 rule 10).
+     */
+    static boolean keepsUnchanged(DatasetSchema schema) {
+        return schema.retention() == null;
     }
 
     /** Whether a write can do without the old record. */
@@ -118,7 +132,7 @@ public final class EagerMaintainer {
             entryKey(spec, newRecord, key, newKey).asSlice(newSlice);
             if (replaces && oldEntryKey(indexes.get(i), key)) {
                 boolean sameKey = newSlice.contentEquals(oldSlice);
-                if (sameKey && filterUnchanged) {
+                if (sameKey && filterUnchanged && keepsUnchanged) {
                     continue;
                 }
                 if (!sameKey) {

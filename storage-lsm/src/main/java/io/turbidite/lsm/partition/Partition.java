@@ -274,8 +274,9 @@ public final class Partition {
     private void freezeCurrent(DatasetSchema schema) {
         // every operation of this partition that has drawn a timestamp has left the gate
         long last = substrate.timestamps().lastDrawn();
-        version.current().freeze(last, substrate.clock().wallMicros());
+        // made first: should memory be out, nothing has changed
         MemoryLayer fresh = newLayer(schema, last + 1);
+        version.current().freeze(last, substrate.clock().wallMicros());
         swap(before -> before.withFrozen(fresh));
         fresh.release();
     }
