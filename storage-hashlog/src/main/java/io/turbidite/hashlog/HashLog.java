@@ -64,6 +64,7 @@ public final class HashLog implements AutoCloseable {
     private final HashTable table;
     private final Counters counters;
     private final Registrations registrations;
+    private final Deletions deletions;
     private final Tasks.Worker growth;
     private final @Nullable AutoCheckpoint checkpoints;
     private final DeviceProfile device = new DeviceProfile();
@@ -81,6 +82,7 @@ public final class HashLog implements AutoCloseable {
         this.table = opened.table();
         this.recovered = opened.sessions();
         this.marks = new ConcurrentHashMap<>(recovered);
+        this.deletions = new Deletions(log);
         this.registrations = new Registrations(site, opened, options.functions());
         this.counters = Counters.of(site.meters().scope("log", site.name()));
         this.growth = site.tasks().start("hashlog-table", GROW_IDLE_MICROS, table::grow);
@@ -319,6 +321,43 @@ public final class HashLog implements AutoCloseable {
     }
 
     /**
+     * Hands over matching records as they come, oldest first, from address {@code query.from()} on.
+     *
+     * @param query a property, an expression, both or none; without an end
+     * @param durableOnly whether a record is shown only when a power cut can't take it back
+     * @throws InvalidRequestException if the query names what isn't there
+     */
+    public LogSubscription subscribe(LogQuery query, boolean durableOnly) {
+        return new LogSubscription(this, query, durableOnly);
+    }
+
+    /**
+     * Deletes a record: queries and subscriptions don't show it any more. Its bytes stay in the log until
+     * they are truncated. Durable as a record is that a session takes now; see {@link #awaitDurable}.
+     *
+     * @param address that a query has shown
+     * @return false if it was deleted before
+     * @throws InvalidRequestException if no record starts there
+     */
+    public boolean delete(long address) {
+        try (LogReader reader = openReader("deletion")) {
+            reader.protect();
+            deletions.requireRecord(address, reader);
+        }
+        return deletions.delete(address);
+    }
+
+    /** The same for an address that is known to be a record's; the caller is not protected. */
+    boolean deleteRecord(long address) {
+        return deletions.delete(address);
+    }
+
+    /** Blocks until everything that was taken, deleted or marked so far is durable. */
+    public void awaitDurable() {
+        log.awaitDurable(log.tail());
+    }
+
+    /**
      * Hands every record that a query finds to the sinks, page by page, in no order.
      *
      * @param workerCount 1 to 256, each with a sink of its own
@@ -432,6 +471,7 @@ public final class HashLog implements AutoCloseable {
                 checkpoints.close();
             }
             growth.close();
+            deletions.close();
             log.close();
         } finally {
             table.close();

@@ -116,6 +116,21 @@ public final class LogCursor implements AutoCloseable {
         return scan.payloadBytes();
     }
 
+    /**
+     * Deletes the record that the cursor shows; its bytes can't be looked at afterwards.
+     *
+     * @return false if it was deleted meanwhile
+     */
+    public boolean delete() {
+        long address = address();
+        reader.unprotect(); // the deletion may have to wait for a page
+        try {
+            return log.deleteRecord(address);
+        } finally {
+            reader.protect();
+        }
+    }
+
     /** How the range is read, newest part first; for explain. */
     public List<ScanPart> parts() {
         return plan.parts();

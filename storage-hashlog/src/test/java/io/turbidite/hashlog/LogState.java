@@ -20,8 +20,16 @@ import java.util.TreeMap;
 /**
  * All that a log of {@link #event}s shows: for comparing a log with itself after a recovery, and chains with
  * scans.
+ *
+ * @param all records by address, deleted ones too
+ * @param records those that queries show
  */
-record LogState(long begin, long tail, TreeMap<Long, String> records, List<RegisteredPsf> psfs) {
+record LogState(
+        long begin,
+        long tail,
+        TreeMap<Long, String> all,
+        TreeMap<Long, String> records,
+        List<RegisteredPsf> psfs) {
     static final int TYPE_COUNT = 3;
 
     /** Event {@code n} of session {@code name}. */
@@ -31,31 +39,32 @@ record LogState(long begin, long tail, TreeMap<Long, String> records, List<Regis
     }
 
     static LogState of(HashLog log) {
-        TreeMap<Long, String> records = new TreeMap<>();
+        TreeMap<Long, String> all = new TreeMap<>();
         try (LogReader reader = log.openReader("state")) {
             reader.protect();
             LogScan scan = new LogScan(reader);
             scan.start(log.log().begin(), Long.MAX_VALUE);
             while (scan.next()) {
-                if (RecordHeader.kind(scan.header()) == RecordHeader.RECORD
-                        && !log.log().deleted().contains(scan.address())) {
+                if (RecordHeader.kind(scan.header()) == RecordHeader.RECORD) {
                     byte[] bytes = scan.segment()
                             .asSlice(
                                     scan.offset() + RecordHeader.payloadOffset(scan.header()),
                                     RecordHeader.payloadBytes(scan.header()))
                             .toArray(Bytes.U8);
-                    records.put(scan.address(), new String(bytes, StandardCharsets.UTF_8));
+                    all.put(scan.address(), new String(bytes, StandardCharsets.UTF_8));
                 }
             }
         }
-        return new LogState(log.log().begin(), log.log().tail(), records, log.psfs());
+        TreeMap<Long, String> records = new TreeMap<>(all);
+        records.keySet().removeIf(log.log().deleted()::contains);
+        return new LogState(log.log().begin(), log.log().tail(), all, records, log.psfs());
     }
 
-    /** The numbers of a session's events, in the order of the log. */
+    /** The numbers of a session's events, in the order of the log, deleted ones too. */
     List<Integer> numbersOf(String name) {
         String start = "{\"w\":\"%s\",\"n\":".formatted(name);
         List<Integer> numbers = new ArrayList<>();
-        for (String record : records.values()) {
+        for (String record : all.values()) {
             if (record.startsWith(start)) {
                 int end = record.indexOf(',', start.length());
                 int n = Integer.parseInt(record.substring(start.length(), end));

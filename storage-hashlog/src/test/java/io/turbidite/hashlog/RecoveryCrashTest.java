@@ -32,13 +32,17 @@ class RecoveryCrashTest {
             long beginWanted,
             List<Long> durable,
             List<Long> serials,
-            List<RegisteredPsf> psfs) {}
+            List<RegisteredPsf> psfs,
+            List<Long> deletedDurably,
+            List<Long> deleted) {}
 
     private static HashLogOptions options() {
         return LogBench.options().withTable(6, 16 << 20).withCheckpoints(30_000);
     }
 
     private final List<Cut> cuts = new ArrayList<>();
+    private final List<Long> deleted = new ArrayList<>();
+    private final List<Long> deletedDurably = new ArrayList<>();
     private long beginWanted;
 
     private void run(Profile profile) {
@@ -55,7 +59,9 @@ class RecoveryCrashTest {
                             beginWanted,
                             sessions.stream().map(IngestSession::durableSerial).toList(),
                             sessions.stream().map(IngestSession::serial).toList(),
-                            bench.log.psfs()));
+                            bench.log.psfs(),
+                            List.copyOf(deletedDurably),
+                            List.copyOf(deleted)));
                 }
             });
             int id = bench.register("type");
@@ -73,6 +79,7 @@ class RecoveryCrashTest {
                         id = bench.register("type");
                     }
                     case 4 -> truncate(bench.log, random);
+                    case 6, 7 -> delete(bench.log, random);
                     case 5 -> sessions.get(random.nextInt(2)).awaitDurable();
                     default -> {}
                 }
@@ -88,8 +95,23 @@ class RecoveryCrashTest {
         int half = addresses.size() / 2;
         long address = addresses.get(random.nextInt(half + 1));
         beginWanted = Math.max(beginWanted, address);
+        boolean durable = address <= log.log().durable();
         log.truncate(address);
-        assertThat(log.log().begin()).isGreaterThanOrEqualTo(Math.min(address, beginWanted));
+        assertThat(!durable || log.log().begin() >= address).isTrue();
+    }
+
+    private void delete(HashLog log, SplittableRandom random) {
+        List<Long> addresses = List.copyOf(LogState.of(log).records().keySet());
+        for (int i = 0; i < 3; i++) {
+            long address = addresses.get(random.nextInt(addresses.size()));
+            deleted.add(address);
+            log.delete(address);
+        }
+        if (random.nextBoolean()) {
+            log.awaitDurable();
+            deletedDurably.clear();
+            deletedDurably.addAll(deleted);
+        }
     }
 
     private static void ingest(IngestSession session, int count) {
@@ -174,6 +196,10 @@ class RecoveryCrashTest {
             }
             assertThat(log.recoveredSerial(name)).as(what).isLessThanOrEqualTo(cut.serials.get(s));
         }
+        assertThat(cut.deletedDurably).as(what).noneMatch(state.records()::containsKey);
+        List<Long> hidden = new ArrayList<>(state.all().keySet());
+        hidden.removeAll(state.records().keySet());
+        assertThat(cut.deleted).as(what).containsAll(hidden);
         for (RegisteredPsf psf : cut.psfs) {
             assertThat(state.psfs().size()).as(what).isGreaterThan(psf.id());
         }

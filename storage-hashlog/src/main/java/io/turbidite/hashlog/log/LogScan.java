@@ -44,7 +44,7 @@ public final class LogScan {
         refreshAt = next + REFRESH_BYTES;
     }
 
-    /** Moves to the next record or session mark, tombstones included; false at the end. */
+    /** Moves to the next record, session mark or deletion, deleted records included; false at the end. */
     public boolean next() {
         while (next < end) {
             if (next >= refreshAt) {

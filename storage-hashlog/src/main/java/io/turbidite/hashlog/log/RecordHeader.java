@@ -15,8 +15,8 @@ import java.nio.ByteOrder;
  *   0   25 payloadBytes      the record as it came in
  *  25   14 keyPointerCount   16 bytes each, behind this word
  *  39   21 regionWords       the optional region, in 8-byte words
- *  60    2 kind              0 record, 1 filler, 2 session mark, 3 reserved
- *  62    1 tombstone         the record was deleted
+ *  60    2 kind              0 record, 1 filler, 2 session mark, 3 deletion
+ *  62    1 zero              deletions are records of their own
  *  63    1 visible           all chains have it; set last
  * </pre>
  *
@@ -44,6 +44,9 @@ public final class RecordHeader {
     /** How far a session had come: {@link SessionMark}. */
     public static final int SESSION_MARK = 2;
 
+    /** That a record is deleted: {@link Deletion}. */
+    public static final int DELETION = 3;
+
     static final int PAYLOAD_SHIFT = 0;
     static final int PAYLOAD_BITS = 25;
     static final int COUNT_SHIFT = PAYLOAD_SHIFT + PAYLOAD_BITS;
@@ -52,8 +55,8 @@ public final class RecordHeader {
     static final int REGION_BITS = 21;
     static final int KIND_SHIFT = REGION_SHIFT + REGION_BITS;
     static final int KIND_BITS = 2;
-    static final int TOMBSTONE_SHIFT = KIND_SHIFT + KIND_BITS;
-    static final int VISIBLE_SHIFT = TOMBSTONE_SHIFT + 1;
+    static final int ZERO_SHIFT = KIND_SHIFT + KIND_BITS;
+    static final int VISIBLE_SHIFT = ZERO_SHIFT + 1;
 
     /** The largest payload, key pointer count and region that have a place in the word. */
     public static final int PAYLOAD_BYTES_MAX = (1 << PAYLOAD_BITS) - 1;
@@ -62,7 +65,6 @@ public final class RecordHeader {
     public static final int REGION_BYTES_MAX = ((1 << REGION_BITS) - 1) * 8;
 
     public static final long VISIBLE = 1L << VISIBLE_SHIFT;
-    public static final long TOMBSTONE = 1L << TOMBSTONE_SHIFT;
 
     /** Words of records, pages and buckets: aligned, so that they can be swapped atomically. */
     public static final ValueLayout.OfLong WORD =
@@ -108,10 +110,6 @@ public final class RecordHeader {
 
     public static boolean isVisible(long word) {
         return word < 0;
-    }
-
-    public static boolean isTombstone(long word) {
-        return (word & TOMBSTONE) != 0;
     }
 
     /** From the header word to the payload. */

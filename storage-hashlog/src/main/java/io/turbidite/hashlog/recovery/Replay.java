@@ -1,8 +1,8 @@
 package io.turbidite.hashlog.recovery;
 
-import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.hashlog.chain.KeyPointer;
+import io.turbidite.hashlog.log.Deletion;
 import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.LogScan;
@@ -146,13 +146,9 @@ public final class Replay {
                         mark(
                                 SessionMark.read(scan.segment(), scan.offset(), header),
                                 scan.address());
-                    default ->
-                        throw new InvalidRequestException(
-                                "record kind %d at address %d of log %s: a newer release wrote it"
-                                        .formatted(
-                                                RecordHeader.kind(header),
-                                                scan.address(),
-                                                log.site().name()));
+                    case RecordHeader.DELETION -> log.deleted()
+                            .add(Deletion.read(scan.segment(), scan.offset()), log.begin());
+                    default -> throw new AssertionError("a scan has shown a filler");
                 }
             }
             recordCount.addAndGet(count);

@@ -89,7 +89,7 @@ class LogFormatTest {
         assertThat(RecordHeader.COUNT_SHIFT).isEqualTo(25);
         assertThat(RecordHeader.REGION_SHIFT).isEqualTo(39);
         assertThat(RecordHeader.KIND_SHIFT).isEqualTo(60);
-        assertThat(RecordHeader.TOMBSTONE_SHIFT).isEqualTo(62);
+        assertThat(RecordHeader.ZERO_SHIFT).isEqualTo(62);
         assertThat(RecordHeader.VISIBLE_SHIFT).isEqualTo(63);
     }
 
@@ -105,11 +105,21 @@ class LogFormatTest {
         assertThat(RecordHeader.regionBytes(word)).isEqualTo(RecordHeader.REGION_BYTES_MAX);
         assertThat(RecordHeader.kind(word)).isEqualTo(RecordHeader.RECORD);
         assertThat(RecordHeader.isVisible(word)).isFalse();
-        assertThat(RecordHeader.isTombstone(word)).isFalse();
         assertThat(RecordHeader.recordBytes(RecordHeader.of(5, 2, 3)))
                 .isEqualTo(8 + 2 * 16 + 8 + 8);
         assertThat(RecordHeader.recordBytes(RecordHeader.filler(4_096))).isEqualTo(4_096);
         assertThat(RecordHeader.kind(RecordHeader.filler(8))).isEqualTo(RecordHeader.FILLER);
+    }
+
+    @Test
+    void a_deletion_reads_back() {
+        MemorySegment memory = MemorySegment.ofArray(new long[4]);
+        Deletion.write(memory, 8, 0x1234_5678L);
+        assertThat(hex(memory.toArray(ValueLayout.JAVA_BYTE), 8, 24))
+                .isEqualTo("08000000000000b07856341200000000");
+        assertThat(Deletion.read(memory, 8)).isEqualTo(0x1234_5678L);
+        assertThat(RecordHeader.recordBytes(RecordHeader.loadAcquire(memory, 8)))
+                .isEqualTo(Deletion.RECORD_BYTES);
     }
 
     @Test

@@ -1,0 +1,83 @@
+package io.turbidite.hashlog;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.hashlog.log.Deletion;
+import io.turbidite.hashlog.log.HybridLog;
+import io.turbidite.hashlog.log.LogReader;
+import io.turbidite.hashlog.log.LogScan;
+import io.turbidite.hashlog.log.LogSession;
+import io.turbidite.hashlog.log.RecordHeader;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Deletes records. <em>Thread-safe by one lock:</em> deletions come one after the other, while sessions go
+ * on. A caller must not be protected: the page may be full, and the next one wait for all epochs.
+ */
+final class Deletions implements AutoCloseable {
+    private final HybridLog log;
+    private @Nullable LogSession session;
+
+    Deletions(HybridLog log) {
+        this.log = log;
+    }
+
+    /**
+     * Deletes the record at {@code address}, which a reader has shown.
+     *
+     * @return false if it was deleted before
+     */
+    synchronized boolean delete(long address) {
+        log.checkUsable();
+        if (log.deleted().contains(address)) {
+            return false;
+        }
+        LogSession appending = session;
+        if (appending == null) {
+            appending = log.openSession("deletions");
+            session = appending;
+        }
+        appending.begin();
+        try {
+            long at = appending.allocate(Deletion.RECORD_BYTES);
+            while (at < 0) {
+                appending.turn(at);
+                at = appending.allocate(Deletion.RECORD_BYTES);
+            }
+            Deletion.write(log.memory(), log.place(at), address);
+            // While in flight: a checkpoint that misses it in the set replays from below it.
+            boolean added = log.deleted().add(address, log.begin());
+            appending.published(at + Deletion.RECORD_BYTES);
+            return added;
+        } finally {
+            appending.end();
+        }
+    }
+
+    /** Requires that a record starts at {@code address}: steps through its page. */
+    void requireRecord(long address, LogReader reader) {
+        boolean found = false;
+        if (address >= log.begin() && address < log.safeTail()) {
+            LogScan scan = new LogScan(reader);
+            long page = log.shape().pageOf(address);
+            scan.start(Math.max(log.begin(), log.shape().startOf(page)), address + 1);
+            while (!found && scan.next()) {
+                found = scan.address() == address
+                        && RecordHeader.kind(scan.header()) == RecordHeader.RECORD;
+            }
+        }
+        if (!found) {
+            throw new InvalidRequestException(
+                    "no record starts at address %d of log %s: take addresses from a query"
+                            .formatted(address, log.site().name()));
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        if (session != null) {
+            session.close();
+            session = null;
+        }
+    }
+}

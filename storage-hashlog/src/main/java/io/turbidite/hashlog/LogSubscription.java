@@ -1,0 +1,250 @@
+package io.turbidite.hashlog;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.hashlog.chain.KeyPointer;
+import io.turbidite.hashlog.chain.Property;
+import io.turbidite.hashlog.log.HybridLog;
+import io.turbidite.hashlog.log.LogReader;
+import io.turbidite.hashlog.log.LogScan;
+import io.turbidite.hashlog.log.RecordHeader;
+import io.turbidite.hashlog.scan.RangeScan;
+import io.turbidite.hashlog.scan.ScanPart;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * The matching records of a log as they come, oldest first: the subscriptions that FISH19 §5.3 leaves to
+ * others.
+ *
+ * <p><em>Confined to one thread at a time.</em> The consumer asks ({@link #poll}), so that it sets the pace;
+ * what it has not asked for stays in the log, and a slow one reads it from disk. It stalls nobody: records
+ * are copied, a batch of {@link #BATCH_BYTES} at a time, and handed over when nothing is protected any more.
+ * If retention is quicker, it goes on where the log begins, and {@link #skippedBytes} tells.
+ *
+ * <p>{@link #position} is all that a consumer has to keep: a subscription from there hands over exactly the
+ * records that this one has not. Where the wanted PSF is indexed, a record's key pointers say whether it
+ * matches, and nothing is parsed.
+ */
+public final class LogSubscription implements AutoCloseable {
+    /** Records are collected until they have so many bytes, or one record more. */
+    static final int BATCH_BYTES = 256 << 10;
+
+    /** Log bytes looked at in one poll at most, whether they match or not. */
+    static final long POLL_BYTES = 8 << 20;
+
+    private final HashLog owner;
+    private final HybridLog log;
+    private final LogQuery query;
+    private final boolean durableOnly;
+    private final LogReader reader;
+    private final LogScan scan;
+    private final ByteSink batch = new ByteSink(4_096, Integer.MAX_VALUE - 8);
+
+    /** Of each record in the batch: address, where the next one starts, offset and length. */
+    private long[] places = new long[4 * 16];
+
+    private int collected;
+    private int delivered;
+    private long position;
+    private long scanned;
+    private long skippedBytes;
+    private boolean closed;
+
+    LogSubscription(HashLog owner, LogQuery query, boolean durableOnly) {
+        if (query.to() != Long.MAX_VALUE
+                || query.limit() != Long.MAX_VALUE
+                || query.arrivedFromMicros() != Long.MIN_VALUE
+                || query.arrivedToMicros() != Long.MAX_VALUE) {
+            throw new InvalidRequestException(
+                    "a subscription has no end, no limit and no time: give a property, an expression and the position to start from");
+        }
+        this.owner = owner;
+        this.log = owner.log();
+        this.query = query;
+        this.durableOnly = durableOnly;
+        this.position = Math.max(query.from(), log.shape().firstAddress());
+        this.scanned = position;
+        this.reader = owner.openReader("subscription");
+        this.scan = new LogScan(reader);
+        boolean sound = false;
+        try {
+            QueryPlan.of(query.between(0, 0), owner, reader); // refuses what can't be asked
+            sound = true;
+        } finally {
+            if (!sound) {
+                reader.close();
+            }
+        }
+    }
+
+    /**
+     * Hands over matching records that are there.
+     *
+     * @param sink takes them, with nothing held; if it throws, the record is handed over again
+     * @param countMax at most so many
+     * @return how many there were; 0 says that there are none now, or none among the next {@link #POLL_BYTES}:
+     *     {@link #await} tells the one from the other
+     * @throws io.turbidite.core.CorruptionException if the disk has something else than was written
+     */
+    public int poll(RecordSink sink, int countMax) {
+        if (closed) {
+            throw new ClosedException("the subscription");
+        }
+        if (delivered == collected) {
+            collect();
+        }
+        int count = 0;
+        while (delivered < collected && count < countMax) {
+            int at = 4 * delivered;
+            sink.accept(places[at], batch.segment(), places[at + 2], (int) places[at + 3]);
+            position = places[at + 1];
+            delivered++;
+            count++;
+        }
+        if (delivered == collected) {
+            position = scanned;
+        }
+        return count;
+    }
+
+    /**
+     * Blocks until there is something to poll, or for {@code micros}.
+     *
+     * @return whether there is
+     */
+    public boolean await(long micros) {
+        long until = log.site().clock().monotonicNanos() + micros * 1_000;
+        log.site()
+                .tasks()
+                .await(() -> hasMore() || log.site().clock().monotonicNanos() >= until);
+        return hasMore();
+    }
+
+    private boolean hasMore() {
+        return delivered < collected || bound() > scanned;
+    }
+
+    /** Every matching record below was handed over; a later subscription starts from here. */
+    public long position() {
+        return position;
+    }
+
+    /** Bytes of the log that were dropped before this got to them; what matched among them is lost. */
+    public long skippedBytes() {
+        return skippedBytes;
+    }
+
+    /** Bytes of the log that this has not looked at yet. */
+    public long backlogBytes() {
+        return Math.max(0, bound() - position);
+    }
+
+    private long bound() {
+        return durableOnly ? log.durable() : log.safeTail();
+    }
+
+    // ---- collecting -----------------------------------------------------------------------------
+
+    private void collect() {
+        batch.clear();
+        collected = 0;
+        delivered = 0;
+        reader.protect();
+        try {
+            long begin = log.begin();
+            if (scanned < begin) {
+                skippedBytes += begin - scanned;
+                scanned = begin;
+            }
+            long end = Math.min(bound(), scanned + POLL_BYTES);
+            if (end > scanned) {
+                collect(QueryPlan.of(query.between(scanned, end), owner, reader));
+            }
+        } catch (InvalidRequestException gone) {
+            if (log.begin() <= scanned) {
+                throw gone; // else truncated under us: the next poll begins where the log does
+            }
+        } finally {
+            reader.unprotect();
+        }
+    }
+
+    private void collect(QueryPlan plan) {
+        RangeScan.Tests tests = plan.newTests();
+        for (ScanPart part : plan.parts().reversed()) {
+            Property property =
+                    part.isIndexed() ? Property.of(part.psfId(), plan.value()) : null;
+            scan.start(part.from(), part.to());
+            while (scan.next()) {
+                if (isWanted(tests, property)) {
+                    add();
+                }
+                scanned = scan.position();
+                if (batch.length() >= BATCH_BYTES) {
+                    return;
+                }
+            }
+            scanned = Math.max(scanned, part.to());
+        }
+    }
+
+    private boolean isWanted(RangeScan.Tests tests, @Nullable Property property) {
+        long header = scan.header();
+        if (RecordHeader.kind(header) != RecordHeader.RECORD
+                || log.deleted().contains(scan.address())) {
+            return false;
+        }
+        long payload = scan.offset() + RecordHeader.payloadOffset(header);
+        int length = RecordHeader.payloadBytes(header);
+        if (property == null) {
+            return tests.scanned().matches(scan.segment(), payload, length);
+        }
+        return has(property, header)
+                && tests.residual().matches(scan.segment(), payload, length);
+    }
+
+    private boolean has(Property property, long header) {
+        MemorySegment segment = scan.segment();
+        long record = scan.offset();
+        long pointer = record + RecordHeader.BYTES;
+        for (int i = 0; i < RecordHeader.keyPointerCount(header); i++) {
+            long link = KeyPointer.loadLink(segment, pointer);
+            long value = KeyPointer.loadValue(segment, pointer);
+            if (property.matches(link, value, header, segment, record)) {
+                return true;
+            }
+            pointer += KeyPointer.BYTES;
+        }
+        return false;
+    }
+
+    private void add() {
+        if (4 * collected == places.length) {
+            places = Arrays.copyOf(places, 2 * places.length);
+        }
+        long header = scan.header();
+        int length = RecordHeader.payloadBytes(header);
+        int offset = batch.reserve(length);
+        long payload = scan.offset() + RecordHeader.payloadOffset(header);
+        MemorySegment.copy(scan.segment(), payload, batch.segment(), offset, length);
+        int at = 4 * collected;
+        places[at] = scan.address();
+        places[at + 1] = scan.position();
+        places[at + 2] = offset;
+        places[at + 3] = length;
+        collected++;
+    }
+
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            reader.close();
+        }
+    }
+}
