@@ -16,6 +16,8 @@ import java.lang.foreign.MemorySegment;
  * page and hands it to each call (why: see {@link Heads}).
  */
 final class Group {
+    private static final int LINE_BYTES = 64;
+
     private final Heads heads = new Heads();
     private int count;
 
@@ -133,6 +135,18 @@ final class Group {
         long start = heapStart(page, index);
         long skipped = valueSkip(page, start);
         sink.putBytes(page, start + skipped, (int) (heapEnd(page, index) - start - skipped));
+    }
+
+    /** Reads a byte of the first two cache lines of each heap entry; their sum means nothing. */
+    int touchHeap(MemorySegment page) {
+        long last = page.byteSize() - 1;
+        int sum = 0;
+        for (int i = 0; i < count; i++) {
+            long start = heapStart(page, i);
+            sum += page.get(Bytes.U8, Math.min(start, last));
+            sum += page.get(Bytes.U8, Math.min(start + LINE_BYTES, last));
+        }
+        return sum;
     }
 
     int keyBytes(MemorySegment page, int index) {

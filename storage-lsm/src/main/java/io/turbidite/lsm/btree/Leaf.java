@@ -16,6 +16,12 @@ import java.lang.foreign.MemorySegment;
  * LeafLayout#problem}; its bytes must stay until the flyweight is moved.
  */
 final class Leaf {
+    /** Values are apart if they are two cache lines long on average. */
+    private static final int APART_BYTES = 128;
+
+    /** A cache line. */
+    private static final int TOUCH_BYTES = 64;
+
     private final Group group = new Group();
 
     /** The directory of all groups but the first: what comes before the second is on the first. */
@@ -35,6 +41,10 @@ final class Leaf {
 
     /** The group whose prefix {@link #copyKey} has copied; -1 if none. */
     private int copiedGroup = -1;
+
+    /** Never read: so that the compiler does not leave reads out that are only to touch. */
+    @SuppressWarnings("unused")
+    private int touched;
 
     Leaf wrap(MemorySegment newPage) {
         page = newPage;
@@ -114,6 +124,35 @@ final class Leaf {
     int lowerBound(Slice key, long timestamp, int hint) {
         int index = find(key, timestamp, hint);
         return index < 0 ? -1 - index : index;
+    }
+
+    /**
+     * Asks for the cache lines of the first {@code bytes} of the page at once, for a search: it would meet
+     * header, heads, versions and ends one after the other, and wait for memory at each.
+     */
+    void touchColumns(long bytes) {
+        int sum = 0;
+        for (long at = 0; at < bytes; at += TOUCH_BYTES) {
+            sum += page.get(Bytes.U8, at);
+        }
+        touched = sum;
+    }
+
+    /**
+     * Asks for the first cache lines of all values, if these lie apart, for a scan that will read them:
+     * one after the other, each first touch of a record waits for memory on its own; here ten are under
+     * way at a time. Short values lie close enough for the processor to fetch them ahead by itself.
+     */
+    void touchValues() {
+        if (page.byteSize() < (long) count * APART_BYTES) {
+            return;
+        }
+        int sum = 0;
+        for (int entry = 0; entry < count; entry = groupFirst + groupEntries) {
+            move(groupOfEntry(entry));
+            sum += group.touchHeap(page);
+        }
+        touched = sum;
     }
 
     /** Moves {@code slice} to the value of an entry. */

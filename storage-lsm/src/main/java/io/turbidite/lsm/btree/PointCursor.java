@@ -63,7 +63,7 @@ public final class PointCursor implements AutoCloseable {
     private void load(int target) {
         page = -1; // until it is loaded
         leaf.clear();
-        leaf.wrap(pages.page(target));
+        tree.wrap(leaf, pages.page(target));
         page = target;
         index = 0;
     }

@@ -6,6 +6,8 @@ import io.turbidite.core.cache.CachedFile;
 import io.turbidite.core.cache.Frame;
 import io.turbidite.lsm.entry.Found;
 
+import java.lang.foreign.MemorySegment;
+
 /**
  * A sorted run of entries in the pages of an immutable file: point search, cursors, ranks.
  *
@@ -29,10 +31,19 @@ public final class Tree implements AutoCloseable {
      */
     private static final ThreadLocal<Leaf> LEAF = ThreadLocal.withInitial(Leaf::new);
 
+    private static final int TOUCHED_BYTES_MAX = 1_024;
+
+    /** Head, version and end of an entry, as they mostly are. */
+    private static final int COLUMN_BYTES = 8 + 4 + 2;
+
     private final String name;
     private final Fences fences;
     private final CachedFile file;
     private final int firstPage;
+
+    /** Bytes at the start of a leaf that a search touches at once; 0 if its columns are long. */
+    private final int touchedBytes;
+
     private volatile boolean closed;
 
     /**
@@ -44,6 +55,18 @@ public final class Tree implements AutoCloseable {
         this.fences = fences;
         this.file = file;
         this.firstPage = firstPage;
+        this.touchedBytes = touchedBytes(fences);
+    }
+
+    /**
+     * About as far as the columns of a page of records reach. In long columns (of small entries) a search
+     * reads few lines: to touch them all would cost more than it saves.
+     */
+    private static int touchedBytes(Fences fences) {
+        long columns = LeafLayout.prefix(1)
+                + GroupLayout.HEADS_OFFSET
+                + COLUMN_BYTES * fences.entryCount() / Math.max(1, fences.pageCount());
+        return columns <= TOUCHED_BYTES_MAX ? (int) columns : 0;
     }
 
     public Fences fences() {
@@ -69,7 +92,7 @@ public final class Tree implements AutoCloseable {
         Leaf leaf = LEAF.get();
         Frame frame = file.pin(firstPage + page);
         try {
-            leaf.wrap(frame.segment());
+            wrap(leaf, frame.segment());
             int index = leaf.find(key, snapshot, -1);
             if (index >= 0) {
                 return fill(leaf, index, found, wantValue);
@@ -134,6 +157,11 @@ public final class Tree implements AutoCloseable {
         if (closed) {
             throw new ClosedException(name);
         }
+    }
+
+    /** Moves {@code leaf} to a page that will be searched. */
+    void wrap(Leaf leaf, MemorySegment page) {
+        leaf.wrap(page).touchColumns(Math.min(touchedBytes, page.byteSize()));
     }
 
     /** Whether the first entry behind the end of {@code page} is a version of {@code key}. */

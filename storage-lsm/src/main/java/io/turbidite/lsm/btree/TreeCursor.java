@@ -129,6 +129,7 @@ public final class TreeCursor implements EntryCursor {
             return false;
         }
         load(page + 1);
+        leaf.touchValues();
         index = 0;
         standsOnEntry = true;
         return true;
@@ -141,6 +142,7 @@ public final class TreeCursor implements EntryCursor {
             return false;
         }
         load(page - 1);
+        leaf.touchValues();
         index = leaf.count() - 1;
         standsOnEntry = true;
         return true;
@@ -160,7 +162,7 @@ public final class TreeCursor implements EntryCursor {
         leavePages(
                 target < before ? target + 1 : target - 1); // if it fails, the next try is the same
         keyIndex = -1;
-        leaf.wrap(pages.page(target));
+        tree.wrap(leaf, pages.page(target));
         page = target;
     }
 

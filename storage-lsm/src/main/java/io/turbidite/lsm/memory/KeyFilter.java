@@ -23,6 +23,9 @@ public final class KeyFilter implements AutoCloseable {
     private final MemorySegment words;
     private final long wordMask;
 
+    /** Whether a key was added; written before its bits. */
+    private volatile boolean hasKeys;
+
     private KeyFilter(ChunkSource chunks) {
         this.chunks = chunks;
         this.words = chunks.take();
@@ -37,6 +40,9 @@ public final class KeyFilter implements AutoCloseable {
 
     /** Adds a key by its {@link io.turbidite.core.bloom.BloomFilter#hash hash}. */
     public void add(long hash) {
+        if (!hasKeys) {
+            hasKeys = true;
+        }
         long offset = offset(hash);
         long bits = bits(hash);
         if (((long) WORD.getOpaque(words, offset) & bits) != bits) {
@@ -46,6 +52,9 @@ public final class KeyFilter implements AutoCloseable {
 
     /** False: the key of this hash was never added. True: it was, or the filter errs. */
     public boolean mayContain(long hash) {
+        if (!hasKeys) {
+            return false; // after a flush, say: a get then waits for no line of the filter
+        }
         long bits = bits(hash);
         return ((long) WORD.getAcquire(words, offset(hash)) & bits) == bits;
     }

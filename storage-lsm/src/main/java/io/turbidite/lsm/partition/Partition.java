@@ -224,7 +224,7 @@ public final class Partition {
         return Found.ABSENT;
     }
 
-    private static int findInMemory(
+    static int findInMemory(
             Version pinned,
             Slice key,
             long keyHash,

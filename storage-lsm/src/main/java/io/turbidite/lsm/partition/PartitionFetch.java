@@ -9,7 +9,6 @@ import io.turbidite.core.scan.RecordStream;
 import io.turbidite.lsm.btree.PointCursor;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.version.ComponentHandle;
-import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
 
 import java.util.List;
@@ -87,17 +86,11 @@ final class PartitionFetch implements RecordStream {
     }
 
     private int find(Version version) {
-        int code = version.current().tree(0).find(key, view.timestamp(), found, true);
-        MemoryLayer frozen = version.frozen();
-        if (code == Found.ABSENT && frozen != null) {
-            code = frozen.tree(0).find(key, view.timestamp(), found, true);
-        }
-        if (code == Found.ABSENT && cursors.length > 0) {
-            long hash = BloomFilter.hash(key);
-            for (int i = 0; i < cursors.length && code == Found.ABSENT; i++) {
-                if (components.get(i).component().mayContain(hash)) {
-                    code = cursors[i].find(key, view.timestamp(), found, true);
-                }
+        long hash = BloomFilter.hash(key);
+        int code = Partition.findInMemory(version, key, hash, view.timestamp(), found, true);
+        for (int i = 0; i < cursors.length && code == Found.ABSENT; i++) {
+            if (components.get(i).component().mayContain(hash)) {
+                code = cursors[i].find(key, view.timestamp(), found, true);
             }
         }
         return code;
