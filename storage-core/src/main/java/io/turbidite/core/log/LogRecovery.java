@@ -335,6 +335,9 @@ final class LogRecovery {
             } else if (spare == null && i >= begin && segment.isSpare(options.segmentBytes())) {
                 spare = new Segment(segment.number, segment.file, segment.file.size());
             } else {
+                if (i < begin || !segment.hasFrames) {
+                    Segment.wipeHeader(segment.file); // what the survey asks of others stays
+                }
                 segment.file.close();
                 disk.delete(segment.file.name());
                 deleted = true;

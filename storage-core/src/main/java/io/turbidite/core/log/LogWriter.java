@@ -277,7 +277,10 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
         }
     }
 
-    /** Marks a clean close; everything before is synced first. */
+    /**
+     * Marks a clean close; everything before is synced first. In a small segment of its own, if no record
+     * is needed any more, so that the large ones can be deleted.
+     */
     void seal() {
         Segment segment = current;
         if (!sessionMarked || segment == null) {
@@ -285,6 +288,12 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
         }
         keeper.syncAll();
         progress.checkFailure();
+        if (keeper.prepareClosing(next)) {
+            segment = nextSegment();
+            writeBatch();
+            keeper.syncAll();
+            progress.checkFailure();
+        }
         putMark(segment, FrameFormat.KIND_SEAL);
         next++;
         writeBatch();

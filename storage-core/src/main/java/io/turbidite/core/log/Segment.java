@@ -3,6 +3,7 @@ package io.turbidite.core.log;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.FileHeader;
 
+import java.lang.foreign.MemorySegment;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -38,6 +39,12 @@ final class Segment {
     /** What a segment holds besides records: header, its own mark, a session's mark, the reserve. */
     static final long OVERHEAD_BYTES = FIRST_FRAME_OFFSET + 2 * MARK_BYTES + RESERVED_BYTES;
 
+    /**
+     * Length of the segment that a clean close goes on in when no record is needed any more: the smallest
+     * power of two that holds the overhead. No record fits, so the next session makes a segment first.
+     */
+    static final long CLOSING_BYTES = Long.highestOneBit(OVERHEAD_BYTES) << 1;
+
     private static final Pattern NAME = Pattern.compile("([0-9]{10,18})\\.log");
 
     final long number;
@@ -67,6 +74,17 @@ final class Segment {
     static long numberOf(String plainName) {
         Matcher matcher = NAME.matcher(plainName);
         return matcher.matches() ? Long.parseLong(matcher.group(1)) : -1;
+    }
+
+    /**
+     * Takes the header away, durably, from a file that is about to be deleted or to become another
+     * segment: a file made later may show what lay in its blocks if the power goes before its own bytes are
+     * there, and must not be taken for this segment under another's name. Frames need no such care; they
+     * are valid only in their place.
+     */
+    static void wipeHeader(DiskFile file) {
+        file.write(0, MemorySegment.ofArray(new byte[FileHeader.BYTES]), 0, FileHeader.BYTES);
+        file.sync();
     }
 
     /** Its flags are the binary logarithm of the segment's length. */

@@ -3,7 +3,6 @@ package io.turbidite.core.log;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
-import io.turbidite.core.format.FileHeader;
 import io.turbidite.core.time.Clock;
 
 import org.jspecify.annotations.Nullable;
@@ -57,6 +56,13 @@ final class SegmentKeeper implements AutoCloseable {
     private volatile boolean retrying;
     private volatile long retryAtNanos;
     private volatile long syncRequested;
+
+    /** Whether a claim waits, or has waited, for room. */
+    private volatile boolean isAwaited;
+
+    /** Records below are not needed any more; guarded by {@link #turn}. */
+    private long truncatedBefore;
+
     private final LongAdder syncCount = new LongAdder();
     private final LongAdder preparedCount = new LongAdder();
     private final LongAdder recycledCount = new LongAdder();
@@ -93,13 +99,24 @@ final class SegmentKeeper implements AutoCloseable {
         return false;
     }
 
-    /** Whether the next segment should be prepared now: a quarter of the current one is used. */
+    /**
+     * Whether the next segment should be prepared now: a quarter of the current one is used. Behind the
+     * small one of a clean close not before somebody claims: most such sessions only read.
+     */
     boolean wantsSpare() {
         if (spare != null || (retrying && clock.monotonicNanos() < retryAtNanos)) {
             return false;
         }
         Segment last = current;
+        if (last != null && last.capacityBytes == Segment.CLOSING_BYTES) {
+            return isAwaited;
+        }
         return last == null || last.remainingBytes() < last.capacityBytes / 4 * 3;
+    }
+
+    /** A claim is about to wait for room. */
+    void roomIsAwaited() {
+        isAwaited = true;
     }
 
     /** The writer is short of room: without a spare, nothing more may be admitted. */
@@ -157,12 +174,11 @@ final class SegmentKeeper implements AutoCloseable {
         }
         // A new number each time: a name whose directory sync has failed is not used again.
         long number = nextNumber++;
-        return old == null ? create(number) : recycle(old, number);
+        return old == null ? create(number, options.segmentBytes()) : recycle(old, number);
     }
 
-    private Segment create(long number) {
+    private Segment create(long number, long bytes) {
         String name = Segment.name(site.directory(), number);
-        long bytes = options.segmentBytes();
         if (disk.usableBytes() < bytes) {
             // Asked first, so as not to take the last space from others only to give it back.
             throw new StorageIoException(
@@ -200,9 +216,7 @@ final class SegmentKeeper implements AutoCloseable {
         String newName = Segment.name(site.directory(), number);
         DiskFile opened = old.file;
         try {
-            old.file.write(
-                    0, MemorySegment.ofArray(new byte[FileHeader.BYTES]), 0, FileHeader.BYTES);
-            old.file.sync();
+            Segment.wipeHeader(old.file);
             old.file.close();
             disk.rename(oldName, newName);
             disk.syncDirectory(site.directory());
@@ -285,10 +299,12 @@ final class SegmentKeeper implements AutoCloseable {
     void truncateBefore(long position) {
         turn.lock();
         try {
+            truncatedBefore = Math.max(truncatedBefore, position);
             boolean deleted = false;
             Segment doomed = oldestBelow(position);
             while (doomed != null) {
                 if (!keepForRecycling(doomed)) {
+                    Segment.wipeHeader(doomed.file);
                     disk.delete(Segment.name(site.directory(), doomed.number));
                     deleted = true;
                     forget(doomed);
@@ -302,6 +318,64 @@ final class SegmentKeeper implements AutoCloseable {
         } finally {
             retryAtNanos = clock.monotonicNanos(); // there may be space now
             turn.unlock();
+        }
+    }
+
+    /**
+     * Prepares a small segment as the spare, if no record below {@code next} is needed and there is a large
+     * one to get rid of. Called when both workers have stopped.
+     *
+     * @return whether the log should be sealed in it; false too if it can't be made: the seal then goes
+     *     where the records are
+     */
+    boolean prepareClosing(long next) {
+        Segment last = current;
+        if (truncatedBefore < next || last == null || last.capacityBytes == Segment.CLOSING_BYTES) {
+            return false;
+        }
+        try {
+            // the old spare first: the log goes on in the next file that there is
+            deleteSpareAndRecyclable();
+            Segment closing = create(nextNumber++, Segment.CLOSING_BYTES);
+            synchronized (this) {
+                spare = closing;
+            }
+            return true;
+        } catch (StorageIoException noRoom) {
+            return false;
+        }
+    }
+
+    /**
+     * Deletes the files that hold nothing: an idle store should not take the room of a busy one. To be
+     * called when the seal is durable. What fails to be deleted is left to the next opening.
+     */
+    void deleteUnused() {
+        truncateBefore(truncatedBefore);
+        deleteSpareAndRecyclable();
+    }
+
+    private void deleteSpareAndRecyclable() {
+        List<Segment> unused = new ArrayList<>();
+        synchronized (this) {
+            unused.addAll(recyclable);
+            recyclable.clear();
+            Segment prepared = spare;
+            if (prepared != null) {
+                unused.add(prepared);
+                spare = null;
+            }
+        }
+        try {
+            for (Segment segment : unused) {
+                Segment.wipeHeader(segment.file);
+                disk.delete(Segment.name(site.directory(), segment.number));
+            }
+        } finally {
+            unused.forEach(segment -> segment.file.close());
+        }
+        if (!unused.isEmpty()) {
+            disk.syncDirectory(site.directory());
         }
     }
 

@@ -6,6 +6,7 @@ import com.lmax.disruptor.InsufficientCapacityException;
 import com.lmax.disruptor.RingBuffer;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.log.OverflowBuffers.Buffer;
 import io.turbidite.core.task.Tasks;
@@ -210,6 +211,7 @@ public final class WriteAheadLog implements AutoCloseable {
     private void awaitOpen() {
         progress.checkAccepting();
         waits.increment();
+        keeper.roomIsAwaited();
         keeperWorker.wake();
         tasks.await(() -> progress.isOpen() || progress.refusing());
         progress.checkAccepting();
@@ -353,9 +355,9 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * Writes what was published, syncs, seals the end, and stops. All claims have been ended; a thread
-     * that waits for one gets a {@link io.turbidite.core.ClosedException}. A failed log is closed as it
-     * is.
+     * Writes what was published, syncs, seals the end, and stops; then deletes the segments that hold
+     * nothing that is needed. All claims have been ended; a thread that waits for one gets a {@link
+     * io.turbidite.core.ClosedException}. A failed log is closed as it is.
      *
      * @throws io.turbidite.core.StorageException if the end could not be made durable
      */
@@ -372,12 +374,21 @@ public final class WriteAheadLog implements AutoCloseable {
         try {
             if (!progress.failed()) {
                 writer.seal();
+                deleteUnused();
             }
         } finally {
             keeper.close();
             writer.close();
             overflow.close();
             ringArena.close();
+        }
+    }
+
+    private void deleteUnused() {
+        try {
+            keeper.deleteUnused();
+        } catch (StorageException e) {
+            // The log is whole and durable; the next opening tries again.
         }
     }
 }

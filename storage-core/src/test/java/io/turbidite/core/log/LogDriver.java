@@ -97,7 +97,12 @@ final class LogDriver implements AutoCloseable {
             case 4 -> flush();
             case 5 -> truncate();
             case 6, 7 -> tasks.runForMicros(random.nextInt(6_000));
-            case 8 -> reopen();
+            case 8 -> {
+                if (random.nextBoolean()) {
+                    truncate(); // a close that finds nothing to keep
+                }
+                reopen();
+            }
             case 9, 10, 11 -> appendLarge();
             case 12, 13, 14, 15 -> {
                 boolean _ = tasks.step();

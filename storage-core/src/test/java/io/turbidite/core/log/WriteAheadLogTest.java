@@ -8,6 +8,7 @@ import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
@@ -117,6 +118,63 @@ class WriteAheadLogTest {
         try (Opened opened = new Opened(SMALL, position)) {
             assertEquals(kept, opened.replayed);
         }
+    }
+
+    @Test
+    void aCleanCloseKeepsNoSegmentThatHoldsNothing() {
+        long position = 0;
+        for (int session = 0; session < 3; session++) {
+            try (Opened opened = new Opened(SMALL, position)) {
+                assertEquals(Map.of(), opened.replayed);
+                for (int i = 0; i < 1_000; i++) {
+                    opened.log.append(utf8("dropped " + i + "y".repeat(150)));
+                }
+                opened.log.flush();
+                position = opened.log.position();
+                opened.log.truncateBefore(position);
+            }
+            assertEquals(Segment.CLOSING_BYTES, bytesOfTheLog());
+        }
+        try (Opened onlyReads = new Opened(SMALL, position)) {
+            assertEquals(Map.of(), onlyReads.replayed);
+            assertEquals(0, onlyReads.log.statistics().preparedCount());
+        }
+        Map<Long, String> kept = new TreeMap<>();
+        try (Opened opened = new Opened(SMALL, position)) {
+            kept.put(opened.log.append(utf8("kept")), "kept");
+        }
+        try (Opened opened = new Opened(SMALL, position)) {
+            assertEquals(kept, opened.replayed);
+        }
+        assertEquals(Segment.CLOSING_BYTES + SMALL.segmentBytes(), bytesOfTheLog());
+    }
+
+    @Test
+    void aCleanCloseDeletesTheSpareButNoRecord() {
+        Map<Long, String> kept = new TreeMap<>();
+        try (Opened opened = new Opened(SMALL, 0)) {
+            for (int i = 0; i < 150; i++) {
+                String text = "kept " + i + "y".repeat(150);
+                kept.put(opened.log.append(utf8(text)), text);
+            }
+            opened.log.flush();
+            opened.tasks.await(() -> opened.log.statistics().preparedCount() == 2);
+        }
+        assertEquals(SMALL.segmentBytes(), bytesOfTheLog());
+        try (Opened opened = new Opened(SMALL, 0)) {
+            assertEquals(kept, opened.replayed);
+        }
+    }
+
+    private long bytesOfTheLog() {
+        Disk disk = RealDisk.open(directory);
+        long bytes = 0;
+        for (String name : disk.list("log")) {
+            try (DiskFile file = disk.openReadOnly("log/" + name)) {
+                bytes += file.size();
+            }
+        }
+        return bytes;
     }
 
     @Test
