@@ -24,6 +24,7 @@ import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.partition.Partition;
 
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
@@ -37,6 +38,11 @@ class CursorTest {
     private final SimStore sim = SimStore.open(disk, SEED, SimStore.options(Durability.SYNC));
     private final Dataset dataset =
             sim.store.createDataset(Row.spec("T").mergePolicy(MergePolicySpec.parse("no-merge")));
+
+    @AfterEach
+    void close() {
+        sim.close();
+    }
 
     private static Row row(long id, String user) {
         return new Row(id, user, (int) id % 10, null, "body " + id);

@@ -84,8 +84,11 @@ class ModelTest {
                 changes.begin(sim.store);
                 workload.check(sim.store);
             } else if (dice < 86) {
-                held.clear();
-                disk = disk.crashImage(Seeds.mix(seed, i));
+                closeAll(held);
+                SimDisk before = disk;
+                disk = before.crashImage(Seeds.mix(seed, i));
+                // what becomes of the old store is of no interest
+                sim.close();
                 sim = SimStore.open(disk, Seeds.mix(seed, i), options);
                 changes.checkRecovered(sim.store);
                 changes.begin(sim.store);

@@ -8,6 +8,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
@@ -20,6 +21,7 @@ import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
 /** R23: the suites bite. Each bug is planted, and the check that claims to find it must. */
+@LeaksOnPurpose("stores break in the middle of things and are left so")
 class PlantedBugTest {
     private static final int RUNS_MAX = 30;
 

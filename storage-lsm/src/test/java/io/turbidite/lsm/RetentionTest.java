@@ -145,11 +145,11 @@ class RetentionTest {
                             held = null;
                         }
                         dropped += drops();
+                        SimDisk before = disk;
                         if (dice.nextBoolean()) {
-                            disk = disk.crashImage(dice.nextLong());
-                        } else {
-                            sim.close();
+                            disk = before.crashImage(dice.nextLong());
                         }
+                        sim.close();
                         sim = open(disk, dice.nextLong());
                         check();
                     }

@@ -24,6 +24,7 @@ import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.merge.MergePolicySpec;
 
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;
@@ -41,6 +42,11 @@ class StoreTest {
 
     private final SimDisk disk = new SimDisk(SEED, Profile.STRICT);
     private SimStore sim = SimStore.open(disk, SEED, OPTIONS);
+
+    @AfterEach
+    void close() {
+        sim.close();
+    }
 
     private Dataset create() {
         return sim.store.createDataset(

@@ -507,6 +507,7 @@ public final class SimDisk implements Disk {
         int blockBytes = direct ? DIRECT_BLOCK_BYTES : 1;
         SimFile file = new SimFile(this, name, node, writable, blockBytes);
         handles.add(file);
+        SimFile.OPEN.add(file);
         node.opened();
         return file;
     }

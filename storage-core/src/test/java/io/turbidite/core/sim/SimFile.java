@@ -6,9 +6,14 @@ import io.turbidite.core.file.DiskFile;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** An opening of a file of a {@link SimDisk}. <em>Thread-safe by the disk's lock.</em> */
 final class SimFile implements DiskFile {
+    /** Of all disks: those that were opened and not closed, for {@link LeakCheck}. */
+    static final Set<SimFile> OPEN = ConcurrentHashMap.newKeySet();
+
     private final SimDisk disk;
     private final String name;
     private final FileNode node;
@@ -82,6 +87,7 @@ final class SimFile implements DiskFile {
     public void close() {
         if (!closed) {
             closed = true;
+            OPEN.remove(this);
             disk.closed(this);
         }
     }
