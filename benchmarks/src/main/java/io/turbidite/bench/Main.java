@@ -4,6 +4,7 @@ import io.turbidite.bench.engine.EngineSuite;
 import io.turbidite.bench.engine.MemoryRun;
 import io.turbidite.bench.engine.SmallRecordsRun;
 import io.turbidite.bench.engine.WritersSuite;
+import io.turbidite.bench.hashlog.HashLogSuite;
 import io.turbidite.bench.latency.LatencyReport;
 import io.turbidite.bench.latency.LatencySuite;
 import io.turbidite.bench.report.Report;
@@ -38,6 +39,7 @@ import java.util.stream.IntStream;
             Main.SmallRecordsCommand.class,
             Main.SpaceCommand.class,
             Main.LatencyCommand.class,
+            Main.HashLogCommand.class,
             Main.JmhCommand.class
         })
 public final class Main implements Runnable {
@@ -220,6 +222,34 @@ public final class Main implements Runnable {
         @Override
         public Integer call() throws IOException {
             return places.report("space", List.of(new SpaceSuite(feed, places.directory).run()));
+        }
+    }
+
+    @Command(
+            name = "hashlog",
+            description = "Ingestion, space, retrieval and recovery of the hash log (FISH19 §8).",
+            mixinStandardHelpOptions = true)
+    static final class HashLogCommand implements Callable<Integer> {
+        @Option(names = "--mb", description = "of each kind of data (default ${DEFAULT-VALUE})")
+        int megabytes = 32;
+
+        @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
+        int rounds = 3;
+
+        @Option(
+                names = "--data",
+                description =
+                        "directory with github.json, yelp.json and twitter.json, each beside its"
+                                + " .stats.json with counts (default: data is generated)")
+        String data = "-";
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            return places.report(
+                    "hashlog", new HashLogSuite(megabytes, rounds, places.directory, data).run());
         }
     }
 

@@ -10,6 +10,7 @@ import java.util.Map;
 /** The PSFs of FISH19 Table 1 for each kind of data, and which of them the generator counts. */
 enum Workload {
     GITHUB(
+            "github",
             List.of(
                     "field(id)",
                     "field(actor.id)",
@@ -19,6 +20,7 @@ enum Workload {
                     "where(type == \"PullRequestEvent\" && payload.pull_request.head.repo.language == \"C++\")"),
             Map.of("issue_opened", 4, "pr_cpp", 5)),
     YELP(
+            "yelp",
             List.of(
                     "field(review_id)",
                     "field(user_id)",
@@ -28,6 +30,7 @@ enum Workload {
                     "where(useful > 10)"),
             Map.of("stars>3&&useful>5", 4, "useful>10", 5)),
     TWITTER(
+            "twitter",
             List.of(
                     "field(id)",
                     "field(user.id)",
@@ -38,16 +41,21 @@ enum Workload {
                     "where(in_reply_to_screen_name == \"realDonaldTrump\" && possibly_sensitive == true)"),
             Map.of("ja_popular", 5, "reply_sensitive", 6)),
     TWITTER_SIMPLE(
+            "twitter",
             List.of("field(id)", "field(in_reply_to_user_id)", "where(lang == \"en\")"),
             Map.of("lang==en", 2));
 
     @SuppressWarnings("ImmutableEnumChecker") // made by List.of
-    private final List<String> definitions;
+    final List<String> definitions;
     /** The generator's name of a count, and the PSF that has it. */
     @SuppressWarnings("ImmutableEnumChecker") // made by Map.of
     final Map<String, Integer> counted;
 
-    Workload(List<String> definitions, Map<String, Integer> counted) {
+    /** Of the data, as the generator calls it. */
+    final String kind;
+
+    Workload(String kind, List<String> definitions, Map<String, Integer> counted) {
+        this.kind = kind;
         this.definitions = definitions;
         this.counted = counted;
     }

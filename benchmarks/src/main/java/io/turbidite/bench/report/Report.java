@@ -127,7 +127,7 @@ public final class Report {
         CategoryChart chart = new CategoryChartBuilder()
                 .width(1_000)
                 .height(480)
-                .title(title + ": the largest of each row = 1")
+                .title(engines.size() == 1 ? title : title + ": the largest of each row = 1")
                 .build();
         chart.getStyler().setXAxisLabelRotation(20);
         for (String engine : engines) {
@@ -138,7 +138,7 @@ public final class Report {
                         .mapToDouble(name -> median(byEngine, name))
                         .max()
                         .orElse(1);
-                double share = median(byEngine, engine) / most;
+                double share = median(byEngine, engine) / (engines.size() == 1 ? 1 : most);
                 shares.add(Double.isNaN(share) ? 0 : share);
             }
             chart.addSeries(engine, works, shares);

@@ -1,0 +1,150 @@
+package io.turbidite.bench.hashlog;
+
+import io.turbidite.bench.engine.Scratch;
+import io.turbidite.bench.report.Report;
+import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.RealDisk;
+import io.turbidite.core.task.ThreadTasks;
+import io.turbidite.core.time.Clock;
+import io.turbidite.hashlog.HashLog;
+import io.turbidite.hashlog.HashLogOptions;
+import io.turbidite.hashlog.LogCursor;
+import io.turbidite.hashlog.LogQuery;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Ingestion to files beside what the device takes (FISH19 Fig. 12), and recovery (Fig. 20). */
+final class Device {
+    private static final int PIECE_BYTES = 4 << 20;
+    private static final int PIECES_A_SYNC = 8;
+    private static final String SPEED = "GB/s";
+
+    private final HashLogSuite suite;
+    private final int rounds;
+    private final Path scratch;
+
+    Device(HashLogSuite suite, int rounds, Path scratch) {
+        this.suite = suite;
+        this.rounds = rounds;
+        this.scratch = scratch;
+    }
+
+    List<Report> run() {
+        return List.of(toFiles(), recovery());
+    }
+
+    private Report toFiles() {
+        Report report = suite.report(
+                        "Ingestion to files, GB per second of the clock", List.of(SPEED))
+                .setting(
+                        "device",
+                        "as many bytes written in sequence through a file channel in pieces of 4 MiB, synced each 32"
+                                + " MiB, in the same run, before and after in turn")
+                .setting("paper", "Fig. 12: FishStore saturates its SSD with less than 8 threads");
+        Corpus corpus = suite.corpus(Workload.GITHUB);
+        int passes = (int) Math.max(1, (256L << 20) / corpus.bytes().byteSize());
+        for (int round = -1; round < rounds; round++) {
+            Path directory = Scratch.empty(scratch.resolve("hashlog-device"));
+            double device = deviceSpeed(directory, corpus.bytes().byteSize() * passes);
+            Bed.Cost cost;
+            try (Bed bed = Bed.onDisk(directory, 128 << 20, Workload.GITHUB.definitions)) {
+                cost = bed.ingest(corpus, 1, passes);
+            }
+            if (round >= 0) {
+                report.add("the device, sequential writes", SPEED, device);
+                report.add("github, one thread", SPEED, cost.gigabytesPerSecond());
+                report.add("share of the device", SPEED, cost.gigabytesPerSecond() / device);
+            }
+            Scratch.delete(directory);
+        }
+        return report;
+    }
+
+    private static double deviceSpeed(Path directory, long bytes) {
+        RealDisk disk = RealDisk.open(directory);
+        long start = Clock.system().monotonicNanos();
+        try (Arena arena = Arena.ofConfined();
+                DiskFile file = disk.create("sequential")) {
+            MemorySegment piece = arena.allocate(PIECE_BYTES, 4_096);
+            piece.fill((byte) 'x');
+            for (long at = 0; at < bytes; at += PIECE_BYTES) {
+                file.write(at, piece, 0, PIECE_BYTES);
+                if (at / PIECE_BYTES % PIECES_A_SYNC == 0) {
+                    file.sync();
+                }
+            }
+            file.sync();
+        }
+        double nanos = Clock.system().monotonicNanos() - start;
+        disk.delete("sequential");
+        return bytes / nanos;
+    }
+
+    /** A log that was not closed is opened: a copy of the directory, taken when everything was durable. */
+    private Report recovery() {
+        Report report = suite.report("Recovery of a suffix of 256 MiB, seconds", List.of("wall"))
+                .setting("suffix", "no index checkpoint: all of the log is replayed into the table")
+                .setting("paper", "Fig. 20: recovery takes as long as the suffix is long");
+        Corpus corpus = suite.corpus(Workload.YELP);
+        int passes = (int) Math.max(1, (256L << 20) / corpus.bytes().byteSize());
+        Path directory = Scratch.empty(scratch.resolve("hashlog-recovery"));
+        Path crashed = Scratch.empty(scratch.resolve("hashlog-crashed"));
+        HashLogOptions options;
+        try (Bed bed = Bed.onDisk(directory, 64 << 20, Workload.YELP.definitions)) {
+            options = bed.log.options();
+            bed.ingest(corpus, 2, passes);
+            for (int round = -1; round < rounds; round++) {
+                copy(directory.resolve("log"), Scratch.empty(crashed).resolve("log"));
+                double seconds = open(crashed, options, corpus.count() * passes);
+                if (round >= 0) {
+                    report.add("yelp, Table 1's PSFs", "wall", seconds);
+                }
+            }
+        }
+        Scratch.delete(directory);
+        Scratch.delete(crashed);
+        return report;
+    }
+
+    private static double open(Path directory, HashLogOptions options, long expected) {
+        try (ThreadTasks tasks = ThreadTasks.create("recovery")) {
+            long start = Clock.system().monotonicNanos();
+            try (HashLog log = HashLog.open(Bed.site(directory, tasks), options)) {
+                double seconds = (Clock.system().monotonicNanos() - start) / 1e9;
+                long found = 0;
+                for (int stars = 1; stars <= 5; stars++) {
+                    LogQuery query = LogQuery.property("field(stars)", Integer.toString(stars));
+                    try (LogCursor cursor = log.find(query)) {
+                        while (cursor.next()) {
+                            found++;
+                        }
+                    }
+                }
+                if (found != expected) {
+                    throw new IllegalStateException("%d of %d records".formatted(found, expected));
+                }
+                return seconds;
+            }
+        }
+    }
+
+    private static void copy(Path from, Path to) {
+        try (Stream<Path> files = Files.list(from)) {
+            Files.createDirectories(to);
+            for (Path file : files.toList()) {
+                if (Files.isRegularFile(file) && !file.endsWith("LOCK")) {
+                    Files.copy(file, to.resolve(file.getFileName()));
+                }
+            }
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+}
