@@ -162,7 +162,7 @@ public final class BulkLoader implements AutoCloseable {
             }
         }
         long loadedFrom =
-                loads.stream().mapToLong(BulkLoad::loadedFrom).min().orElse(Long.MAX_VALUE);
+                loads.stream().mapToLong(BulkLoad::timestamp).min().orElse(Long.MAX_VALUE);
         if (substrate.timestamps().hasSnapshotFrom(loadedFrom)) {
             throw new InvalidRequestException(
                     "bulk load of %s: a snapshot taken during the load is open"

@@ -150,7 +150,8 @@ public final class IndexBuild {
         return false;
     }
 
-    private boolean isStopping() {
+    /** Whether it has been told to give up. */
+    boolean isStopping() {
         return stopping || substrate.health().isClosing();
     }
 

@@ -169,7 +169,7 @@ final class SchemaChanges {
     }
 
     private boolean step() {
-        IndexBuild build = builds.peek();
+        IndexBuild build = next();
         if (build == null) {
             return false;
         }
@@ -178,6 +178,16 @@ final class SchemaChanges {
             builds.remove(build);
         }
         return more || build.isDone();
+    }
+
+    /** The first one, which may have to wait; before it any that is to stop, which need not. */
+    private @Nullable IndexBuild next() {
+        for (IndexBuild build : builds) {
+            if (build.isStopping()) {
+                return build;
+            }
+        }
+        return builds.peek();
     }
 
     /** Stops a build soon. */

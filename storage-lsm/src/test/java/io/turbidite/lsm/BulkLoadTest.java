@@ -185,6 +185,26 @@ class BulkLoadTest {
         }
     }
 
+    @Test
+    void a_view_of_before_the_load_may_stay_open() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        try (SimStore sim = SimStore.open(disk, SEED, OPTIONS)) {
+            sim.store
+                    .createDataset(Row.spec("Other"))
+                    .upsert(rows(1, 1_000, 1).get(0).toMap());
+            Dataset dataset = sim.store.createDataset(Row.spec("T"));
+            List<Row> rows = rows(20, 1_000, 10);
+            try (ReadView view = dataset.openView();
+                    BulkLoader loader = dataset.bulkLoadUnsorted(DuplicateKeys.LAST_COUNTS)) {
+                RecordWriter writer = dataset.newRecordWriter();
+                rows.forEach(row -> loader.add(writer.write(row.toMap())));
+                assertThat(loader.finish()).isEqualTo(lastOfEach(rows).size());
+                assertThat(SimStore.rows(dataset, view)).isEmpty();
+            }
+            assertThat(SimStore.rows(dataset)).isEqualTo(lastOfEach(rows));
+        }
+    }
+
     /** Power fails at each step that can change what is on the disk. */
     @ParameterizedTest
     @EnumSource(Profile.class)

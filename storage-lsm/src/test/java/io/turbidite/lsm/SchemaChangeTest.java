@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
@@ -193,6 +195,27 @@ class SchemaChangeTest {
         assertThat(files()).isEqualTo(before);
         dataset().createIndex(BY_BODY);
         assertThat(count("by_body")).isEqualTo(count("by_user"));
+    }
+
+    @Test
+    void a_build_is_stopped_though_another_before_it_has_to_wait() {
+        fill();
+        Dataset first = sim.store.createDataset(Row.spec("First")
+                .mergePolicy(MergePolicySpec.parse("correlated-no-merge"))
+                .retain(Duration.ofDays(1)));
+        first.upsert(new Row(1, "user", 1, Instant.EPOCH, "a").toMap());
+        first.flush();
+        try (ReadView view = first.openView()) {
+            // its component is going, and does not go as long as it is looked at
+            sim.tasks.runForMicros(1_000_000);
+            IndexBuild waiting = first.startIndex(BY_BODY);
+            IndexBuild build = dataset().startIndex(BY_BODY);
+            build.stop();
+            assertThat(dataset().indexes()).hasSize(2);
+            assertThat(waiting.isDone()).isFalse();
+            assertThat(SimStore.rows(first, view)).hasSize(1);
+        }
+        first.dropIndex("by_body");
     }
 
     @Test

@@ -240,9 +240,9 @@ public final class BulkLoad implements AutoCloseable {
         return Objects.requireNonNull(loaded.get(IndexSchema.PRIMARY_ID));
     }
 
-    /** The first timestamp that a loaded record may have; {@link Long#MAX_VALUE} if there is none. */
-    public long loadedFrom() {
-        return loaded.isEmpty() ? Long.MAX_VALUE : primary().state().minTimestamp();
+    /** The timestamp of the loaded records; {@link Long#MAX_VALUE} if there are none. */
+    public long timestamp() {
+        return loaded.isEmpty() ? Long.MAX_VALUE : primary().state().maxTimestamp();
     }
 
     /** What the manifest says of the partition once the load is there. */

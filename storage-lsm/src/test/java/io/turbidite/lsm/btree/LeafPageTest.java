@@ -11,7 +11,9 @@ import org.junit.jupiter.api.Test;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
 
@@ -133,6 +135,60 @@ class LeafPageTest {
         }
     }
 
+    @Test
+    void theLargestPagesAndKeysHoldManyVersions() {
+        LeafBuilder large = new LeafBuilder(128 << 10);
+        for (int round = 0; round < 20; round++) {
+            TreeSet<byte[]> distinct = new TreeSet<>(Arrays::compareUnsigned);
+            byte[] base = new byte[1_024];
+            random.nextBytes(base);
+            for (int i = 0; i < 200; i++) {
+                // none, a few or all but one of its bytes are those of the others
+                byte[] key = Arrays.copyOf(base, random.nextInt(3) == 0 ? 1_024 : i % 1_025);
+                if (key.length > 0 && random.nextBoolean()) {
+                    key[key.length - 1 - random.nextInt(Math.min(9, key.length))]++;
+                }
+                distinct.add(key);
+            }
+            List<byte[]> keys = new ArrayList<>();
+            List<Long> versions = new ArrayList<>();
+            for (byte[] key : distinct) {
+                long timestamp = (1L << 47) - 1 - random.nextInt(3);
+                for (int v = random.nextInt(30); v >= 0 && timestamp > 0; v--) {
+                    keys.add(key);
+                    versions.add(LeafBuilder.version(timestamp, random.nextBoolean()));
+                    timestamp -= 1 + random.nextLong(random.nextInt(4) == 0 ? 1L << 44 : 9);
+                }
+            }
+            int count = 0;
+            while (count < keys.size()
+                    && large.add(
+                            Slice.of(keys.get(count)),
+                            count == 0 ? 0 : shared(keys.get(count - 1), keys.get(count)),
+                            versions.get(count),
+                            Slice.of(new byte[count % 3]))) {
+                count++;
+            }
+            assertThat(large.pageBytes()).isLessThanOrEqualTo(128 << 10);
+            checkVersions(build(large, round), count, keys, versions);
+        }
+    }
+
+    /** Every version is found, and between two the older one, from wherever the search starts. */
+    private void checkVersions(Leaf leaf, int count, List<byte[]> keys, List<Long> versions) {
+        assertThat(leaf.entriesProblem(Arena.ofAuto().allocate(2_000, 8))).isNull();
+        for (int i = 0; i < count; i++) {
+            int hint = random.nextInt(-1, count + 1);
+            long timestamp = versions.get(i) >>> 1;
+            assertThat(leaf.find(Slice.of(keys.get(i)), timestamp, hint)).isEqualTo(i);
+            assertThat(leaf.version(i)).isEqualTo(versions.get(i));
+            assertThat(leaf.value(i, new Slice()).length()).isEqualTo(i % 3);
+            boolean hasOlder = i + 1 < count && Arrays.equals(keys.get(i), keys.get(i + 1));
+            int older = leaf.find(Slice.of(keys.get(i)), timestamp - 1, hint);
+            assertThat(older).isEqualTo(hasOlder ? i + 1 : -2 - i);
+        }
+    }
+
     private static void check(
             Leaf leaf, int count, byte[][] keys, long[] versions, byte[][] values) {
         assertThat(leaf.count()).isEqualTo(count);
@@ -197,6 +253,10 @@ class LeafPageTest {
     }
 
     private Leaf build(long firstOrdinal) {
+        return build(builder, firstOrdinal);
+    }
+
+    private static Leaf build(LeafBuilder builder, long firstOrdinal) {
         int bytes = builder.pageBytes();
         MemorySegment target = Arena.ofAuto().allocate(bytes + 64L, 64);
         target.fill((byte) 0xAA);
