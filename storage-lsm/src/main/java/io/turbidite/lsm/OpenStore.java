@@ -138,7 +138,7 @@ final class OpenStore {
     private static void checkEmpty(Disk disk, boolean create) {
         if (disk.exists(StoreFiles.INCOMPLETE)) {
             throw new InvalidRequestException(
-                    "%s is not a store: a backup or restore into it was interrupted; delete it"
+                    "%s is not a store: what was to fill it was interrupted; delete it"
                             .formatted(disk.description()));
         }
         for (String name : disk.list("")) {
@@ -216,8 +216,10 @@ final class OpenStore {
             }
         }
         Disk disk = substrate.disk();
-        if (disk.exists(StoreFiles.INCOMPLETE)) {
-            disk.delete(StoreFiles.INCOMPLETE); // whole: the manifest is there
+        for (String mark : List.of(StoreFiles.SHIPMENT, StoreFiles.INCOMPLETE)) {
+            if (disk.exists(mark)) {
+                disk.delete(mark); // whole: the manifest is there
+            }
         }
         boolean deleted = false;
         for (String name : disk.list(StoreFiles.DATA)) {

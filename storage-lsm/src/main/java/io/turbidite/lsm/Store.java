@@ -19,8 +19,11 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.backup.Backup;
 import io.turbidite.lsm.backup.BackupReport;
 import io.turbidite.lsm.backup.CopyMode;
+import io.turbidite.lsm.backup.Reception;
 import io.turbidite.lsm.backup.Restore;
 import io.turbidite.lsm.backup.RestoreReport;
+import io.turbidite.lsm.backup.Shipment;
+import io.turbidite.lsm.backup.ShipmentReport;
 import io.turbidite.lsm.check.Verifier;
 import io.turbidite.lsm.check.VerifyReport;
 import io.turbidite.lsm.partition.BackgroundWork;
@@ -36,6 +39,7 @@ import io.turbidite.lsm.version.ManifestState.DatasetState;
 
 import org.jspecify.annotations.Nullable;
 
+import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -355,15 +359,62 @@ public final class Store implements AutoCloseable {
     }
 
     static RestoreReport restore(Disk backup, Disk target, Tasks tasks, Clock clock) {
+        try (BufferCache cache = restoreCache(tasks, clock)) {
+            return Restore.copy(backup, target, cache);
+        }
+    }
+
+    private static BufferCache restoreCache(Tasks tasks, Clock clock) {
         MemoryBudget budget = MemoryBudget.of(RESTORE_CACHE_BYTES);
-        try (BufferCache cache = BufferCache.create(
+        return BufferCache.create(
                 budget.account("restore"),
                 CacheOptions.of(RESTORE_CACHE_BYTES),
                 tasks,
                 clock,
-                new Meters())) {
-            return Restore.copy(backup, target, cache);
+                new Meters());
+    }
+
+    /**
+     * Holds the store, as it is now, to be sent to another machine while writers go on; what was in memory
+     * is written beside the store's components first. Close it before the store.
+     *
+     * @throws io.turbidite.core.StoreFailedException if the store takes no writes
+     */
+    public Shipment openShipment() {
+        checkReadable();
+        return Shipment.open(substrate);
+    }
+
+    /**
+     * Makes a store in a directory out of a {@link Shipment}'s stream, and checks every checksum. If the
+     * stream breaks, what had come whole stays in the directory, which is no store; another stream of the
+     * same shipment goes on there ({@link #receivedCount}).
+     *
+     * @param in read to the shipment's end, not beyond; not closed
+     * @param directory new, empty, or with the beginning of the same shipment
+     * @throws InvalidRequestException if the directory holds something else; it is left as it was
+     * @throws io.turbidite.core.CorruptionException if the stream is damaged or ends too early
+     */
+    public static ShipmentReport receive(InputStream in, Path directory) {
+        try (Tasks tasks = ThreadTasks.create("turbidite-receive")) {
+            return RealDisk.filled(directory, target -> receive(in, target, tasks, Clock.system()));
         }
+    }
+
+    static ShipmentReport receive(InputStream in, Disk target, Tasks tasks, Clock clock) {
+        try (BufferCache cache = restoreCache(tasks, clock)) {
+            return Reception.receive(in, target, cache);
+        }
+    }
+
+    /**
+     * Component files of a shipment that a directory has after a stream broke: {@link Shipment#writeTo}
+     * can leave them out. 0 if the directory is empty or missing.
+     *
+     * @throws InvalidRequestException if something else is there
+     */
+    public static int receivedCount(Path directory) {
+        return RealDisk.isDirectory(directory) ? Reception.fileCount(RealDisk.open(directory)) : 0;
     }
 
     /** What the store consists of now. */

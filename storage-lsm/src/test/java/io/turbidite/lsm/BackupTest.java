@@ -8,7 +8,6 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.file.Disk;
-import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.sim.Fault;
 import io.turbidite.core.sim.FaultScript;
@@ -29,7 +28,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.TreeMap;
 
 /**
  * R19: a backup that is taken while writers go on equals the oracle at the backup's timestamp; one that is
@@ -37,84 +35,14 @@ import java.util.TreeMap;
  */
 class BackupTest {
     private static final int ROUNDS = Boolean.getBoolean("long") ? 500 : 10;
-    private static final StoreOptions OPTIONS = SimStore.options(Durability.SYNC);
 
     private final long seed = Seeds.of("BackupTest");
-
-    /** A store and its backup on one disk, under a random load that goes on between the backup's steps. */
-    private static final class Round {
-        final long seed;
-        final SimDisk disk;
-        final SimStore sim;
-        final Oracle oracle = new Oracle();
-        final Workload workload;
-
-        /** Commits made, by the timestamp of the last one. */
-        final TreeMap<Long, Integer> commits = new TreeMap<>();
-
-        private boolean busy;
-
-        Round(long seed) {
-            this.seed = seed;
-            this.disk = new SimDisk(seed, Profile.STRICT);
-            this.sim = SimStore.open(disk, seed, OPTIONS, same -> SubDisk.of(same, "store"));
-            this.workload = new Workload(seed, oracle, 40);
-            commits.put(0L, 0);
-            workload.create(sim.store);
-            for (int i = 0; i < 60; i++) {
-                write();
-            }
-        }
-
-        void write() {
-            workload.write(sim.store);
-            oracle.acknowledge();
-            commits.put(sim.store.watermark(), oracle.commitCount());
-            workload.disturb(sim.store);
-        }
-
-        /** Before every step of the backup a write, a flush or a merge perhaps, then {@code also}. */
-        void disturb(Runnable also) {
-            disk.onOperation(step -> {
-                if (step.name().startsWith("backup") && !busy) {
-                    busy = true;
-                    write();
-                    also.run();
-                    busy = false;
-                }
-            });
-        }
-
-        BackupReport backup(String directory, CopyMode mode) {
-            return sim.store.backup(SubDisk.of(disk, directory), mode);
-        }
-
-        long hashAt(long timestamp) {
-            return oracle.hashAfter(commits.floorEntry(timestamp).getValue());
-        }
-
-        void checkBackup(SimDisk image, String directory) {
-            try (SimStore copy = openAt(image, directory)) {
-                long timestamp = copy.store.describe().lastTimestamp();
-                assertThat(copy.contentHash()).isEqualTo(hashAt(timestamp));
-                copy.verify();
-                // it is a store like any other
-                copy.store.dataset(Workload.EAGER).upsert(workload.row(7_777).toMap());
-                copy.store.dataset(Workload.EAGER).flush();
-                copy.verify();
-            }
-        }
-
-        SimStore openAt(SimDisk image, String directory) {
-            return SimStore.open(image, seed, OPTIONS, same -> SubDisk.of(same, directory));
-        }
-    }
 
     @Test
     void a_backup_under_load_equals_the_oracle_at_its_timestamp() {
         int linked = 0;
         for (int i = 0; i < ROUNDS; i++) {
-            Round round = new Round(Seeds.mix(seed, i));
+            BackupRound round = new BackupRound(Seeds.mix(seed, i));
             round.disturb(() -> {});
             CopyMode mode = i % 2 == 0 ? CopyMode.LINK : CopyMode.COPY;
             BackupReport report = round.backup("backup", mode);
@@ -142,7 +70,7 @@ class BackupTest {
         int whole = 0;
         int incomplete = 0;
         for (int i = 0; i < ROUNDS; i++) {
-            Round round = new Round(Seeds.mix(seed, 1_000 + i));
+            BackupRound round = new BackupRound(Seeds.mix(seed, 1_000 + i));
             List<SimDisk> images = new ArrayList<>();
             List<Integer> acknowledged = new ArrayList<>();
             round.disturb(() -> {
@@ -191,7 +119,7 @@ class BackupTest {
     void a_failing_disk_call_fails_the_backup_and_nothing_else(Fault fault) {
         int failed = 0;
         for (int call = 1; call < 60; call++) {
-            Round round = new Round(Seeds.mix(seed, 2_000 + call % 3));
+            BackupRound round = new BackupRound(Seeds.mix(seed, 2_000 + call % 3));
             SubDisk target = SubDisk.of(round.disk, "backup");
             round.disk.fault(FaultScript.with(fault)
                     .named(name -> name.startsWith("backup"))
@@ -221,7 +149,7 @@ class BackupTest {
 
     @Test
     void a_directory_that_is_not_empty_is_refused_and_left_as_it_is() {
-        Round round = new Round(seed);
+        BackupRound round = new BackupRound(seed);
         SubDisk target = SubDisk.of(round.disk, "backup");
         target.create("precious").close();
         List<String> before = round.disk.files();
@@ -234,7 +162,7 @@ class BackupTest {
 
     @Test
     void another_file_system_gets_copies_or_an_error_as_one_wishes() {
-        Round round = new Round(seed);
+        BackupRound round = new BackupRound(seed);
         round.sim.store.dataset(Workload.EAGER).flush();
         SimDisk other = new SimDisk(seed, Profile.STRICT);
         assertThatThrownBy(() -> round.sim.store.backup(other, CopyMode.LINK))
@@ -244,7 +172,7 @@ class BackupTest {
         BackupReport report = round.sim.store.backup(other, CopyMode.LINK_OR_COPY);
         assertThat(report.linked()).isZero();
         assertThat(report.copied()).isPositive();
-        try (SimStore copy = SimStore.open(other.crashImage(1), seed, OPTIONS)) {
+        try (SimStore copy = SimStore.open(other.crashImage(1), seed, BackupRound.OPTIONS)) {
             assertThat(copy.contentHash()).isEqualTo(round.hashAt(report.timestamp()));
             copy.verify();
         }
@@ -253,7 +181,7 @@ class BackupTest {
 
     @Test
     void the_next_backup_takes_a_new_directory_and_both_stay_what_they_are() {
-        Round round = new Round(seed);
+        BackupRound round = new BackupRound(seed);
         BackupReport first = round.backup("backup", CopyMode.LINK);
         for (int i = 0; i < 40; i++) {
             round.write();
@@ -274,7 +202,7 @@ class BackupTest {
 
     @Test
     void what_is_restored_equals_the_oracle_and_leaves_the_backup_alone() {
-        Round round = new Round(seed);
+        BackupRound round = new BackupRound(seed);
         BackupReport report = round.backup("backup", CopyMode.LINK);
         RestoreReport restored = restore(round.disk, "backup", "restored");
         assertThat(restored.timestamp()).isEqualTo(report.timestamp());
@@ -287,7 +215,7 @@ class BackupTest {
 
     @Test
     void what_is_no_whole_backup_is_not_restored() {
-        Round round = new Round(seed);
+        BackupRound round = new BackupRound(seed);
         assertThatThrownBy(() -> restore(round.disk, "store", "restored"))
                 .isInstanceOf(StoreInUseException.class);
         round.sim.close();
@@ -302,7 +230,7 @@ class BackupTest {
 
     @Test
     void a_damaged_backup_is_not_restored() {
-        Round round = new Round(seed);
+        BackupRound round = new BackupRound(seed);
         round.sim.store.dataset(Workload.EAGER).flush();
         var _ = round.backup("backup", CopyMode.COPY);
         round.sim.close();
@@ -322,7 +250,7 @@ class BackupTest {
 
     @Test
     void a_backup_tells_that_it_is_done() {
-        Round round = new Round(seed);
+        BackupRound round = new BackupRound(seed);
         BackupReport report = round.backup("backup", CopyMode.LINK);
         assertThat(round.sim.store.events().recent())
                 .filteredOn(StoreEvent.BackedUp.class::isInstance)

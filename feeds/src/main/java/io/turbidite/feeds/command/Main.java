@@ -110,6 +110,8 @@ public final class Main {
                 .addSubcommand(new DropCommand(console))
                 .addSubcommand(new BackupCommand(console, stores))
                 .addSubcommand(new RestoreCommand(console))
+                .addSubcommand(new ShipCommand(console, stores))
+                .addSubcommand(new ReceiveCommand(console))
                 .addSubcommand(LogCommand.of(console))
                 .setOut(out)
                 .setExpandAtFiles(false) // a key may begin with @

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -127,5 +128,38 @@ class BackupCommandTest {
         assertThat(quick.json().path("components").asInt()).isPositive();
         assertThat(quick.json().path("ok").asBoolean()).isTrue();
         assertThat(Command.run("verify", store, "--quick").out()).contains("file sizes");
+    }
+
+    @Test
+    void a_shipment_becomes_a_store_that_answers_like_the_first() throws IOException {
+        Result shipped = Command.run("ship", store, at("shipment"), "--json");
+        assertThat(shipped.err()).isEmpty();
+        assertThat(shipped.code()).isZero();
+        assertThat(shipped.json().path("components").asInt()).isPositive();
+        Result received = Command.run("receive", at("shipment"), at("received"), "--json");
+        assertThat(received.err()).isEmpty();
+        assertThat(received.code()).isZero();
+        assertThat(received.json().path("ok").asBoolean()).isTrue();
+        assertThat(received.json().path("timestamp")).isEqualTo(shipped.json().path("timestamp"));
+        assertThat(records(at("received"))).containsExactlyElementsOf(records(store));
+        assertThat(Command.run("ship", store, at("shipment")).err()).contains("new file");
+        assertThat(Command.run("receive", at("shipment"), at("received")).code())
+                .isEqualTo(2);
+        assertThat(Command.run("receive", at("nowhere"), at("x")).code()).isEqualTo(2);
+        assertThat(at("x")).doesNotExist();
+    }
+
+    @Test
+    void a_shipment_that_breaks_off_goes_on_when_it_is_given_again() throws IOException {
+        assertThat(Command.run("ship", store, at("shipment")).out()).startsWith("shipped ");
+        byte[] whole = Files.readAllBytes(at("shipment"));
+        Files.write(at("cut"), Arrays.copyOf(whole, whole.length - 70));
+        Result cut = Command.run("receive", at("cut"), at("received"));
+        assertThat(cut.code()).isEqualTo(1);
+        assertThat(cut.err()).contains("at its end").contains("give the same shipment again");
+        assertThat(Command.run("query", at("received"), "Trips").err()).contains("interrupted");
+        Result again = Command.run("receive", at("shipment"), at("received"));
+        assertThat(again.out()).contains("0 components").contains("every index is right");
+        assertThat(records(at("received"))).containsExactlyElementsOf(records(store));
     }
 }

@@ -95,6 +95,16 @@ public sealed interface StoreEvent {
     record BackedUp(long wallMicros, long timestamp, int linkedCount, int copiedCount, long bytes)
             implements StoreEvent {}
 
+    /**
+     * A shipment was sent, or what its receiver lacked.
+     *
+     * @param timestamp the last operation that is in it
+     * @param fileCount component files sent
+     * @param bytes of these files
+     */
+    record Shipped(long wallMicros, long timestamp, int fileCount, long bytes)
+            implements StoreEvent {}
+
     /** Background work stopped for want of space on disk, or went on ({@code paused} false). */
     record SpaceChanged(long wallMicros, boolean paused, String what) implements StoreEvent {}
 

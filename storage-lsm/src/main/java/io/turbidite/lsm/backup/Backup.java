@@ -6,13 +6,10 @@ import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
-import io.turbidite.lsm.version.ManifestState.ComponentState;
-import io.turbidite.lsm.version.ManifestState.DatasetState;
-import io.turbidite.lsm.version.ManifestState.PartitionState;
-import io.turbidite.lsm.version.ManifestState.TreeState;
 import io.turbidite.lsm.version.StoreFiles;
 
-import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -50,7 +47,9 @@ public final class Backup {
             ManifestState image = cut.writeMemory(target);
             int linked = 0;
             int copied = 0;
-            Map<Long, ComponentHeader> written = headers(image);
+            List<ComponentFile> files = ComponentFile.allOf(image);
+            Map<Long, ComponentHeader> written = new LinkedHashMap<>();
+            files.forEach(file -> written.put(file.header().fileId(), file.header()));
             for (ComponentHandle handle : cut.components()) {
                 substrate.health().checkReadable();
                 ComponentHeader header = handle.component().header();
@@ -72,7 +71,7 @@ public final class Backup {
                     linked,
                     copied,
                     written.size(),
-                    bytes(image));
+                    ComponentFile.bytes(files));
             substrate.events().backedUp(report.timestamp(), linked, copied, report.bytes());
             return report;
         } finally {
@@ -94,42 +93,5 @@ public final class Backup {
                             .formatted(target.description(), source.description()));
         }
         return linked;
-    }
-
-    /** Whose each component file of a store is, by file id. */
-    static Map<Long, ComponentHeader> headers(ManifestState state) {
-        Map<Long, ComponentHeader> headers = new HashMap<>();
-        for (DatasetState dataset : state.datasets()) {
-            for (int p = 0; p < dataset.partitions().size(); p++) {
-                for (TreeState tree : dataset.partitions().get(p).trees()) {
-                    for (ComponentState component : tree.components()) {
-                        long fileId = component.fileId();
-                        headers.put(
-                                fileId,
-                                new ComponentHeader(
-                                        state.storeId(),
-                                        fileId,
-                                        dataset.schema().id(),
-                                        p,
-                                        tree.indexId()));
-                    }
-                }
-            }
-        }
-        return headers;
-    }
-
-    static long bytes(ManifestState state) {
-        long bytes = 0;
-        for (DatasetState dataset : state.datasets()) {
-            for (PartitionState partition : dataset.partitions()) {
-                for (TreeState tree : partition.trees()) {
-                    bytes += tree.components().stream()
-                            .mapToLong(ComponentState::bytes)
-                            .sum();
-                }
-            }
-        }
-        return bytes;
     }
 }

@@ -4,12 +4,11 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
-import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.StoreFiles;
 
-import java.util.Map;
+import java.util.List;
 
 /**
  * Copies a backup into an empty directory and checks every byte of the copy. The backup stays what it is:
@@ -31,11 +30,12 @@ public final class Restore {
         directory.prepare();
         boolean complete = false;
         try (ComponentCopies copies = new ComponentCopies(target, cache)) {
-            Map<Long, ComponentHeader> headers = Backup.headers(state);
-            headers.values().forEach(header -> copies.copy(backup, header));
+            List<ComponentFile> files = ComponentFile.allOf(state);
+            files.forEach(file -> copies.copy(backup, file.header()));
             directory.complete(state);
             complete = true;
-            return new RestoreReport(state.lastTimestamp(), headers.size(), Backup.bytes(state));
+            return new RestoreReport(
+                    state.lastTimestamp(), files.size(), ComponentFile.bytes(files));
         } finally {
             if (!complete) {
                 directory.abandon();

@@ -84,6 +84,13 @@ final class StoreCut implements AutoCloseable {
         return image.withoutLog(timestamp()).withNextFileId(substrate.manifest().newFileId());
     }
 
+    /** The file ids that {@link #writeMemory} took, those of files that it could not finish included. */
+    List<Long> written() {
+        return partitions.stream()
+                .flatMap(partition -> partition.written().stream())
+                .toList();
+    }
+
     @Override
     public void close() {
         partitions.forEach(PartitionCut::close);

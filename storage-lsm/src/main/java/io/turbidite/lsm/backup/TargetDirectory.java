@@ -7,6 +7,8 @@ import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.StoreFiles;
 
+import java.util.List;
+
 /**
  * A directory that is being filled and becomes a store at one moment.
  *
@@ -40,7 +42,7 @@ final class TargetDirectory {
         for (String name : disk.list("")) {
             throw new InvalidRequestException(
                     name.equals(StoreFiles.INCOMPLETE)
-                            ? "%s holds an interrupted backup or restore; delete the directory first"
+                            ? "%s holds what was interrupted before it was a store; delete the directory first"
                                     .formatted(disk.description())
                             : "%s is not empty: there is '%s'; give a new directory"
                                     .formatted(disk.description(), name));
@@ -55,6 +57,9 @@ final class TargetDirectory {
     void complete(ManifestState state) {
         disk.syncDirectory(StoreFiles.DATA);
         Manifest.write(disk, state);
+        if (disk.exists(StoreFiles.SHIPMENT)) {
+            disk.delete(StoreFiles.SHIPMENT);
+        }
         disk.delete(StoreFiles.INCOMPLETE);
         disk.syncDirectory("");
     }
@@ -70,8 +75,11 @@ final class TargetDirectory {
             }
             disk.delete(StoreFiles.DATA);
             disk.delete(StoreFiles.LOG);
-            if (disk.exists(StoreFiles.MANIFEST_DRAFT)) {
-                disk.delete(StoreFiles.MANIFEST_DRAFT);
+            for (String name : List.of(
+                    StoreFiles.MANIFEST_DRAFT, StoreFiles.SHIPMENT_DRAFT, StoreFiles.SHIPMENT)) {
+                if (disk.exists(name)) {
+                    disk.delete(name);
+                }
             }
             disk.delete(StoreFiles.INCOMPLETE);
         } catch (StorageException left) {

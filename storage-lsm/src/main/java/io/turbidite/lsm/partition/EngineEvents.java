@@ -34,6 +34,8 @@ public final class EngineEvents {
     private final Counter expiredComponents;
     private final Counter backups;
     private final Counter backupBytes;
+    private final Counter shipments;
+    private final Counter shipmentBytes;
     private final Counter cursorsLetGo;
     private final Latency flushes;
     private final Latency merges;
@@ -54,6 +56,8 @@ public final class EngineEvents {
         this.expiredComponents = meters.counter("retention.components");
         this.backups = meters.counter("backup.count");
         this.backupBytes = meters.counter("backup.bytes");
+        this.shipments = meters.counter("shipment.count");
+        this.shipmentBytes = meters.counter("shipment.bytes");
         this.cursorsLetGo = meters.counter("cursors.let.go");
         this.flushes = meters.latency("flush.time");
         this.merges = meters.latency("merge.time");
@@ -173,6 +177,13 @@ public final class EngineEvents {
         backupBytes.add(bytes);
         events.publish(
                 new StoreEvent.BackedUp(clock.wallMicros(), timestamp, linked, copied, bytes));
+    }
+
+    /** Says that a shipment, or what a receiver lacked of it, was sent. */
+    public void shipped(long timestamp, int files, long bytes) {
+        shipments.increment();
+        shipmentBytes.add(bytes);
+        events.publish(new StoreEvent.Shipped(clock.wallMicros(), timestamp, files, bytes));
     }
 
     /** A snapshot is so old that it may have been forgotten. */

@@ -35,6 +35,7 @@ public final class PartitionCut implements AutoCloseable {
     private final int number;
     private final long timestamp;
     private final Map<Integer, List<ComponentHandle>> trees = new LinkedHashMap<>();
+    private final List<Long> written = new ArrayList<>();
     private @Nullable Version pinned;
 
     /**
@@ -131,6 +132,11 @@ public final class PartitionCut implements AutoCloseable {
                         .toList());
     }
 
+    /** The file ids that {@link #writeMemory} took, those of files that it could not finish included. */
+    public List<Long> written() {
+        return written;
+    }
+
     private void addLayer(
             MemoryLayer layer,
             boolean coversOther,
@@ -152,6 +158,7 @@ public final class PartitionCut implements AutoCloseable {
 
     private ComponentState write(MemoryLayer layer, int tree, boolean includesOldest, Disk target) {
         long fileId = substrate.manifest().newFileId();
+        written.add(fileId);
         long last = layer.maxTimestamp();
         // a layer that was frozen since ends above the timestamp: what is above is not in
         ComponentId id = new ComponentId(

@@ -16,6 +16,9 @@ import java.util.function.UnaryOperator;
  * <p><em>Thread-safe:</em> one lock, held over the file's I/O; it is on no write or read path.
  */
 public final class Manifest {
+    /** A larger file is not believed: it would name ten million components. */
+    public static final int BYTES_MAX = ManifestFile.BYTES_MAX;
+
     private final Disk disk;
     private final ReentrantLock lock = new ReentrantLock();
     private final AtomicLong nextFileId;
@@ -42,6 +45,22 @@ public final class Manifest {
     /** Writes the manifest of a store whose other files are all in place: with it, they are a store. */
     public static void write(Disk disk, ManifestState state) {
         ManifestFile.write(disk, state);
+    }
+
+    /** The bytes of the file that {@link #write} would write. */
+    public static byte[] encode(ManifestState state) {
+        return ManifestFile.encode(state);
+    }
+
+    /**
+     * What the bytes of a manifest file say.
+     *
+     * @param name of what holds them, for messages
+     * @throws io.turbidite.core.CorruptionException if they are damaged
+     * @throws io.turbidite.core.FormatVersionException if they are of another version
+     */
+    public static ManifestState decode(String name, byte[] image) {
+        return ManifestFile.decode(name, image);
     }
 
     /** What is durable. */

@@ -12,6 +12,7 @@ import io.turbidite.core.format.FileHeader;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * The manifest file: the envelope around one payload ({@link ManifestCodec}), nothing else.
@@ -31,7 +32,7 @@ final class ManifestFile {
     private static final long FILE_ID = 0;
 
     /** A manifest larger than this is not believed: 1 GiB would name ten million components. */
-    private static final long BYTES_MAX = 1L << 30;
+    static final int BYTES_MAX = 1 << 30;
 
     private ManifestFile() {}
 
@@ -43,19 +44,12 @@ final class ManifestFile {
      *     is known only after reopening, so no file that either names may be deleted
      */
     static void write(Disk disk, ManifestState state) {
-        byte[] payload = ManifestCodec.encode(state);
-        byte[] bytes = new byte[FileHeader.BYTES + payload.length + FileFooter.BYTES];
-        MemorySegment image = MemorySegment.ofArray(bytes);
-        new FileHeader(FORMAT, VERSION, 0, state.storeId(), FILE_ID).write(image, 0);
-        System.arraycopy(payload, 0, bytes, FileHeader.BYTES, payload.length);
-        int checksum = new Crc32c().compute(image, FileHeader.BYTES, payload.length);
-        new FileFooter(FileHeader.BYTES, payload.length, checksum, state.storeId(), FILE_ID)
-                .write(image, FileHeader.BYTES + (long) payload.length);
+        byte[] bytes = encode(state);
         if (disk.exists(StoreFiles.MANIFEST_DRAFT)) {
             disk.delete(StoreFiles.MANIFEST_DRAFT);
         }
         try (DiskFile file = disk.create(StoreFiles.MANIFEST_DRAFT)) {
-            file.write(0, image, 0, bytes.length);
+            file.write(0, MemorySegment.ofArray(bytes), 0, bytes.length);
             file.sync();
         }
         try {
@@ -70,32 +64,65 @@ final class ManifestFile {
 
     static ManifestState read(Disk disk) {
         try (DiskFile file = disk.openReadOnly(StoreFiles.MANIFEST)) {
-            FileHeader header = FileHeader.readFrom(file).check(file.name(), FORMAT, VERSION);
-            header.checkOwner(file.name(), header.storeId(), FILE_ID);
             long fileBytes = file.size();
-            FileFooter footer =
-                    FileFooter.readFrom(file).checkOwner(file.name(), fileBytes, header);
-            long wanted = fileBytes - FileHeader.BYTES - FileFooter.BYTES;
-            if (footer.payloadOffset() != FileHeader.BYTES
-                    || footer.payloadBytes() != wanted
-                    || wanted > BYTES_MAX) {
+            if (fileBytes > BYTES_MAX) {
                 throw new CorruptionException(
-                        file.name(),
-                        fileBytes - FileFooter.BYTES,
-                        "payload",
-                        wanted + " bytes at " + FileHeader.BYTES,
-                        footer.payloadBytes() + " bytes at " + footer.payloadOffset());
+                        file.name(), 0, "file", "at most " + BYTES_MAX + " bytes", "" + fileBytes);
             }
-            byte[] payload = new byte[(int) wanted];
-            MemorySegment target = MemorySegment.ofArray(payload);
-            int got = file.read(FileHeader.BYTES, target, 0, payload.length);
-            if (got < payload.length) {
-                throw new CorruptionException(
-                        file.name(), got, "payload", wanted + " bytes", got + " bytes");
-            }
-            footer.checkPayload(file.name(), target, 0);
-            return decode(file.name(), header.storeId(), payload);
+            byte[] image = new byte[(int) fileBytes];
+            int got = file.read(0, MemorySegment.ofArray(image), 0, image.length);
+            return decode(file.name(), got < image.length ? Arrays.copyOf(image, got) : image);
         }
+    }
+
+    /** The bytes of a manifest file. */
+    static byte[] encode(ManifestState state) {
+        byte[] payload = ManifestCodec.encode(state);
+        byte[] bytes = new byte[FileHeader.BYTES + payload.length + FileFooter.BYTES];
+        MemorySegment image = MemorySegment.ofArray(bytes);
+        new FileHeader(FORMAT, VERSION, 0, state.storeId(), FILE_ID).write(image, 0);
+        System.arraycopy(payload, 0, bytes, FileHeader.BYTES, payload.length);
+        int checksum = new Crc32c().compute(image, FileHeader.BYTES, payload.length);
+        new FileFooter(FileHeader.BYTES, payload.length, checksum, state.storeId(), FILE_ID)
+                .write(image, FileHeader.BYTES + (long) payload.length);
+        return bytes;
+    }
+
+    /**
+     * Reads the bytes of a manifest file.
+     *
+     * @param name for messages
+     */
+    static ManifestState decode(String name, byte[] image) {
+        int fileBytes = image.length;
+        if (fileBytes < FileHeader.BYTES + FileFooter.BYTES) {
+            throw new CorruptionException(
+                    name,
+                    0,
+                    "file",
+                    (FileHeader.BYTES + FileFooter.BYTES) + " bytes or more",
+                    fileBytes + " bytes");
+        }
+        MemorySegment bytes = MemorySegment.ofArray(image);
+        FileHeader header = FileHeader.read(name, bytes, 0).check(name, FORMAT, VERSION);
+        header.checkOwner(name, header.storeId(), FILE_ID);
+        int footerOffset = fileBytes - FileFooter.BYTES;
+        FileFooter footer = FileFooter.read(name, fileBytes, bytes, footerOffset)
+                .checkOwner(name, fileBytes, header);
+        int payloadBytes = footerOffset - FileHeader.BYTES;
+        if (footer.payloadOffset() != FileHeader.BYTES || footer.payloadBytes() != payloadBytes) {
+            throw new CorruptionException(
+                    name,
+                    footerOffset,
+                    "payload",
+                    payloadBytes + " bytes at " + FileHeader.BYTES,
+                    footer.payloadBytes() + " bytes at " + footer.payloadOffset());
+        }
+        footer.checkPayload(name, bytes, FileHeader.BYTES);
+        return decode(
+                name,
+                header.storeId(),
+                Arrays.copyOfRange(image, FileHeader.BYTES, FileHeader.BYTES + payloadBytes));
     }
 
     private static ManifestState decode(String name, long storeId, byte[] payload) {

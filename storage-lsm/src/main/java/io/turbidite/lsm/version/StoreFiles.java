@@ -14,6 +14,12 @@ public final class StoreFiles {
     /** In a directory that is being filled by a backup, a restore or a shipment, until it is a store. */
     public static final String INCOMPLETE = "INCOMPLETE";
 
+    /** Beside {@link #INCOMPLETE}: which shipment the directory is being filled from. */
+    public static final String SHIPMENT = "SHIPMENT";
+
+    /** The former being written. */
+    public static final String SHIPMENT_DRAFT = "SHIPMENT.draft";
+
     /** Component files. */
     public static final String DATA = "data";
 

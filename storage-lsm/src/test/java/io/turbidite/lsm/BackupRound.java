@@ -1,0 +1,90 @@
+package io.turbidite.lsm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.log.Durability;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.SubDisk;
+import io.turbidite.lsm.backup.BackupReport;
+import io.turbidite.lsm.backup.CopyMode;
+
+import java.util.TreeMap;
+
+/** A store and its backup on one disk, under a random load that goes on between the backup's steps. */
+final class BackupRound {
+    static final StoreOptions OPTIONS = SimStore.options(Durability.SYNC);
+
+    final long seed;
+    final SimDisk disk;
+    final SimStore sim;
+    final Oracle oracle = new Oracle();
+    final Workload workload;
+
+    /** Commits made, by the timestamp of the last one. */
+    final TreeMap<Long, Integer> commits = new TreeMap<>();
+
+    private boolean busy;
+
+    BackupRound(long seed) {
+        this.seed = seed;
+        this.disk = new SimDisk(seed, Profile.STRICT);
+        this.sim = SimStore.open(disk, seed, OPTIONS, same -> SubDisk.of(same, "store"));
+        this.workload = new Workload(seed, oracle, 40);
+        commits.put(0L, 0);
+        workload.create(sim.store);
+        for (int i = 0; i < 60; i++) {
+            write();
+        }
+    }
+
+    void write() {
+        workload.write(sim.store);
+        oracle.acknowledge();
+        commits.put(sim.store.watermark(), oracle.commitCount());
+        workload.disturb(sim.store);
+    }
+
+    /** Before every step of the backup a write, a flush or a merge perhaps, then {@code also}. */
+    void disturb(Runnable also) {
+        disk.onOperation(step -> {
+            if (step.name().startsWith("backup") && !busy) {
+                busy = true;
+                write();
+                also.run();
+                busy = false;
+            }
+        });
+    }
+
+    BackupReport backup(String directory, CopyMode mode) {
+        return sim.store.backup(SubDisk.of(disk, directory), mode);
+    }
+
+    long hashAt(long timestamp) {
+        return oracle.hashAfter(commits.floorEntry(timestamp).getValue());
+    }
+
+    /**
+     * @param directory the disk's root if empty
+     */
+    void checkBackup(SimDisk image, String directory) {
+        try (SimStore copy = openAt(image, directory)) {
+            long timestamp = copy.store.describe().lastTimestamp();
+            assertThat(copy.contentHash()).isEqualTo(hashAt(timestamp));
+            copy.verify();
+            // it is a store like any other
+            copy.store.dataset(Workload.EAGER).upsert(workload.row(7_777).toMap());
+            copy.store.dataset(Workload.EAGER).flush();
+            copy.verify();
+        }
+    }
+
+    SimStore openAt(SimDisk image, String directory) {
+        return SimStore.open(
+                image,
+                seed,
+                OPTIONS,
+                same -> directory.isEmpty() ? same : SubDisk.of(same, directory));
+    }
+}
