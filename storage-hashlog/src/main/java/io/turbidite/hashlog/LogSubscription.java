@@ -119,9 +119,7 @@ public final class LogSubscription implements AutoCloseable {
      */
     public boolean await(long micros) {
         long until = log.site().clock().monotonicNanos() + micros * 1_000;
-        log.site()
-                .tasks()
-                .await(() -> hasMore() || log.site().clock().monotonicNanos() >= until);
+        log.site().tasks().await(() -> hasMore() || log.site().clock().monotonicNanos() >= until);
         return hasMore();
     }
 
@@ -177,8 +175,7 @@ public final class LogSubscription implements AutoCloseable {
     private void collect(QueryPlan plan) {
         RangeScan.Tests tests = plan.newTests();
         for (ScanPart part : plan.parts().reversed()) {
-            Property property =
-                    part.isIndexed() ? Property.of(part.psfId(), plan.value()) : null;
+            Property property = part.isIndexed() ? Property.of(part.psfId(), plan.value()) : null;
             scan.start(part.from(), part.to());
             while (scan.next()) {
                 if (isWanted(tests, property)) {
@@ -204,8 +201,7 @@ public final class LogSubscription implements AutoCloseable {
         if (property == null) {
             return tests.scanned().matches(scan.segment(), payload, length);
         }
-        return has(property, header)
-                && tests.residual().matches(scan.segment(), payload, length);
+        return has(property, header) && tests.residual().matches(scan.segment(), payload, length);
     }
 
     private boolean has(Property property, long header) {

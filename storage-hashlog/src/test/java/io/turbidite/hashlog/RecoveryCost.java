@@ -53,7 +53,10 @@ final class RecoveryCost {
 
     private static void fill(HashLog log, long bytes) {
         for (String psf : List.of(
-                "field(id)", "field(type)", "bucket(id, 1000)", "where(type == \"t1\" && id > 9)")) {
+                "field(id)",
+                "field(type)",
+                "bucket(id, 1000)",
+                "where(type == \"t1\" && id > 9)")) {
             log.register(psf, PsfDefinition.parse(psf));
         }
         String pad = "y".repeat(900);

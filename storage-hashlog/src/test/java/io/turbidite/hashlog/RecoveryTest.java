@@ -39,7 +39,8 @@ class RecoveryTest {
     private static void ingest(IngestSession session, int count) {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < count; i++) {
-            text.append(LogState.event(session.name(), (int) session.serial() + i)).append('\n');
+            text.append(LogState.event(session.name(), (int) session.serial() + i))
+                    .append('\n');
         }
         MemorySegment batch = LogBench.segment(text.toString());
         session.ingest(batch, 0, batch.byteSize());
@@ -142,8 +143,7 @@ class RecoveryTest {
             for (SimDisk image : later) {
                 try (LogBench bench = LogBench.reopened(SEED, image, options())) {
                     LogState state = LogState.of(bench.log);
-                    assertThat(state.records())
-                            .isEqualTo(before.records().headMap(state.tail()));
+                    assertThat(state.records()).isEqualTo(before.records().headMap(state.tail()));
                 }
             }
         }
@@ -174,7 +174,10 @@ class RecoveryTest {
                 AtomicInteger polls = new AtomicInteger();
                 bench.tasks.await(() -> polls.incrementAndGet() > 60);
             }
-            assertThat(bench.meters.scope("log", "test").counter("hashlog.checkpoint.count").sum())
+            assertThat(bench.meters
+                            .scope("log", "test")
+                            .counter("hashlog.checkpoint.count")
+                            .sum())
                     .isGreaterThan(2);
         }
         try (LogBench bench = LogBench.reopened(SEED, disk, options)) {
@@ -249,8 +252,7 @@ class RecoveryTest {
         assertThat(state.records()).isEqualTo(before.records());
         state.checkChains(bench.log, "folded");
         for (int n = 0; n < 2_100; n += 7) {
-            try (LogCursor cursor =
-                    bench.log.find(LogQuery.property("n", Integer.toString(n)))) {
+            try (LogCursor cursor = bench.log.find(LogQuery.property("n", Integer.toString(n)))) {
                 assertThat(cursor.parts()).hasSizeLessThanOrEqualTo(2);
                 assertThat(cursor.next()).as("record %d", n).isTrue();
                 assertThat(cursor.next()).isFalse();
@@ -267,8 +269,7 @@ class RecoveryTest {
         int made = 0;
         SimDisk image;
         try (LogBench bench = LogBench.onThreads(disk, options);
-                ThreadTasks threads =
-                        ThreadTasks.create("writers", (name, e) -> errors.add(e))) {
+                ThreadTasks threads = ThreadTasks.create("writers", (name, e) -> errors.add(e))) {
             bench.register("type");
             bench.register("n");
             for (String name : List.of("a", "b")) {
@@ -316,8 +317,7 @@ class RecoveryTest {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);
         PsfFunctions functions = new PsfFunctions(
                 Map.of("first", (values, fields, result) -> result.field(fields[0])));
-        try (LogBench bench =
-                        LogBench.simulated(SEED, disk, options().withFunctions(functions));
+        try (LogBench bench = LogBench.simulated(SEED, disk, options().withFunctions(functions));
                 IngestSession session = bench.log.openSession("s")) {
             bench.log.register("f", PsfDefinition.parse("function(first, type, n)"));
             ingest(session, 30);
@@ -360,7 +360,9 @@ class RecoveryTest {
                 if (cut.exists("log/HASHLOG")) {
                     try (LogBench bench = LogBench.reopened(SEED, cut, options())) {
                         LogState state = LogState.of(bench.log);
-                        assertThat(state.numbersOf("s")).as(what).hasSizeGreaterThanOrEqualTo(durable);
+                        assertThat(state.numbersOf("s"))
+                                .as(what)
+                                .hasSizeGreaterThanOrEqualTo(durable);
                         state.checkChains(bench.log, what);
                     }
                 } else {
@@ -421,8 +423,7 @@ class RecoveryTest {
                 .on(OperationKind.WRITE, OperationKind.SYNC)
                 .named(name -> name.contains("index"))
                 .forever());
-        try (LogBench bench =
-                        LogBench.simulated(SEED, disk, options().withCheckpoints(20_000));
+        try (LogBench bench = LogBench.simulated(SEED, disk, options().withCheckpoints(20_000));
                 IngestSession session = bench.log.openSession("s")) {
             bench.register("type");
             for (int i = 0; i < 20; i++) {

@@ -26,7 +26,8 @@ class SubscriptionTest {
     private static void ingest(IngestSession session, int count) {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < count; i++) {
-            text.append(LogState.event(session.name(), (int) session.serial() + i)).append('\n');
+            text.append(LogState.event(session.name(), (int) session.serial() + i))
+                    .append('\n');
         }
         MemorySegment batch = LogBench.segment(text.toString());
         session.ingest(batch, 0, batch.byteSize());
@@ -55,8 +56,7 @@ class SubscriptionTest {
 
     @Test
     void matches_come_once_in_order_whether_they_are_indexed_or_not() {
-        try (LogBench bench =
-                        LogBench.simulated(SEED, LogBench.disk(SEED), LogBench.options());
+        try (LogBench bench = LogBench.simulated(SEED, LogBench.disk(SEED), LogBench.options());
                 IngestSession session = bench.log.openSession("s")) {
             bench.register("type");
             bench.log.deregister(0);
@@ -66,8 +66,7 @@ class SubscriptionTest {
             SplittableRandom random = new SplittableRandom(SEED);
             int id = -1;
             LogQuery byType = LogQuery.property("type", "t1");
-            try (LogSubscription all =
-                    bench.log.subscribe(byType.where("n >= 500"), false)) {
+            try (LogSubscription all = bench.log.subscribe(byType.where("n >= 500"), false)) {
                 for (int i = 0; i < 60; i++) {
                     ingest(session, 1 + random.nextInt(60));
                     if (i % 10 == 5) {

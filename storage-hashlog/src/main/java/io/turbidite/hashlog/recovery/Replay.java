@@ -146,8 +146,9 @@ public final class Replay {
                         mark(
                                 SessionMark.read(scan.segment(), scan.offset(), header),
                                 scan.address());
-                    case RecordHeader.DELETION -> log.deleted()
-                            .add(Deletion.read(scan.segment(), scan.offset()), log.begin());
+                    case RecordHeader.DELETION ->
+                        log.deleted()
+                                .add(Deletion.read(scan.segment(), scan.offset()), log.begin());
                     default -> throw new AssertionError("a scan has shown a filler");
                 }
             }
