@@ -49,10 +49,10 @@ public final class LeakCheck
     @Override
     public void afterAll(ExtensionContext context) {
         LeakMark before = context.getStore(OURS).get("class", LeakMark.class);
-        // Counted for the whole process, so that another test's late freeing shows here: by request only.
+        // Counted for the whole process, so that another test's late freeing shows here: by request
+        // only.
         boolean wanted = Boolean.getBoolean("leaks");
-        long grown =
-                before == null || !wanted || isPassedOver(context) ? 0 : before.grownBytes();
+        long grown = before == null || !wanted || isPassedOver(context) ? 0 : before.grownBytes();
         if (grown > 0) {
             throw new AssertionError("%d bytes off the heap are not given back by the tests of %s"
                     .formatted(grown, context.getDisplayName()));
