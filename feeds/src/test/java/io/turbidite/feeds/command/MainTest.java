@@ -27,7 +27,8 @@ class MainTest {
         assertThat(result.err())
                 .contains("unknown command 'frobnicate'")
                 .contains(
-                        "quickstart, run, query, get, inspect, verify, index, drop, backup, restore, log, bench");
+                        "quickstart, run, query, get, inspect, verify, index, drop, backup, restore, ship, receive,"
+                                + " log, bench");
     }
 
     @Test
