@@ -39,6 +39,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 
 /**
  * Turns a definition's tree into a {@link FeedDefinition}, section by section, and collects all problems
@@ -78,8 +79,13 @@ final class DefinitionReader {
     }
 
     FeedDefinition read(YamlNode tree) {
+        return read(tree, this::definition);
+    }
+
+    /** Reads with {@code sections}, which may give null where it found problems. */
+    <T> T read(YamlNode tree, Function<Section, @Nullable T> sections) {
         Section root = Section.of(findings, "", 1, tree);
-        FeedDefinition definition = root == null ? null : definition(root);
+        T definition = root == null ? null : sections.apply(root);
         if (definition == null || !findings.problems().isEmpty()) {
             throw new DefinitionException(findings.problems().stream()
                     .sorted(Comparator.comparingInt(Problem::line))
@@ -113,7 +119,8 @@ final class DefinitionReader {
                 new Origin(findings.file(), findings.lineByKey()));
     }
 
-    private @Nullable String name(Section section, String key, String what) {
+    @Nullable
+    String name(Section section, String key, String what) {
         String name = section.requiredText(key);
         return name == null
                 ? null
@@ -266,7 +273,8 @@ final class DefinitionReader {
         return pages;
     }
 
-    private @Nullable SourcePart source(Section root) {
+    @Nullable
+    SourcePart source(Section root) {
         root.missing("source");
         Section section = root.child("source");
         if (section == null) {

@@ -107,7 +107,7 @@ public record FeedDefinition(
                 new DefinitionException.Problem(origin.file, origin.line(key), key, message)));
     }
 
-    private static String read(Path file) {
+    static String read(Path file) {
         byte[] bytes;
         try {
             bytes = FileSource.readSmall(file, FILE_BYTES_MAX);

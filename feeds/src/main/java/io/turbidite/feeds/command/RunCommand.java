@@ -2,13 +2,17 @@ package io.turbidite.feeds.command;
 
 import io.turbidite.feeds.FeedDefinition;
 import io.turbidite.feeds.FeedReport;
+import io.turbidite.feeds.LogFeed;
+import io.turbidite.feeds.LogFeedDefinition;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
+import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Runs a feed. */
 @Command(
@@ -43,18 +47,40 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        FeedDefinition feed = FeedDefinition.load(Stores.path("FEED.yaml", definition));
+        Path file = Stores.path("FEED.yaml", definition);
+        if (LogFeedDefinition.isOfLog(file)) {
+            return runIntoLog(LogFeedDefinition.load(file));
+        }
+        FeedDefinition feed = FeedDefinition.load(file);
         return new FeedRunner(console, feed, Stores.path("--store", store))
                 .run((opened, report) -> {}, this::print);
     }
 
+    private int runIntoLog(LogFeedDefinition feed) {
+        AtomicBoolean stopped = new AtomicBoolean();
+        try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true))) {
+            FeedReport report;
+            try (LogFeed opened = LogFeed.open(feed, Stores.path("--store", store));
+                    Progress progress = Progress.of(console, feed.feed())) {
+                report = opened.run(progress, stopped::get);
+            }
+            print(report, "log");
+            console.out().flush();
+            return report.finished() && !watch.interrupted() ? Main.EXIT_OK : Main.EXIT_INTERRUPTED;
+        }
+    }
+
     private void print(FeedReport report) {
+        print(report, "dataset");
+    }
+
+    private void print(FeedReport report, String target) {
         if (common.json) {
             FeedRunner.summary(report, store).printTo(console.out());
         } else {
             console.out()
-                    .println("%s; dataset %s in store %s"
-                            .formatted(FeedRunner.text(report), report.dataset(), store));
+                    .println("%s; %s %s in store %s"
+                            .formatted(FeedRunner.text(report), target, report.dataset(), store));
         }
         if (report.rejected() > 0) {
             console.err()

@@ -323,4 +323,59 @@ class LogCommandTest {
         assertThat(issues.err()).contains("refused: the record at address", "size");
         assertRefused(log("migrate", store, "Nothing", "--psf", "type=push"), "Nothing");
     }
+
+    @Test
+    void a_feed_writes_to_a_log_and_goes_on_where_it_ended() throws IOException {
+        Path feed = directory.resolve("events.yaml");
+        Files.writeString(feed, """
+                feed: events
+                log:
+                  name: Events
+                  psfs:
+                    type: field(type)
+                    big: where(size > 5)
+                  retain: 30d
+                source: { kind: file, path: events.json }
+                """);
+        Path store = directory.resolve("store");
+        Result first = Command.run("run", feed, "--store", store, "--json");
+        assertThat(first.code()).as(first.err()).isZero();
+        assertThat(first.json().path("records").asLong()).isEqualTo(4);
+        assertThat(first.json().path("rejected").asLong()).isEqualTo(1);
+        assertThat(first.err()).contains("dead-letters");
+        Result again = Command.run("run", feed, "--store", store);
+        assertThat(again.out()).contains("nothing new", "log Events in store");
+        Files.writeString(
+                directory.resolve("events.json"), EVENTS + "{\"id\":6,\"type\":\"push\"}\n");
+        assertThat(Command.run("run", feed, "--store", store, "--json")
+                        .json()
+                        .path("records")
+                        .asLong())
+                .isEqualTo(1);
+        Path events = store.resolve("logs").resolve("Events");
+        assertThat(Command.run("log", "query", events, "--psf", "type=push", "--count")
+                        .json()
+                        .path("count")
+                        .asInt())
+                .isEqualTo(4);
+    }
+
+    @Test
+    void every_mistake_in_the_definition_of_a_log_feed_is_named_with_its_line() throws IOException {
+        Path feed = directory.resolve("events.yaml");
+        Files.writeString(feed, """
+                feed: events
+                log:
+                  name: Events
+                  parser: xml
+                  psfs:
+                    type: fild(type)
+                  retain: soon
+                source: { kind: file, path: events.json }
+                mode: upsert
+                """);
+        Result result = Command.run("run", feed, "--store", directory.resolve("store"));
+        assertRefused(result, "yaml:4: log.parser", "line 6", "line 7", "line 9");
+        assertThat(directory.resolve("store")).doesNotExist();
+    }
 }

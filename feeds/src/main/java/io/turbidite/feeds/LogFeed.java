@@ -1,0 +1,134 @@
+package io.turbidite.feeds;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.file.RealDisk;
+import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.LogFeedDefinition.LogPart;
+import io.turbidite.feeds.log.OpenLog;
+import io.turbidite.feeds.parse.RawRecordParser;
+import io.turbidite.feeds.source.FileSource;
+import io.turbidite.feeds.store.LogDelivery;
+import io.turbidite.hashlog.HashLogOptions;
+import io.turbidite.hashlog.parse.ParserSpec;
+import io.turbidite.lsm.schema.Retention;
+
+import java.nio.file.Path;
+import java.util.function.BooleanSupplier;
+
+/**
+ * A feed into a hash log, ready to run: carries the lines of its source into the log, each exactly once, however
+ * often it is run, stopped or killed. What the log's parser refuses becomes a dead letter.
+ *
+ * <p><em>Confined to one thread.</em> It holds the log meanwhile.
+ */
+public final class LogFeed implements AutoCloseable {
+    /** Beside the datasets of a store. */
+    private static final String LOGS = "logs";
+
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final long MICROS_PER_SECOND = 1_000_000;
+
+    private final LogFeedDefinition definition;
+    private final FileSource source;
+    private final OpenLog open;
+    private final LogDelivery delivery;
+
+    private LogFeed(
+            LogFeedDefinition definition, FileSource source, OpenLog open, LogDelivery delivery) {
+        this.definition = definition;
+        this.source = source;
+        this.open = open;
+        this.delivery = delivery;
+    }
+
+    /** Where the log of this name lies in a store's directory. */
+    public static Path directory(Path store, String log) {
+        return store.resolve(LOGS).resolve(log);
+    }
+
+    /**
+     * Readies a feed, and makes its log if the store has none of that name.
+     *
+     * @throws InvalidRequestException if the source isn't there, or the log reads its records otherwise, or has
+     *     another PSF of a name
+     */
+    public static LogFeed open(LogFeedDefinition definition, Path store) {
+        FileSource source = FileSource.open(definition.source().resolved());
+        LogPart log = definition.log();
+        OpenLog open = OpenLog.openOrCreate(directory(store, log.name()), options(log));
+        boolean opened = false;
+        try {
+            ParserSpec parser = open.log().parser();
+            if (!parser.equals(log.parser())) {
+                throw new InvalidRequestException("log %s reads its records as %s, not as %s"
+                        .formatted(log.name(), parser.text(), log.parser().text()));
+            }
+            log.psfs().registerMissing(open.log());
+            LogDelivery delivery = LogDelivery.open(
+                    open.log(), RealDisk.open(open.directory()), Clock.system(), definition.feed());
+            LogFeed feed = new LogFeed(definition, source, open, delivery);
+            opened = true;
+            return feed;
+        } finally {
+            if (!opened) {
+                open.close();
+            }
+        }
+    }
+
+    private static HashLogOptions options(LogPart log) {
+        HashLogOptions options = OpenLog.defaults();
+        Retention age = log.retainAge();
+        return options.withParser(log.parser())
+                .withLog(options.log()
+                        .withRetention(
+                                log.retainBytes(),
+                                age == null ? Long.MAX_VALUE : age.seconds() * MICROS_PER_SECOND));
+    }
+
+    /**
+     * Runs until the source ends or {@code stopped}; all that was accepted is durable when it returns.
+     *
+     * @throws StorageException if the source can't be read on or the log takes no more; the next run goes on
+     *     from there
+     */
+    public FeedReport run(FeedProgress progress, BooleanSupplier stopped) {
+        Clock clock = Clock.system();
+        long startNanos = clock.monotonicNanos();
+        FeedRun.Parts parts = new FeedRun.Parts(
+                definition.feed(),
+                source,
+                new RawRecordParser(),
+                ',',
+                delivery,
+                open.tasks(),
+                clock);
+        FeedRun run = new FeedRun(parts, progress, stopped);
+        boolean finished;
+        try {
+            finished = run.run();
+        } finally {
+            delivery.commit();
+        }
+        return new FeedReport(
+                definition.feed(),
+                definition.log().name(),
+                delivery.accepted(),
+                delivery.rejected(),
+                (clock.monotonicNanos() - startNanos) / NANOS_PER_SECOND,
+                finished,
+                run.resumed(),
+                delivery.deadLetters());
+    }
+
+    /** Lets the log go. */
+    @Override
+    public void close() {
+        try {
+            delivery.close();
+        } finally {
+            open.close();
+        }
+    }
+}

@@ -1,0 +1,245 @@
+package io.turbidite.feeds.store;
+
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.flow.Batch;
+import io.turbidite.feeds.store.LogPositionsFile.State;
+import io.turbidite.hashlog.HashLog;
+import io.turbidite.hashlog.IngestSession;
+import io.turbidite.hashlog.RejectedRecord;
+import io.turbidite.hashlog.log.LogReader;
+import io.turbidite.hashlog.log.LogScan;
+import io.turbidite.hashlog.log.RecordHeader;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Delivers into a hash log by one session, each record once however often the feed is killed.
+ *
+ * <p>A log has no atomic batch, and positions are kept in a file of their own, now and then: each says that all
+ * of the source before it lies in the log below an address, and is written once the log is durable to there. So
+ * after a crash the log may hold records from behind the last position, in the order of the source. Delivery
+ * begins there again, and as long as a record of the source equals the next one behind the address, it is there
+ * already and is passed over. One that does not was refused before, and is refused again; the first that the
+ * log takes is the first that was lost.
+ *
+ * <p>What others append to the log while the feed does not run is left alone: it equals nothing of the source
+ * that was lost, unless it is the same records.
+ */
+public final class LogDelivery implements Delivery {
+    private static final String DIRECTORY = "feeds/";
+    private static final long COMMIT_NANOS = 250_000_000;
+
+    private final HashLog log;
+    private final Disk disk;
+    private final Clock clock;
+    private final IngestSession session;
+    private final LogPositionsFile positionsFile;
+    private final DeadLetterFile letters;
+    private final Map<String, FilePosition> files = new HashMap<>();
+    private final AtomicLong accepted = new AtomicLong();
+    private final AtomicLong rejected = new AtomicLong();
+    private final Slice slice = new Slice();
+    private final ByteSink refused = new ByteSink(64, Integer.MAX_VALUE - 16);
+    private String reason = "";
+    private @Nullable State pending;
+    private long committedNanos;
+
+    /** Addresses of records behind the last position, oldest first; empty once the source is past them. */
+    private long[] behind = new long[0];
+
+    private int nextBehind;
+
+    private LogDelivery(HashLog log, Disk disk, Clock clock, String feed) {
+        this.log = log;
+        this.disk = disk;
+        this.clock = clock;
+        this.positionsFile = new LogPositionsFile(disk, DIRECTORY + feed + ".positions");
+        State state = positionsFile.read();
+        if (state == null) {
+            state = new State(log.log().safeTail(), 0, Map.of());
+            positionsFile.write(state);
+        } else {
+            behind = addressesFrom(state.address());
+        }
+        files.putAll(state.files());
+        letters = DeadLetterFile.open(
+                disk, StoreDelivery.LETTERS_DIRECTORY + "/" + feed + ".jsonl", state.letterBytes());
+        String name = "feed " + feed;
+        session = log.openSession(name, log.recoveredSerial(name), this::refuse);
+        committedNanos = clock.monotonicNanos();
+    }
+
+    /**
+     * Opens the delivery of a feed; one at a time for each feed, and no other session beside it.
+     *
+     * @param disk where positions and dead letters are kept
+     */
+    public static LogDelivery open(HashLog log, Disk disk, Clock clock, String feed) {
+        return new LogDelivery(log, disk, clock, feed);
+    }
+
+    /** Also of records that somebody deleted: they were taken from the source. */
+    private long[] addressesFrom(long address) {
+        long[] found = new long[64];
+        int count = 0;
+        try (LogReader reader = log.openReader("feed")) {
+            reader.protect();
+            LogScan scan = new LogScan(reader);
+            scan.start(Math.max(address, log.log().begin()), Long.MAX_VALUE);
+            while (scan.next()) {
+                if (RecordHeader.kind(scan.header()) == RecordHeader.RECORD) {
+                    if (count == found.length) {
+                        found = Arrays.copyOf(found, 2 * count);
+                    }
+                    found[count++] = scan.address();
+                }
+            }
+        }
+        return Arrays.copyOf(found, count);
+    }
+
+    @Override
+    public @Nullable FilePosition position(String file) {
+        synchronized (files) {
+            return files.get(file);
+        }
+    }
+
+    @Override
+    public void deliver(Batch batch) {
+        refused.clear();
+        int taken = 0;
+        int passed = 0;
+        int refusedCount = 0;
+        for (int i = 0; i < batch.recordCount(); i++) {
+            Slice record = batch.record(i, slice);
+            if (isThere(record)) {
+                passed++;
+            } else if (session.append(record.segment(), record.offset(), record.length())) {
+                behind = new long[0];
+                taken++;
+            } else {
+                batch.appendLetter(i, reason, refused);
+                refusedCount++;
+            }
+        }
+        letters.append(batch.letters(slice));
+        letters.append(refused.asSlice(slice));
+        note(batch, taken + passed, batch.rejectedCount() + refusedCount);
+        accepted.addAndGet(taken);
+        rejected.addAndGet(batch.rejectedCount() + refusedCount);
+        commitIfDue();
+    }
+
+    /** Whether the record equals the next one behind the last position, which is then passed. */
+    private boolean isThere(Slice record) {
+        if (nextBehind >= behind.length) {
+            return false;
+        }
+        try (LogReader reader = log.openReader("feed")) {
+            reader.protect();
+            long word = reader.seekRecord(behind[nextBehind]);
+            Slice there = new Slice()
+                    .set(
+                            reader.segment(),
+                            reader.offset() + RecordHeader.payloadOffset(word),
+                            RecordHeader.payloadBytes(word));
+            if (there.compareBytes(record) != 0) {
+                return false;
+            }
+        }
+        nextBehind++;
+        return true;
+    }
+
+    private void refuse(RejectedRecord record) {
+        reason = switch (record) {
+            case RejectedRecord.Malformed malformed -> malformed.why().toString();
+            case RejectedRecord.TooLarge large ->
+                "the record has %d bytes; with its key pointers at most %d fit a page"
+                        .formatted(large.byteCount(), large.recordBytesMax());
+        };
+    }
+
+    private void note(Batch batch, int newlyTaken, int newlyRejected) {
+        String name = batch.file().name();
+        synchronized (files) {
+            FilePosition before = files.get(name);
+            files.put(
+                    name,
+                    new FilePosition(
+                            batch.endOffset(),
+                            batch.endLine(),
+                            batch.fileEnded(),
+                            batch.file().byteCount(),
+                            batch.head(),
+                            (before == null ? 0 : before.records()) + newlyTaken,
+                            (before == null ? 0 : before.rejected()) + newlyRejected));
+        }
+    }
+
+    /** A position waits until the log is durable to it; then the next is taken. */
+    private void commitIfDue() {
+        long now = clock.monotonicNanos();
+        if (pending == null
+                && now - committedNanos >= COMMIT_NANOS
+                && nextBehind >= behind.length) {
+            pending = state();
+        }
+        if (pending != null && log.log().durable() >= pending.address()) {
+            positionsFile.write(pending);
+            pending = null;
+            committedNanos = now;
+        }
+    }
+
+    private State state() {
+        synchronized (files) {
+            return new State(log.log().safeTail(), letters.byteCount(), files);
+        }
+    }
+
+    /** Makes all that was delivered durable, and the position behind it. */
+    public void commit() {
+        session.awaitDurable();
+        if (nextBehind >= behind.length) {
+            State now = state();
+            log.log().awaitDurable(now.address());
+            positionsFile.write(now);
+        }
+        pending = null;
+    }
+
+    @Override
+    public long accepted() {
+        return accepted.get();
+    }
+
+    @Override
+    public long rejected() {
+        return rejected.get();
+    }
+
+    @Override
+    public @Nullable String deadLetters() {
+        String name = letters.name();
+        return name == null ? null : disk.description() + "/" + name;
+    }
+
+    @Override
+    public void close() {
+        try {
+            session.close();
+        } finally {
+            letters.close();
+        }
+    }
+}
