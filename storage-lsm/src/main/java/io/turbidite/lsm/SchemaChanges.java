@@ -215,22 +215,24 @@ final class SchemaChanges {
         substrate
                 .manifest()
                 .edit(
-                        state -> withTree(state, dataset, ready, index.id()),
+                        state -> withTrees(state, dataset, ready, index),
                         () -> installSchema(dataset, ready));
     }
 
     /** Under the manifest's lock, so that the versions' disk components stay what they are. */
-    private static ManifestState withTree(
-            ManifestState state, Dataset dataset, DatasetSchema ready, int indexId) {
+    private static ManifestState withTrees(
+            ManifestState state, Dataset dataset, DatasetSchema ready, IndexSchema index) {
         DatasetState before = Objects.requireNonNull(state.find(ready.id()));
         List<PartitionState> partitions = new ArrayList<>();
         for (Partition partition : dataset.partitions()) {
-            List<ComponentState> components = partition.components(indexId).stream()
-                    .map(ComponentHandle::state)
-                    .toList();
-            partitions.add(before.partitions()
-                    .get(partition.number())
-                    .with(new TreeState(indexId, components)));
+            PartitionState after = before.partitions().get(partition.number());
+            for (int tree : index.treeIds()) {
+                List<ComponentState> components = partition.components(tree).stream()
+                        .map(ComponentHandle::state)
+                        .toList();
+                after = after.with(new TreeState(tree, components));
+            }
+            partitions.add(after);
         }
         return state.withReplaced(new DatasetState(ready, partitions));
     }
@@ -289,7 +291,7 @@ final class SchemaChanges {
             DatasetSchema after =
                     drop ? before.withoutIndex(name) : before.with(index.withState(State.DISABLED));
             edit(
-                    manifest -> withoutTree(manifest, after, index.id()),
+                    manifest -> withoutTrees(manifest, after, index),
                     () -> installSchema(dataset, after));
             substrate.events().indexChanged(after, name, state, new long[2], 0);
         } finally {
@@ -297,13 +299,13 @@ final class SchemaChanges {
         }
     }
 
-    private static ManifestState withoutTree(
-            ManifestState state, DatasetSchema after, int indexId) {
+    private static ManifestState withoutTrees(
+            ManifestState state, DatasetSchema after, IndexSchema index) {
         DatasetState before = Objects.requireNonNull(state.find(after.id()));
         return state.withReplaced(new DatasetState(
                 after,
                 before.partitions().stream()
-                        .map(partition -> partition.without(indexId))
+                        .map(partition -> partition.without(index.treeIds()))
                         .toList()));
     }
 

@@ -8,14 +8,14 @@ package io.turbidite.lsm.component;
  * @param fileId the file's number in its store, never reused
  * @param datasetId the dataset's number in its store
  * @param partition the partition of the dataset, from 0
- * @param indexId the index's number in its dataset
+ * @param indexId the index's number in its dataset; negative in its companion's files
  */
 public record ComponentHeader(
         long storeId, long fileId, int datasetId, int partition, int indexId) {
     public ComponentHeader {
-        if (fileId < 0 || datasetId < 0 || partition < 0 || indexId < 0) {
-            throw new IllegalArgumentException("file %d, dataset %d, partition %d, index %d"
-                    .formatted(fileId, datasetId, partition, indexId));
+        if (fileId < 0 || datasetId < 0 || partition < 0) {
+            throw new IllegalArgumentException(
+                    "file %d, dataset %d, partition %d".formatted(fileId, datasetId, partition));
         }
     }
 }

@@ -1,8 +1,12 @@
 package io.turbidite.lsm.merge;
 
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.entry.KeyCopy;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.Arrays;
 
@@ -51,7 +55,12 @@ public final class VersionRetention {
      * have the same key and timestamp, the first one counts.
      */
     public EntryStream retain(EntryStream versions) {
-        return new Retained(versions);
+        return new Retained(versions, null);
+    }
+
+    /** The same, and {@code discards} is told of each record that is found superseded, kept or not. */
+    public EntryStream retain(EntryStream versions, Discards discards) {
+        return new Retained(versions, new Pairs(discards));
     }
 
     /** The index of the oldest cut that sees a version of this timestamp; the cut count if none does. */
@@ -69,27 +78,68 @@ public final class VersionRetention {
         return low;
     }
 
+    /**
+     * Neighbouring versions of a key. A stream shows one at a time, so the newer one's value is copied: which
+     * key has an older version is known only when it is gone.
+     */
+    private static final class Pairs {
+        private final Discards discards;
+        private final ByteSink newer = new ByteSink(1 << 10, Limits.RECORD_BYTES_MAX);
+        private final Slice newerSlice = new Slice();
+
+        Pairs(Discards discards) {
+            this.discards = discards;
+        }
+
+        /** {@code versions} stands on the next older version of the key of the one that was noted. */
+        void meet(EntryStream versions, long newerTimestamp) {
+            if (!versions.isAntimatter()) {
+                discards.superseded(
+                        versions.key(),
+                        versions.timestamp(),
+                        versions.value(),
+                        newerTimestamp,
+                        newer.asSlice(newerSlice));
+            }
+        }
+
+        void note(EntryStream versions) {
+            newer.clear().putBytes(versions.value());
+        }
+    }
+
     private final class Retained implements EntryStream {
         private final EntryStream versions;
+        private final @Nullable Pairs pairs;
         private final KeyCopy key = new KeyCopy();
         private long newerTimestamp;
 
         /** Cuts from this index up already see a newer version of the key. */
         private int cutsServedFrom;
 
-        Retained(EntryStream versions) {
+        Retained(EntryStream versions, @Nullable Pairs pairs) {
             this.versions = versions;
+            this.pairs = pairs;
         }
 
         @Override
         public boolean next() {
             while (versions.next()) {
-                if (!key.matches(versions.key())) {
+                boolean isFirst = !key.matches(versions.key());
+                if (isFirst) {
                     key.set(versions.key());
-                    newerTimestamp = Long.MAX_VALUE;
                     cutsServedFrom = cutsAscending.length;
+                } else if (versions.timestamp() == newerTimestamp) {
+                    continue;
                 }
-                if (mustKeep(versions.timestamp())) {
+                if (pairs != null) {
+                    if (!isFirst) {
+                        pairs.meet(versions, newerTimestamp);
+                    }
+                    pairs.note(versions);
+                }
+                newerTimestamp = versions.timestamp();
+                if (mustKeep(newerTimestamp)) {
                     return true;
                 }
             }
@@ -97,10 +147,6 @@ public final class VersionRetention {
         }
 
         private boolean mustKeep(long timestamp) {
-            if (timestamp == newerTimestamp) {
-                return false;
-            }
-            newerTimestamp = timestamp;
             int cut = oldestCutAtOrAbove(timestamp);
             if (cut == cutsAscending.length) {
                 return true;

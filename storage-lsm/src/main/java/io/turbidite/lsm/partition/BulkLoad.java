@@ -214,7 +214,8 @@ public final class BulkLoad implements AutoCloseable {
         loaded.put(IndexSchema.PRIMARY_ID, open(IndexSchema.PRIMARY_ID, done.primaryFileId));
         for (int i = 0; i < done.secondaries.size(); i++) {
             long fileId = substrate.manifest().newFileId();
-            int tree = schema.indexes().get(i).id();
+            IndexSchema index = schema.indexes().get(i);
+            int tree = index.id();
             try (EntrySort sort = done.secondaries.get(i);
                     EntryStream entries = sort.sorted();
                     ComponentWriter writer = writer(tree, fileId, sort.entryCount())) {
@@ -224,7 +225,20 @@ public final class BulkLoad implements AutoCloseable {
                 writer.finish(id, filter, done.wallMicros, afterMicros);
             }
             loaded.put(tree, open(tree, fileId));
+            if (index.hasCompanion()) {
+                writeCompanion(IndexSchema.companionId(tree), id, done);
+            }
         }
+    }
+
+    /** Nothing is written over in a partition that was empty. */
+    private void writeCompanion(int tree, ComponentId id, Build done) {
+        long fileId = substrate.manifest().newFileId();
+        try (ComponentWriter writer = writer(tree, fileId, 0)) {
+            writer.finish(
+                    id, done.filter.build(), done.wallMicros, substrate.clock().wallMicros());
+        }
+        loaded.put(tree, open(tree, fileId));
     }
 
     private ComponentWriter writer(int tree, long fileId, long expectedEntries) {

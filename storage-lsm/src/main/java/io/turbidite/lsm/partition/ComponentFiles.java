@@ -6,6 +6,7 @@ import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.StoreFiles;
@@ -112,10 +113,17 @@ public final class ComponentFiles {
                 expectedEntries);
     }
 
-    /** How a tree's components look; only the primary has a Bloom filter and a key tree. */
+    /**
+     * How a tree's components look. The primary alone has a key tree. Where primary keys are looked up, in
+     * the primary and in companions, there is a Bloom filter.
+     */
     static ComponentOptions options(DatasetSchema schema, int tree) {
         ComponentOptions options = schema.components().withPages(schema.pages(tree));
-        return tree == 0 ? options : options.withBloom(false).withKeyTree(false);
+        if (tree == IndexSchema.PRIMARY_ID) {
+            return options;
+        }
+        return options.withBloom(options.bloom() && IndexSchema.isCompanion(tree))
+                .withKeyTree(false);
     }
 
     /** Lets the maker's references go; files that were not installed are deleted. */

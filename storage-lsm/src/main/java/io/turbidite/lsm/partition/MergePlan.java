@@ -4,6 +4,7 @@ import io.turbidite.lsm.merge.ComponentSize;
 import io.turbidite.lsm.merge.MergePolicy;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.merge.MergeRange;
+import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
@@ -15,8 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What to merge in one go: the same number of neighbours in one tree or, correlated, in all trees of a
- * partition (ALS15: the primary decides). <em>Immutable.</em>
+ * What to merge in one go: the same number of neighbours in one tree and its companion or, correlated, in
+ * all trees of a partition (ALS15: the primary decides). <em>Immutable.</em>
  *
  * <p>Components that are claimed are being replaced already: the policy sees them marked, so merges of
  * disjoint ranges run at once.
@@ -27,14 +28,20 @@ record MergePlan(List<Integer> trees, MergeRange range) {
     /** What the policy wants, at most one merge for each tree that decides. */
     static List<MergePlan> wanted(Version pinned) {
         MergePolicySpec spec = pinned.schema().mergePolicy();
-        List<Integer> trees = pinned.schema().treeIds();
         List<MergePlan> plans = new ArrayList<>();
-        if (spec.isCorrelated()) {
-            add(plans, spec.policy(), pinned, trees);
-        } else {
-            trees.forEach(tree -> add(plans, spec.policy(), pinned, List.of(tree)));
-        }
+        groups(pinned.schema()).forEach(trees -> add(plans, spec.policy(), pinned, trees));
         return plans;
+    }
+
+    /** The trees that are merged together, the one that decides first. */
+    static List<List<Integer>> groups(DatasetSchema schema) {
+        if (schema.mergePolicy().isCorrelated()) {
+            return List.of(schema.treeIds());
+        }
+        List<List<Integer>> groups = new ArrayList<>();
+        groups.add(List.of(IndexSchema.PRIMARY_ID));
+        schema.indexes().forEach(index -> groups.add(index.treeIds()));
+        return groups;
     }
 
     private static void add(
@@ -63,8 +70,9 @@ record MergePlan(List<Integer> trees, MergeRange range) {
             int free = pinned.mergeableCount(IndexSchema.PRIMARY_ID);
             return all(pinned, trees, Math.min(free, count - leavingCount(pinned)), maxTimestamp);
         }
-        for (int tree : trees) {
-            MergePlan plan = all(pinned, List.of(tree), pinned.mergeableCount(tree), maxTimestamp);
+        for (List<Integer> group : groups(pinned.schema())) {
+            int free = pinned.mergeableCount(group.getFirst());
+            MergePlan plan = all(pinned, group, free, maxTimestamp);
             if (plan != null) {
                 return plan;
             }

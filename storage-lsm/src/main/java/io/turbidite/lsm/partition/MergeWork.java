@@ -12,7 +12,6 @@ import io.turbidite.lsm.schedule.IoBudget;
 import io.turbidite.lsm.schedule.MergePace;
 import io.turbidite.lsm.schedule.MergeScheduler;
 import io.turbidite.lsm.schedule.RunQueue;
-import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.Version;
 
@@ -286,11 +285,9 @@ final class MergeWork implements AutoCloseable {
         }
         try {
             MergePolicySpec spec = pinned.schema().mergePolicy();
-            List<Integer> deciding = spec.isCorrelated()
-                    ? List.of(IndexSchema.PRIMARY_ID)
-                    : pinned.schema().treeIds();
-            for (int tree : deciding) {
-                MergeDebt debt = MergeDebt.of(spec.policy(), unmarked(pinned.tree(tree)));
+            for (List<Integer> trees : MergePlan.groups(pinned.schema())) {
+                MergeDebt debt =
+                        MergeDebt.of(spec.policy(), unmarked(pinned.tree(trees.getFirst())));
                 if (debt.componentCount() > most.componentCount()) {
                     most = debt;
                 }

@@ -101,27 +101,27 @@ public record DatasetSchema(
         return catalog.live();
     }
 
-    /** The ids of a partition's trees: the primary's, then those of the secondaries. */
+    /** The ids of a partition's trees: the primary's, then those of the secondaries, companions behind. */
     public List<Integer> treeIds() {
         List<Integer> ids = new ArrayList<>();
         ids.add(IndexSchema.PRIMARY_ID);
-        indexes().forEach(index -> ids.add(index.id()));
+        indexes().forEach(index -> ids.addAll(index.treeIds()));
         return ids;
     }
 
     /** The same without those that are being built: what is on record of a partition. */
     public List<Integer> readyTreeIds() {
         List<Integer> ids = new ArrayList<>(treeIds());
-        indexes().stream().filter(index -> !index.isReady()).forEach(index -> {
-            ids.remove(Integer.valueOf(index.id()));
-        });
+        indexes().stream()
+                .filter(index -> !index.isReady())
+                .forEach(index -> ids.removeAll(index.treeIds()));
         return ids;
     }
 
-    /** The secondary with this id; null if there is none, or it has no trees. */
-    public @Nullable IndexSchema index(int indexId) {
+    /** The secondary that a tree belongs to; null if there is none, or it has no trees. */
+    public @Nullable IndexSchema index(int tree) {
         for (IndexSchema index : indexes()) {
-            if (index.id() == indexId) {
+            if (index.id() == Math.abs(tree)) {
                 return index;
             }
         }
@@ -129,9 +129,12 @@ public record DatasetSchema(
     }
 
     /** What people call a tree. */
-    public String treeName(int indexId) {
-        IndexSchema index = index(indexId);
-        return index == null ? IndexSchema.PRIMARY_NAME : index.name();
+    public String treeName(int tree) {
+        IndexSchema index = index(tree);
+        if (index == null) {
+            return IndexSchema.PRIMARY_NAME;
+        }
+        return IndexSchema.isCompanion(tree) ? "deleted keys of " + index.name() : index.name();
     }
 
     /** The same with an index more, or with another state of one. */

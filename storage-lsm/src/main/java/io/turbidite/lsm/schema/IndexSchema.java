@@ -10,6 +10,8 @@ import io.turbidite.lsm.component.PageOptions;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.List;
+
 /**
  * A secondary index of a dataset, resolved. <em>Immutable.</em>
  *
@@ -48,6 +50,29 @@ public record IndexSchema(
         public String label() {
             return name().toLowerCase(java.util.Locale.ROOT);
         }
+    }
+
+    /**
+     * The id of the tree that goes along with a secondary's tree, where it has one: component for component,
+     * with the same component IDs.
+     */
+    public static int companionId(int indexId) {
+        return -indexId;
+    }
+
+    /** Whether a tree goes along with a secondary's, rather than being an index's own. */
+    public static boolean isCompanion(int tree) {
+        return tree < PRIMARY_ID;
+    }
+
+    /** Whether this index has a companion: the keys that were written over in each of its components. */
+    public boolean hasCompanion() {
+        return maintenance == Maintenance.DELETED_KEY;
+    }
+
+    /** The ids of its trees: its own, then its companion's. */
+    public List<Integer> treeIds() {
+        return hasCompanion() ? List.of(id, companionId(id)) : List.of(id);
     }
 
     /** The same in another state. */

@@ -215,18 +215,20 @@ public record ManifestState(
             return new PartitionState(flushedTimestamp, more);
         }
 
-        /** The same without a tree. */
-        public PartitionState without(int indexId) {
+        /** The same without some trees. */
+        public PartitionState without(List<Integer> indexIds) {
             return new PartitionState(
                     flushedTimestamp,
-                    trees.stream().filter(tree -> tree.indexId() != indexId).toList());
+                    trees.stream()
+                            .filter(tree -> !indexIds.contains(tree.indexId()))
+                            .toList());
         }
     }
 
     /**
      * A tree of a partition.
      *
-     * @param indexId whose it is; 0 is the primary
+     * @param indexId whose it is; 0 is the primary, a negative one the companion of a secondary
      * @param components newest first
      */
     public record TreeState(int indexId, List<ComponentState> components) {

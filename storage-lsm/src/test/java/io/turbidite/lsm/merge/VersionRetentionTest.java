@@ -14,6 +14,7 @@ import io.turbidite.lsm.entry.LiveCursor;
 
 import org.junit.jupiter.api.Test;
 
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -93,6 +94,59 @@ class VersionRetentionTest {
         assertThat(of(10, false).horizon()).isEqualTo(10);
         assertThat(of(10, false, 7, 3, 5).horizon()).isEqualTo(3);
         assertThatThrownBy(() -> of(10, false, 11)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    /** A record that was told of: key, timestamp, value, its successor's timestamp and value. */
+    private record Told(byte key, long timestamp, int value, long successor, int successorValue) {}
+
+    private static List<Told> told(VersionRetention retention, List<Row> rows) {
+        List<Told> told = new ArrayList<>();
+        rest(retention.retain(
+                new ListCursor(rows),
+                (key, timestamp, value, successor, successorValue) -> told.add(new Told(
+                        key.segment().get(ValueLayout.JAVA_BYTE, key.offset()),
+                        timestamp,
+                        first(value),
+                        successor,
+                        first(successorValue)))));
+        return told;
+    }
+
+    private static int first(Slice value) {
+        return value.length() == 0
+                ? -1
+                : value.segment().get(ValueLayout.JAVA_BYTE, value.offset());
+    }
+
+    @Test
+    void a_superseded_record_is_told_of_with_its_successor() {
+        List<Row> rows = List.of(
+                row(1, 9, false, 3), row(1, 8, false, 2), row(1, 7, false, 1), row(2, 6, false, 4));
+        assertThat(told(of(10, false), rows))
+                .containsExactly(new Told((byte) 1, 8, 2, 9, 3), new Told((byte) 1, 7, 1, 8, 2));
+    }
+
+    @Test
+    void what_a_snapshot_keeps_is_told_of_too() {
+        List<Row> rows = List.of(row(1, 9, false, 3), row(1, 7, false, 1));
+        assertThat(told(of(10, false, 8), rows)).containsExactly(new Told((byte) 1, 7, 1, 9, 3));
+        assertThat(told(of(5, false), rows)).containsExactly(new Told((byte) 1, 7, 1, 9, 3));
+    }
+
+    @Test
+    void a_delete_that_goes_is_told_of_first_and_a_deleted_delete_never() {
+        List<Row> rows = List.of(
+                new Row(new byte[] {1}, 9, true, new byte[0]),
+                row(1, 7, false, 1),
+                row(2, 6, false, 5),
+                row(2, 4, true, 0));
+        assertThat(told(of(10, true), rows)).containsExactly(new Told((byte) 1, 7, 1, 9, -1));
+    }
+
+    @Test
+    void equal_versions_are_one() {
+        List<Row> rows = List.of(row(1, 9, false, 1), row(1, 9, false, 2), row(1, 3, false, 4));
+        assertThat(told(of(10, false), rows)).containsExactly(new Told((byte) 1, 3, 4, 9, 1));
     }
 
     /** What {@code LiveCursor} shows at a snapshot, by the definition. */
