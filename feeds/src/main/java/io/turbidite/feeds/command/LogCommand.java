@@ -39,7 +39,8 @@ final class LogCommand implements Callable<Integer> {
                 .addSubcommand(new LogQueryCommand(console))
                 .addSubcommand(new LogPsfCommand(console))
                 .addSubcommand(new LogInspectCommand(console))
-                .addSubcommand(new LogMigrateCommand(console));
+                .addSubcommand(new LogMigrateCommand(console))
+                .addSubcommand(new LogJoinCommand(console));
     }
 
     @Override

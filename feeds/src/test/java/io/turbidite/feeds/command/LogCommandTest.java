@@ -153,7 +153,7 @@ class LogCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ingest", "query", "psf", "inspect", "migrate"})
+    @ValueSource(strings = {"ingest", "query", "psf", "inspect", "migrate", "join"})
     void each_command_has_help(String name) {
         Result result = Command.run("log", name, "--help");
         assertThat(result.code()).isZero();
@@ -322,6 +322,93 @@ class LogCommandTest {
         assertThat(issues.out()).startsWith("0 records, 2 rejected");
         assertThat(issues.err()).contains("refused: the record at address", "size");
         assertRefused(log("migrate", store, "Nothing", "--psf", "type=push"), "Nothing");
+    }
+
+    /** A dataset of repositories, by id. */
+    private Path repositories() throws IOException {
+        Path feed = directory.resolve("repos.yaml");
+        Files.writeString(feed, """
+                feed: repos
+                dataset:
+                  name: Repos
+                  type: { id: int64, stars: int32, language: string }
+                  primaryKey: id
+                source: { kind: file, path: repos.json }
+                parser: { kind: json }
+                """);
+        Files.writeString(directory.resolve("repos.json"), """
+                {"id":10,"stars":5,"language":"C"}
+                {"id":11,"stars":7,"language":"Java"}
+                """);
+        Path store = directory.resolve("store");
+        assertThat(Command.run("run", feed, "--store", store).code()).isZero();
+        return store;
+    }
+
+    @Test
+    void a_log_and_a_dataset_are_joined() throws IOException {
+        ingest("--psf", "type=field(type)");
+        Path store = repositories();
+        Result pushes = log("join", store, "Repos", "--on", "repo.id", "--psf", "type=push");
+        assertThat(pushes.code()).as(pushes.err()).isZero();
+        assertThat(pushes.outLines())
+                .containsExactly(
+                        "{\"log\":{\"id\":3,\"type\":\"push\",\"repo\":{\"id\":11,\"name\":\"c/d\"},\"size\":7},"
+                                + "\"record\":{\"id\":11,\"stars\":7,\"language\":\"Java\"}}",
+                        "{\"log\":{\"id\":1,\"type\":\"push\",\"repo\":{\"id\":10,\"name\":\"a/b\"},\"size\":3},"
+                                + "\"record\":{\"id\":10,\"stars\":5,\"language\":\"C\"}}");
+        assertThat(log(
+                                "join",
+                                store,
+                                "Repos",
+                                "--on",
+                                "repo.id",
+                                "--all",
+                                "--select",
+                                "id",
+                                "--fields",
+                                "language",
+                                "--range",
+                                "stars=6..")
+                        .outLines())
+                .containsExactly(
+                        "{\"log\":{\"id\":5},\"record\":null}",
+                        "{\"log\":{\"id\":3},\"record\":{\"language\":\"Java\"}}",
+                        "{\"log\":{\"id\":2},\"record\":{\"language\":\"Java\"}}",
+                        "{\"log\":{\"id\":1},\"record\":null}");
+        assertThat(log("join", store, "Repos", "--on", "repo.id", "--limit", "1", "--count")
+                        .json()
+                        .path("count")
+                        .asInt())
+                .isEqualTo(1);
+        // text of JSON is no key of numbers
+        assertThat(log("join", store, "Repos", "--on", "repo.name").out()).isEmpty();
+    }
+
+    @Test
+    void rows_of_text_join_by_the_type_of_the_key() throws IOException {
+        Path rows = directory.resolve("rows.csv");
+        Files.writeString(rows, "a,10\nb,11\nc,\nd,x\n");
+        assertThat(log("ingest", rows, "--parser", "csv(\",\", who, repo)").code())
+                .isZero();
+        Path store = repositories();
+        assertThat(log("join", store, "Repos", "--on", "repo", "--select", "who", "--fields", "id")
+                        .outLines())
+                .containsExactly(
+                        "{\"log\":{\"who\":\"b\"},\"record\":{\"id\":11}}",
+                        "{\"log\":{\"who\":\"a\"},\"record\":{\"id\":10}}");
+        assertRefused(log("join", store, "Repos", "--on", "repo"), "--select");
+    }
+
+    @Test
+    void a_join_that_names_what_is_not_there_is_refused() throws IOException {
+        ingest();
+        Path store = repositories();
+        assertRefused(log("join", store, "Repos", "--on", "id,repo.id"), "primary key is [id]");
+        assertRefused(log("join", store, "Repos", "--on", "repo.id", "--eq", "x=1"), "x");
+        assertRefused(log("join", store, "Repos", "--on", "repo.id", "--fields", "x"), "x");
+        assertRefused(log("join", store, "Repos", "--on", "repo.id", "--psf", "no=1"), "no PSF");
+        assertRefused(log("join", store, "Nothing", "--on", "repo.id"), "Nothing");
     }
 
     @Test
