@@ -39,8 +39,8 @@ import java.util.SplittableRandom;
  * <ol>
  *   <li>Take the directory's lock.
  *   <li>Read the manifest, or write the first one.
- *   <li>Delete what no manifest names: the draft, orphaned components of an unfinished flush or merge,
- *       runs of a sort.
+ *   <li>Delete what no manifest names: the draft, orphaned components and bitmaps of an unfinished
+ *       flush, merge or repair, runs of a sort.
  *   <li>Open the components of every partition.
  *   <li>Replay the log into fresh memory layers: every operation above its partition's flushed
  *       timestamp. Replay flushes nothing, so recovering twice gives the same (R2); the memory it takes
@@ -211,8 +211,10 @@ final class OpenStore {
             for (PartitionState partition : dataset.partitions()) {
                 partition
                         .trees()
-                        .forEach(tree -> tree.components()
-                                .forEach(component -> named.add(component.fileId())));
+                        .forEach(tree -> tree.components().forEach(component -> {
+                            named.add(component.fileId());
+                            named.add(component.deadFileId());
+                        }));
             }
         }
         Disk disk = substrate.disk();
@@ -223,7 +225,7 @@ final class OpenStore {
         }
         boolean deleted = false;
         for (String name : disk.list(StoreFiles.DATA)) {
-            long fileId = StoreFiles.componentFileId(name);
+            long fileId = Math.max(StoreFiles.componentFileId(name), StoreFiles.deadFileId(name));
             boolean orphan = fileId >= 0 && !named.contains(fileId);
             if (orphan || StoreFiles.isSortRun(name)) {
                 disk.delete(StoreFiles.DATA + "/" + name);

@@ -87,6 +87,8 @@ public record StoreDescription(
     /**
      * A disk component, newest first.
      *
+     * @param repairedTimestamp up to where its entries were checked against the primary
+     * @param dead entries that are known to be superseded
      * @param space where the bytes are
      * @param filters for each filter field its smallest and largest value
      */
@@ -97,6 +99,8 @@ public record StoreDescription(
             long bytes,
             long entries,
             long antimatter,
+            long repairedTimestamp,
+            long dead,
             ComponentSpace space,
             List<FilterDescription> filters) {}
 
@@ -200,6 +204,8 @@ public record StoreDescription(
                 handle.state().bytes(),
                 component.entryCount(),
                 component.antimatterCount(),
+                handle.state().repairedTimestamp(),
+                handle.state().dead().count(),
                 component.space(),
                 filters);
     }

@@ -97,8 +97,8 @@ final class Inspection {
                 .put("bytes", component.bytes())
                 .put("entries", component.entries())
                 .put("antimatter", component.antimatter())
-                .put("deadEntries", 0)
-                .put("repairedTs", component.maxTimestamp())
+                .put("deadEntries", component.dead())
+                .put("repairedTs", component.repairedTimestamp())
                 .put(
                         "filters",
                         component.filters().stream().map(Inspection::toMap).toList())
@@ -159,7 +159,7 @@ final class Inspection {
                         index.state().equals("ready") ? "" : " (" + index.state() + ")",
                         index.components().isEmpty() ? ": no component yet" : ""));
         for (ComponentDescription component : index.components()) {
-            out.println("      [%s, %s] file %d, %s, %s entries, %s anti-matter%s"
+            out.println("      [%s, %s] file %d, %s, %s entries, %s anti-matter%s%s"
                     .formatted(
                             Words.number(component.minTimestamp()),
                             Words.number(component.maxTimestamp()),
@@ -167,6 +167,7 @@ final class Inspection {
                             Words.bytes(component.bytes()),
                             Words.number(component.entries()),
                             Words.number(component.antimatter()),
+                            repair(component),
                             component.filters().stream()
                                     .map(f -> ", %s %s..%s%s"
                                             .formatted(
@@ -176,5 +177,14 @@ final class Inspection {
                                                     f.hasAbsent() ? " or absent" : ""))
                                     .collect(Collectors.joining())));
         }
+    }
+
+    /** Only where it says something: a component as flushed is checked up to its end. */
+    private static String repair(ComponentDescription component) {
+        String dead =
+                component.dead() == 0 ? "" : ", %s dead".formatted(Words.number(component.dead()));
+        return component.repairedTimestamp() == component.maxTimestamp()
+                ? dead
+                : "%s, repaired to %s".formatted(dead, Words.number(component.repairedTimestamp()));
     }
 }

@@ -2,15 +2,11 @@ package io.turbidite.lsm.backup;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.file.Disk;
-import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.partition.Substrate;
-import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
-import io.turbidite.lsm.version.StoreFiles;
 
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 
 /**
  * Copies an open store into an empty directory while writers go on. The copy is a store: all datasets as
@@ -21,7 +17,7 @@ import java.util.Map;
  *   <li>Cut the store: close all gates, note the last timestamp drawn, pin every partition's components
  *       and memory layers, open the gates. Make the log durable up to there.
  *   <li>Write what the memory layers held at the timestamp as components, then let the memory go.
- *   <li>Link or copy the disk components; each new file is checked from end to end, each link is opened.
+ *   <li>Link or copy the files of the disk components; each new file is checked from end to end, each link is opened.
  *   <li>Write the manifest, take the mark away.
  * </ol>
  *
@@ -47,22 +43,22 @@ public final class Backup {
             ManifestState image = cut.writeMemory(target);
             int linked = 0;
             int copied = 0;
-            List<ComponentFile> files = ComponentFile.allOf(image);
-            Map<Long, ComponentHeader> written = new LinkedHashMap<>();
-            files.forEach(file -> written.put(file.header().fileId(), file.header()));
-            for (ComponentHandle handle : cut.components()) {
+            int written = 0;
+            List<StoredFile> files = StoredFile.allOf(image);
+            Set<Long> held = cut.fileIds();
+            for (StoredFile file : files) {
                 substrate.health().checkReadable();
-                ComponentHeader header = handle.component().header();
-                written.remove(header.fileId());
-                if (link(substrate.disk(), target, handle, mode)) {
-                    copies.open(header).close();
+                if (!held.contains(file.fileId())) {
+                    copies.check(file);
+                    written++;
+                } else if (link(substrate.disk(), target, file, mode)) {
+                    copies.checkQuickly(file);
                     linked++;
                 } else {
-                    copies.copy(substrate.disk(), header);
+                    copies.copy(substrate.disk(), file);
                     copied++;
                 }
             }
-            written.values().forEach(copies::check);
             directory.complete(image);
             complete = true;
             BackupReport report = new BackupReport(
@@ -70,8 +66,8 @@ public final class Backup {
                     cut.wallMicros(),
                     linked,
                     copied,
-                    written.size(),
-                    ComponentFile.bytes(files));
+                    written,
+                    StoredFile.bytes(files));
             substrate.events().backedUp(report.timestamp(), linked, copied, report.bytes());
             return report;
         } finally {
@@ -81,12 +77,11 @@ public final class Backup {
         }
     }
 
-    private static boolean link(Disk source, Disk target, ComponentHandle handle, CopyMode mode) {
+    private static boolean link(Disk source, Disk target, StoredFile file, CopyMode mode) {
         if (mode == CopyMode.COPY) {
             return false;
         }
-        String name = StoreFiles.component(handle.state().fileId());
-        boolean linked = source.link(name, target, name);
+        boolean linked = source.link(file.name(), target, file.name());
         if (!linked && mode == CopyMode.LINK) {
             throw new InvalidRequestException(
                     "%s can't have hard links to %s: it is another file system; copy instead"

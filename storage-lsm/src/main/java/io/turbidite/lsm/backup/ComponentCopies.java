@@ -4,15 +4,14 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
-import io.turbidite.lsm.component.ComponentHeader;
+import io.turbidite.lsm.bitmap.DeadEntries;
 import io.turbidite.lsm.component.DiskComponent;
-import io.turbidite.lsm.version.StoreFiles;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Puts component files into a directory and checks what came there. <em>Confined to one thread.</em>
+ * Puts files of components into a directory and checks what came there. <em>Confined to one thread.</em>
  */
 final class ComponentCopies implements AutoCloseable {
     private static final int BUFFER_BYTES = 1 << 20;
@@ -31,12 +30,12 @@ final class ComponentCopies implements AutoCloseable {
     }
 
     /**
-     * Copies a component file, makes the copy durable and checks every byte of it.
+     * Copies a file, makes the copy durable and checks every byte of it.
      *
      * @throws CorruptionException if the original or the copy is damaged
      */
-    void copy(Disk source, ComponentHeader header) {
-        String name = StoreFiles.component(header.fileId());
+    void copy(Disk source, StoredFile stored) {
+        String name = stored.name();
         try (DiskFile from = source.openReadOnly(name);
                 DiskFile to = target.create(name)) {
             long bytes = from.size();
@@ -52,27 +51,41 @@ final class ComponentCopies implements AutoCloseable {
             }
             to.sync();
         }
-        check(header);
+        check(stored);
     }
 
     /**
-     * Checks every byte of a component file in the directory.
+     * Checks every byte of a file in the directory.
      *
-     * @return its size
      * @throws CorruptionException the first thing that is wrong
      */
-    long check(ComponentHeader header) {
-        try (DiskComponent component = open(header)) {
-            component.verify(damage -> {
-                throw damage;
-            });
-            return component.bytes();
+    void check(StoredFile stored) {
+        switch (stored) {
+            case StoredFile.Component file -> {
+                try (DiskComponent component = open(file)) {
+                    component.verify(damage -> {
+                        throw damage;
+                    });
+                }
+            }
+            case StoredFile.Dead file -> open(file);
         }
     }
 
-    /** Opens a component file in the directory, which checks all but its leaf pages. */
-    DiskComponent open(ComponentHeader header) {
-        return DiskComponent.open(target, StoreFiles.component(header.fileId()), header, cache);
+    /** Opens a file in the directory, which checks all but the leaf pages of a component. */
+    void checkQuickly(StoredFile stored) {
+        switch (stored) {
+            case StoredFile.Component file -> open(file).close();
+            case StoredFile.Dead file -> open(file);
+        }
+    }
+
+    private DiskComponent open(StoredFile.Component file) {
+        return DiskComponent.open(target, file.name(), file.header(), cache);
+    }
+
+    private void open(StoredFile.Dead file) {
+        DeadEntries.open(target, file.name(), file.owner()).close();
     }
 
     @Override

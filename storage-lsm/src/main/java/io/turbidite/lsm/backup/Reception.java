@@ -30,7 +30,7 @@ import java.util.List;
 public final class Reception {
     private final ShipmentReader reader;
     private final ManifestState state;
-    private final List<ComponentFile> files;
+    private final List<StoredFile> files;
 
     /** What the file SHIPMENT holds. */
     private final byte[] mark;
@@ -45,7 +45,7 @@ public final class Reception {
         FileHeader header = reader.header()
                 .checkOwner(
                         ShipmentFormat.FORMAT, state.storeId(), reader.header().fileId());
-        this.files = ComponentFile.allOf(state);
+        this.files = StoredFile.allOf(state);
         if (reader.first() > files.size() + 1) {
             throw new CorruptionException(
                     ShipmentFormat.FORMAT,
@@ -91,7 +91,7 @@ public final class Reception {
         byte[] manifest =
                 Arrays.copyOfRange(mark, Math.min(FileHeader.BYTES, mark.length), mark.length);
         return presentCount(
-                target, ComponentFile.allOf(Manifest.decode(StoreFiles.SHIPMENT, manifest)));
+                target, StoredFile.allOf(Manifest.decode(StoreFiles.SHIPMENT, manifest)));
     }
 
     private ShipmentReport run(BufferCache cache) {
@@ -111,23 +111,23 @@ public final class Reception {
                 kept = keep(kept, copies);
             }
             for (int i = reader.first() - 1; i < files.size(); i++) {
-                ComponentFile component = files.get(i);
+                StoredFile stored = files.get(i);
                 if (i < kept) {
-                    reader.file(i + 1, component.bytes(), (position, source, at, bytes) -> {});
+                    reader.file(i + 1, stored.bytes(), (position, source, at, bytes) -> {});
                 } else {
-                    receive(i + 1, component);
-                    copies.check(component.header());
+                    receive(i + 1, stored);
+                    copies.check(stored);
                 }
             }
             reader.finish(files.size());
             directory.complete(state);
-            List<ComponentFile> sent = files.subList(kept, files.size());
+            List<StoredFile> sent = files.subList(kept, files.size());
             return new ShipmentReport(
                     state.lastTimestamp(),
                     reader.header().fileId(),
                     sent.size(),
                     kept,
-                    ComponentFile.bytes(sent));
+                    StoredFile.bytes(sent));
         }
     }
 
@@ -166,12 +166,12 @@ public final class Reception {
      */
     private int keep(int present, ComponentCopies copies) {
         for (int i = 0; i < present; i++) {
-            ComponentFile component = files.get(i);
-            try (DiskFile file = target.open(component.name())) {
+            StoredFile stored = files.get(i);
+            try (DiskFile file = target.open(stored.name())) {
                 file.sync();
             }
             try {
-                copies.check(component.header());
+                copies.check(stored);
             } catch (CorruptionException damaged) {
                 checkReaches(i);
                 return i;
@@ -180,26 +180,26 @@ public final class Reception {
         return present;
     }
 
-    private void receive(int number, ComponentFile component) {
-        String name = component.name();
+    private void receive(int number, StoredFile stored) {
+        String name = stored.name();
         if (target.exists(name)) {
             target.delete(name); // the beginning of it
         }
         try (DiskFile file = target.create(name)) {
-            reader.file(number, component.bytes(), file::write);
+            reader.file(number, stored.bytes(), file::write);
             file.sync();
         }
     }
 
     /** Files that are there from the first on, as long as they should be. */
-    private static int presentCount(Disk target, List<ComponentFile> files) {
+    private static int presentCount(Disk target, List<StoredFile> files) {
         int count = 0;
-        for (ComponentFile component : files) {
-            if (!target.exists(component.name())) {
+        for (StoredFile stored : files) {
+            if (!target.exists(stored.name())) {
                 break;
             }
-            try (DiskFile file = target.openReadOnly(component.name())) {
-                if (file.size() != component.bytes()) {
+            try (DiskFile file = target.openReadOnly(stored.name())) {
+                if (file.size() != stored.bytes()) {
                     break;
                 }
             }

@@ -30,12 +30,11 @@ public final class Restore {
         directory.prepare();
         boolean complete = false;
         try (ComponentCopies copies = new ComponentCopies(target, cache)) {
-            List<ComponentFile> files = ComponentFile.allOf(state);
-            files.forEach(file -> copies.copy(backup, file.header()));
+            List<StoredFile> files = StoredFile.allOf(state);
+            files.forEach(file -> copies.copy(backup, file));
             directory.complete(state);
             complete = true;
-            return new RestoreReport(
-                    state.lastTimestamp(), files.size(), ComponentFile.bytes(files));
+            return new RestoreReport(state.lastTimestamp(), files.size(), StoredFile.bytes(files));
         } finally {
             if (!complete) {
                 directory.abandon();

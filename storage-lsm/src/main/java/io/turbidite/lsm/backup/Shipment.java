@@ -31,14 +31,14 @@ public final class Shipment implements AutoCloseable {
     private final StoreCut cut;
     private final ManifestState image;
     private final byte[] manifest;
-    private final List<ComponentFile> files;
+    private final List<StoredFile> files;
 
     private Shipment(Substrate substrate, StoreCut cut) {
         this.substrate = substrate;
         this.cut = cut;
         this.image = cut.writeMemory(substrate.disk());
         this.manifest = Manifest.encode(image);
-        this.files = ComponentFile.allOf(image);
+        this.files = StoredFile.allOf(image);
     }
 
     /**
@@ -66,25 +66,25 @@ public final class Shipment implements AutoCloseable {
         return image.lastTimestamp();
     }
 
-    /** Component files that it consists of. */
+    /** Files that it consists of: components, and the bitmaps of their dead entries. */
     public int fileCount() {
         return files.size();
     }
 
-    /** Of all component files together. */
+    /** Of all these files together. */
     public long bytes() {
-        return ComponentFile.bytes(files);
+        return StoredFile.bytes(files);
     }
 
     /**
      * Sends everything, or what a receiver lacks.
      *
      * @param out takes the stream, which is not closed
-     * @param received component files that the receiver has of this very shipment ({@link
+     * @param received files that the receiver has of this very shipment ({@link
      *     Reception#fileCount}); 0 at first
      * @throws InvalidRequestException if there are not as many; nothing is sent
      * @throws io.turbidite.core.StorageIoException if {@code out} fails
-     * @throws CorruptionException if a component file is not as long as it was written
+     * @throws CorruptionException if a file is not as long as it was written
      */
     public ShipmentReport writeTo(OutputStream out, int received) {
         if (received < 0 || received > files.size()) {
@@ -108,19 +108,19 @@ public final class Shipment implements AutoCloseable {
             send(writer, i + 1, files.get(i));
         }
         writer.finish(files.size());
-        List<ComponentFile> sent = files.subList(received, files.size());
+        List<StoredFile> sent = files.subList(received, files.size());
         ShipmentReport report = new ShipmentReport(
-                timestamp(), cut.wallMicros(), sent.size(), received, ComponentFile.bytes(sent));
+                timestamp(), cut.wallMicros(), sent.size(), received, StoredFile.bytes(sent));
         substrate.events().shipped(report.timestamp(), report.sent(), report.bytes());
         return report;
     }
 
-    private void send(ShipmentWriter writer, int number, ComponentFile component) {
-        try (DiskFile file = substrate.disk().openReadOnly(component.name())) {
+    private void send(ShipmentWriter writer, int number, StoredFile stored) {
+        try (DiskFile file = substrate.disk().openReadOnly(stored.name())) {
             long size = file.size();
-            if (size != component.bytes()) {
+            if (size != stored.bytes()) {
                 throw new CorruptionException(
-                        file.name(), 0, "file", component.bytes() + " bytes", size + " bytes");
+                        file.name(), 0, "file", stored.bytes() + " bytes", size + " bytes");
             }
             writer.file(number, size, (position, target, at, bytes) -> {
                 substrate.health().checkReadable();

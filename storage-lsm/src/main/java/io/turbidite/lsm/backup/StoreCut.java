@@ -6,8 +6,9 @@ import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
 
-import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * A store as it was at one timestamp, over all datasets and partitions. <em>Confined to one thread.</em>
@@ -61,11 +62,16 @@ final class StoreCut implements AutoCloseable {
         return wallMicros;
     }
 
-    /** The disk components, held until {@link #close}. */
-    List<ComponentHandle> components() {
-        List<ComponentHandle> all = new ArrayList<>();
+    /** The files of the disk components, held until {@link #close}. */
+    Set<Long> fileIds() {
+        Set<Long> all = new HashSet<>();
         for (PartitionCut partition : partitions) {
-            all.addAll(partition.components());
+            for (ComponentHandle handle : partition.components()) {
+                all.add(handle.state().fileId());
+                if (handle.dead() != null) {
+                    all.add(handle.state().deadFileId());
+                }
+            }
         }
         return all;
     }
@@ -73,7 +79,7 @@ final class StoreCut implements AutoCloseable {
     /**
      * Writes what was in memory as components of another disk, and lets the memory go.
      *
-     * @return the manifest of a store that consists of them and of {@link #components}, without a log
+     * @return the manifest of a store that consists of them and of {@link #fileIds}, without a log
      */
     ManifestState writeMemory(Disk target) {
         ManifestState image = state;

@@ -12,6 +12,7 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.lsm.component.DiskComponent;
+import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -28,6 +29,7 @@ import java.util.function.Consumer;
  *
  * <ol>
  *   <li>each component file from end to end: checksums, order, ordinals, counts, Bloom filter, padding,
+ *       and the bitmap of its dead entries,
  *   <li>that each layer's ID lies wholly above the next older one's,
  *   <li>each index against the primary: as many live entries as live records, and each entry is the one
  *       that its record gives. Entries are distinct, so the two together mean that they are the same set.
@@ -87,6 +89,7 @@ public final class Verifier {
                 for (ComponentHandle handle : pinned.tree(tree)) {
                     components++;
                     check.accept(handle.component(), damage -> report(damage.toString()));
+                    checkDead(partition, handle);
                     if (handle.state().maxTimestamp() >= above) {
                         report("%s: component %d covers %d to %d, which is not below %d"
                                 .formatted(
@@ -101,6 +104,21 @@ public final class Verifier {
             }
         } finally {
             pinned.unpin();
+        }
+    }
+
+    /** What is in memory was checked when it was read: this is about the file. */
+    private void checkDead(Partition partition, ComponentHandle handle) {
+        if (handle.dead() != null) {
+            try {
+                ComponentFiles.openDead(
+                                partition.substrate(),
+                                handle.component(),
+                                handle.state().dead())
+                        .close();
+            } catch (CorruptionException damage) {
+                report(damage.toString());
+            }
         }
     }
 

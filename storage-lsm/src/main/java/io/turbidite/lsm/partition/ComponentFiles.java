@@ -1,6 +1,8 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.lsm.bitmap.DeadEntries;
+import io.turbidite.lsm.bitmap.DeadEntriesOwner;
 import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.ComponentWriter;
@@ -9,6 +11,7 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.ManifestState.DeadState;
 import io.turbidite.lsm.version.StoreFiles;
 
 import java.util.Collection;
@@ -29,18 +32,52 @@ public final class ComponentFiles {
             int partition,
             int tree,
             ComponentState state) {
-        ComponentHandle handle =
-                open(substrate, schema, partition, tree, state.fileId(), state.generation());
-        if (!handle.state().equals(state)) {
-            handle.release();
-            throw new CorruptionException(
-                    StoreFiles.component(state.fileId()),
-                    0,
-                    "component",
-                    state.toString(),
-                    handle.state().toString());
+        DiskComponent component = openFile(substrate, schema, partition, tree, state.fileId());
+        ComponentHandle handle = null;
+        try {
+            ComponentState found = fresh(component, state.generation())
+                    .withRepaired(state.repairedTimestamp(), state.dead());
+            if (!found.equals(state)) {
+                throw new CorruptionException(
+                        component.name(), 0, "component", state.toString(), found.toString());
+            }
+            DeadEntries dead =
+                    state.dead().isNone() ? null : openDead(substrate, component, state.dead());
+            handle = ComponentHandle.of(state, component, dead, substrate.graveyard());
+            return handle;
+        } finally {
+            if (handle == null) {
+                component.close();
+            }
         }
-        return handle;
+    }
+
+    /**
+     * Reads a component's dead entries.
+     *
+     * @throws CorruptionException also if the file is not the one that the manifest means
+     */
+    public static DeadEntries openDead(
+            Substrate substrate, DiskComponent component, DeadState state) {
+        String name = StoreFiles.dead(state.fileId());
+        DeadEntries dead = DeadEntries.open(
+                substrate.disk(),
+                name,
+                new DeadEntriesOwner(
+                        component.header().storeId(),
+                        state.fileId(),
+                        component.header().fileId()));
+        DeadState found = new DeadState(state.fileId(), dead.bytes(), dead.count());
+        if (!found.equals(state) || dead.entryCount() != component.entryCount()) {
+            dead.close();
+            throw new CorruptionException(
+                    name,
+                    0,
+                    "dead entries",
+                    "%s of %d entries".formatted(state, component.entryCount()),
+                    "%s of %d entries".formatted(found, dead.entryCount()));
+        }
+        return dead;
     }
 
     /** Opens a component that was just flushed or loaded: its data was never merged. */
@@ -49,7 +86,10 @@ public final class ComponentFiles {
         return open(substrate, schema, partition, tree, fileId, 0);
     }
 
-    /** Opens a component that was just merged from others. */
+    /**
+     * Opens a component that was just merged from others, and not repaired: what is true of all of them is
+     * true of it.
+     */
     static ComponentHandle openMerged(
             Substrate substrate,
             DatasetSchema schema,
@@ -57,12 +97,16 @@ public final class ComponentFiles {
             int tree,
             long fileId,
             List<ComponentHandle> inputs) {
-        int generation = 1
-                + inputs.stream()
-                        .mapToInt(input -> input.state().generation())
-                        .max()
-                        .orElseThrow();
-        return open(substrate, schema, partition, tree, fileId, generation);
+        int generation = 0;
+        long repairedTimestamp = Long.MAX_VALUE;
+        for (ComponentHandle input : inputs) {
+            generation = Math.max(generation, input.state().generation() + 1);
+            repairedTimestamp = Math.min(repairedTimestamp, input.state().repairedTimestamp());
+        }
+        DiskComponent component = openFile(substrate, schema, partition, tree, fileId);
+        ComponentState state =
+                fresh(component, generation).withRepaired(repairedTimestamp, DeadState.NONE);
+        return ComponentHandle.of(state, component, null, substrate.graveyard());
     }
 
     /** Opens a component of an index that was just built after one of the primary. */
@@ -83,18 +127,27 @@ public final class ComponentFiles {
             int tree,
             long fileId,
             int generation) {
-        DiskComponent component = DiskComponent.open(
+        DiskComponent component = openFile(substrate, schema, partition, tree, fileId);
+        return ComponentHandle.of(
+                fresh(component, generation), component, null, substrate.graveyard());
+    }
+
+    private static DiskComponent openFile(
+            Substrate substrate, DatasetSchema schema, int partition, int tree, long fileId) {
+        return DiskComponent.open(
                 substrate.componentDisk(),
                 StoreFiles.component(fileId),
                 header(substrate, schema, partition, tree, fileId),
                 substrate.cache());
-        ComponentState state = new ComponentState(
-                fileId,
+    }
+
+    private static ComponentState fresh(DiskComponent component, int generation) {
+        return ComponentState.fresh(
+                component.header().fileId(),
                 component.id().minTimestamp(),
                 component.id().maxTimestamp(),
                 component.bytes(),
                 generation);
-        return new ComponentHandle(state, component, substrate.graveyard());
     }
 
     /** A writer for a tree. */

@@ -219,9 +219,8 @@ final class LayerStack implements AutoCloseable {
             addMemory(layers, frozen);
         }
         for (ComponentHandle handle : version.tree(tree)) {
-            if (handle.component().entryCount() > 0
-                    && handle.component().filter().mayMatch(filter)) {
-                layers.add(handle.component().cursor());
+            if (handle.livingCount() > 0 && handle.component().filter().mayMatch(filter)) {
+                layers.add(handle.cursor());
             }
         }
         EntryCursor cursor = LiveCursor.of(MergeCursor.of(layers), view.timestamp());

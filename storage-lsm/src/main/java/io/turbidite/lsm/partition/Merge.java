@@ -221,8 +221,8 @@ final class Merge implements RunQueue.Job, AutoCloseable {
         Output opened = null;
         try {
             for (ComponentHandle input : tree.newestFirst) {
-                entries += input.component().entryCount();
-                cursors.add(input.component().streamCursor());
+                entries += input.livingCount();
+                cursors.add(input.streamCursor());
             }
             long fileId = substrate.manifest().newFileId();
             VersionRetention retention = substrate.timestamps().retention(tree.includesOldest);

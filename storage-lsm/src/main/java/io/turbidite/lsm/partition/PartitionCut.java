@@ -184,7 +184,8 @@ public final class PartitionCut implements AutoCloseable {
                     id, layer.filter(), layer.minWallMicros(), substrate.clock().wallMicros());
         }
         try (var file = target.openReadOnly(StoreFiles.component(fileId))) {
-            return new ComponentState(fileId, id.minTimestamp(), id.maxTimestamp(), file.size(), 0);
+            return ComponentState.fresh(
+                    fileId, id.minTimestamp(), id.maxTimestamp(), file.size(), 0);
         }
     }
 

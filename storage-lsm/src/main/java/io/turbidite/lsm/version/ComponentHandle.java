@@ -1,32 +1,95 @@
 package io.turbidite.lsm.version;
 
+import io.turbidite.lsm.bitmap.DeadEntries;
+import io.turbidite.lsm.bitmap.DeadSkippingCursor;
+import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.DiskComponent;
+import io.turbidite.lsm.entry.EntryCursor;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A disk component and who holds it. Born with one reference, its creator's; when the last one goes the
- * component is closed, and its file goes to the {@link Graveyard} if a manifest without it is durable.
+ * A disk component, which of its entries are dead, and who holds it. Born with one reference, its creator's;
+ * when the last one goes the component is closed, and its file goes to the {@link Graveyard} if a manifest
+ * without it is durable.
  *
- * <p>Whoever is going to replace or drop components (a merge, retention) claims them first, so that nobody
- * else does; readers don't care.
+ * <p>What is dead never changes: a repair makes {@link #repaired another handle} on the same component file,
+ * which takes this one's place in the next version. Whoever reads an older version keeps the bitmap it had.
+ *
+ * <p>Whoever is going to replace or drop components (a merge, a repair, retention) claims them first, so that
+ * nobody else does; readers don't care.
  *
  * <p><em>Thread-safe:</em> count and claim by compare-and-swap, {@code obsolete} by release and acquire.
  */
 public final class ComponentHandle {
     private final ManifestState.ComponentState state;
     private final DiskComponent component;
+    private final @Nullable DeadEntries dead;
+    private final SharedFile componentFile;
+    private final @Nullable SharedFile deadFile;
     private final Graveyard graveyard;
     private final AtomicInteger references = new AtomicInteger(1);
     private final AtomicBoolean claimed = new AtomicBoolean();
     private volatile boolean obsolete;
 
-    public ComponentHandle(
-            ManifestState.ComponentState state, DiskComponent component, Graveyard graveyard) {
+    private ComponentHandle(
+            ManifestState.ComponentState state,
+            DiskComponent component,
+            SharedFile componentFile,
+            @Nullable DeadEntries dead,
+            @Nullable SharedFile deadFile,
+            Graveyard graveyard) {
+        assert (dead == null ? 0 : dead.owner().fileId()) == state.dead().fileId() : state;
         this.state = state;
         this.component = component;
+        this.componentFile = componentFile;
+        this.dead = dead;
+        this.deadFile = deadFile;
         this.graveyard = graveyard;
+    }
+
+    /**
+     * A handle that owns a component that was just opened, and the bitmap.
+     *
+     * @param dead null if all entries are alive
+     */
+    public static ComponentHandle of(
+            ManifestState.ComponentState state,
+            DiskComponent component,
+            @Nullable DeadEntries dead,
+            Graveyard graveyard) {
+        SharedFile componentFile =
+                new SharedFile(StoreFiles.component(state.fileId()), component::close, graveyard);
+        return new ComponentHandle(
+                state, component, componentFile, dead, file(dead, graveyard), graveyard);
+    }
+
+    private static @Nullable SharedFile file(@Nullable DeadEntries dead, Graveyard graveyard) {
+        return dead == null
+                ? null
+                : new SharedFile(StoreFiles.dead(dead.owner().fileId()), dead::close, graveyard);
+    }
+
+    /**
+     * Another handle on the same component file, with a reference of its own; the caller holds one of this.
+     *
+     * @param changed the same component with another repaired timestamp or bitmap
+     * @param changedDead this one's, or a new bitmap, which the new handle owns
+     */
+    public ComponentHandle repaired(
+            ManifestState.ComponentState changed, @Nullable DeadEntries changedDead) {
+        assert changed.fileId() == state.fileId() : changed;
+        SharedFile same = changedDead == dead && deadFile != null ? deadFile.shared() : null;
+        return new ComponentHandle(
+                changed,
+                component,
+                componentFile.shared(),
+                changedDead,
+                same == null ? file(changedDead, graveyard) : same,
+                graveyard);
     }
 
     public ManifestState.ComponentState state() {
@@ -35,6 +98,30 @@ public final class ComponentHandle {
 
     public DiskComponent component() {
         return component;
+    }
+
+    /** Its dead entries; null if there are none. */
+    public @Nullable DeadEntries dead() {
+        return dead;
+    }
+
+    /** Entries that are not dead; versions and anti-matter included. */
+    public long livingCount() {
+        return component.entryCount() - (dead == null ? 0 : dead.count());
+    }
+
+    /** The entries that are not dead, in order, through the buffer cache. */
+    public EntryCursor cursor() {
+        return living(component.cursor());
+    }
+
+    /** The entries that are not dead, in order, read ahead past the buffer cache: for merges. */
+    public EntryCursor streamCursor() {
+        return living(component.streamCursor());
+    }
+
+    private EntryCursor living(TreeCursor entries) {
+        return dead == null ? entries : new DeadSkippingCursor(entries, dead);
     }
 
     /** Whether this has the same component ID as {@code other}. */
@@ -54,9 +141,9 @@ public final class ComponentHandle {
         int left = references.decrementAndGet();
         assert left >= 0 : "component " + state.fileId() + " is let go twice";
         if (left == 0) {
-            component.close();
-            if (obsolete) {
-                graveyard.bury(state.fileId());
+            componentFile.release();
+            if (deadFile != null) {
+                deadFile.release();
             }
         }
     }
@@ -81,9 +168,23 @@ public final class ComponentHandle {
         return claimed.get();
     }
 
-    /** A durable manifest no longer names the file: it is deleted when nobody reads it any more. */
+    /** A durable manifest no longer names the files: they are deleted when nobody reads them any more. */
     public void markObsolete() {
         obsolete = true;
+        componentFile.markObsolete();
+        if (deadFile != null) {
+            deadFile.markObsolete();
+        }
+    }
+
+    /**
+     * A durable manifest has {@code successor} in this one's place: a bitmap of its own is deleted when
+     * nobody reads it any more, the component file stays.
+     */
+    public void markReplacedBy(ComponentHandle successor) {
+        if (deadFile != null && deadFile != successor.deadFile) {
+            deadFile.markObsolete();
+        }
     }
 
     public boolean isObsolete() {

@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Component files that nobody needs: handed in by whoever lets go last (a reader, perhaps), deleted by
+ * Files of components that nobody needs: handed in by whoever lets go last (a reader, perhaps), deleted by
  * background work. A file that can't be deleted stays behind as an orphan, is counted, and goes at the
  * next opening.
  *
@@ -17,27 +17,27 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class Graveyard {
     private final Disk disk;
-    private final ConcurrentLinkedQueue<Long> fileIds = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<String> names = new ConcurrentLinkedQueue<>();
     private final AtomicLong orphanCount = new AtomicLong();
 
     public Graveyard(Disk disk) {
         this.disk = disk;
     }
 
-    void bury(long fileId) {
-        fileIds.add(fileId);
+    void bury(String name) {
+        names.add(name);
     }
 
     /** Deletes what was handed in. */
     public void dig() {
-        @Nullable Long fileId = fileIds.poll();
-        while (fileId != null) {
+        @Nullable String name = names.poll();
+        while (name != null) {
             try {
-                disk.delete(StoreFiles.component(fileId));
+                disk.delete(name);
             } catch (StorageIoException left) {
                 orphanCount.incrementAndGet();
             }
-            fileId = fileIds.poll();
+            name = names.poll();
         }
     }
 

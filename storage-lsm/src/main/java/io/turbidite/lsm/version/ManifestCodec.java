@@ -16,6 +16,7 @@ import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.Retention;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
+import io.turbidite.lsm.version.ManifestState.DeadState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.ManifestState.TreeState;
 
@@ -29,7 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The payload of the manifest file, version 5. All integers big-endian, strings as {@link
+ * The payload of the manifest file, version 6. All integers big-endian, strings as {@link
  * DataOutputStream#writeUTF}, lists as a 32-bit count and the elements. It is read only after its
  * checksum was found right, so a count can be believed.
  *
@@ -43,7 +44,8 @@ import java.util.List;
  *              ownPages bool, [pageBytes i32, compression str]
  * options   := pageBytes i32, compression str, bloom bool, bloomFalsePositiveRate f64, keyTree bool
  * partition := flushedTimestamp i64, tree*        tree := indexId i32, component*
- * component := fileId i64, minTimestamp i64, maxTimestamp i64, bytes i64, generation i32
+ * component := fileId i64, minTimestamp i64, maxTimestamp i64, bytes i64, generation i32,
+ *              repairedTimestamp i64, deadFileId i64, [deadBytes i64, deadCount i64]
  * </pre>
  */
 final class ManifestCodec {
@@ -217,13 +219,40 @@ final class ManifestCodec {
             out.writeInt(tree.indexId());
             out.writeInt(tree.components().size());
             for (ComponentState component : tree.components()) {
-                out.writeLong(component.fileId());
-                out.writeLong(component.minTimestamp());
-                out.writeLong(component.maxTimestamp());
-                out.writeLong(component.bytes());
-                out.writeInt(component.generation());
+                writeComponent(out, component);
             }
         }
+    }
+
+    private static void writeComponent(DataOutputStream out, ComponentState component)
+            throws IOException {
+        out.writeLong(component.fileId());
+        out.writeLong(component.minTimestamp());
+        out.writeLong(component.maxTimestamp());
+        out.writeLong(component.bytes());
+        out.writeInt(component.generation());
+        out.writeLong(component.repairedTimestamp());
+        DeadState dead = component.dead();
+        out.writeLong(dead.fileId());
+        if (!dead.isNone()) {
+            out.writeLong(dead.bytes());
+            out.writeLong(dead.count());
+        }
+    }
+
+    private static ComponentState readComponent(DataInputStream in) throws IOException {
+        long fileId = in.readLong();
+        long minTimestamp = in.readLong();
+        long maxTimestamp = in.readLong();
+        long bytes = in.readLong();
+        int generation = in.readInt();
+        long repairedTimestamp = in.readLong();
+        long deadFileId = in.readLong();
+        DeadState dead = deadFileId == 0
+                ? DeadState.NONE
+                : new DeadState(deadFileId, in.readLong(), in.readLong());
+        return new ComponentState(
+                fileId, minTimestamp, maxTimestamp, bytes, generation, repairedTimestamp, dead);
     }
 
     private static PartitionState readPartition(DataInputStream in) throws IOException {
@@ -235,8 +264,7 @@ final class ManifestCodec {
             List<ComponentState> components = new ArrayList<>();
             int componentCount = in.readInt();
             for (int i = 0; i < componentCount; i++) {
-                components.add(new ComponentState(
-                        in.readLong(), in.readLong(), in.readLong(), in.readLong(), in.readInt()));
+                components.add(readComponent(in));
             }
             trees.add(new TreeState(indexId, components));
         }

@@ -248,7 +248,10 @@ public record ManifestState(
 
         private TreeState withMerged(List<ComponentState> inputs, ComponentState merged) {
             List<ComponentState> changed = new ArrayList<>(components);
-            int first = changed.indexOf(inputs.get(0));
+            int first = 0;
+            while (changed.get(first).fileId() != inputs.get(0).fileId()) {
+                first++;
+            }
             changed.subList(first, first + inputs.size()).clear();
             changed.add(first, merged);
             return new TreeState(indexId, changed);
@@ -264,7 +267,58 @@ public record ManifestState(
      * @param bytes the file's size
      * @param generation 0 as flushed or loaded; a merged component has one more than the highest of its
      *     inputs. So no byte of it was merged more often
+     * @param repairedTimestamp up to where its entries were checked against the key trees: one that was
+     *     superseded at or below it is dead. As flushed or loaded it is {@code maxTimestamp}: within one
+     *     memory component what is superseded got anti-matter
+     * @param dead which entries are dead
      */
     public record ComponentState(
-            long fileId, long minTimestamp, long maxTimestamp, long bytes, int generation) {}
+            long fileId,
+            long minTimestamp,
+            long maxTimestamp,
+            long bytes,
+            int generation,
+            long repairedTimestamp,
+            DeadState dead) {
+
+        /** As flushed or loaded: no entry is dead, none superseded within it. */
+        public static ComponentState fresh(
+                long fileId, long minTimestamp, long maxTimestamp, long bytes, int generation) {
+            return new ComponentState(
+                    fileId,
+                    minTimestamp,
+                    maxTimestamp,
+                    bytes,
+                    generation,
+                    maxTimestamp,
+                    DeadState.NONE);
+        }
+
+        /** The same, checked up to another timestamp, with other dead entries. */
+        public ComponentState withRepaired(long timestamp, DeadState changed) {
+            return new ComponentState(
+                    fileId, minTimestamp, maxTimestamp, bytes, generation, timestamp, changed);
+        }
+
+        /** The file of its dead entries; 0 if there is none. */
+        public long deadFileId() {
+            return dead.fileId();
+        }
+    }
+
+    /**
+     * The file of a component's dead entries.
+     *
+     * @param fileId names it; 0 if no entry is dead
+     * @param bytes its size
+     * @param count dead entries
+     */
+    public record DeadState(long fileId, long bytes, long count) {
+        /** No entry is dead. */
+        public static final DeadState NONE = new DeadState(0, 0, 0);
+
+        public boolean isNone() {
+            return fileId == 0;
+        }
+    }
 }

@@ -27,6 +27,7 @@ public final class StoreFiles {
     public static final String LOG = "log";
 
     private static final String COMPONENT_SUFFIX = ".component";
+    private static final String DEAD_SUFFIX = ".dead";
     private static final String SORT_RUN_SUFFIX = ".run";
 
     private StoreFiles() {}
@@ -34,6 +35,11 @@ public final class StoreFiles {
     /** {@code data/00000000002a.component} for file 42. */
     public static String component(long fileId) {
         return "%s/%012x%s".formatted(DATA, fileId, COMPONENT_SUFFIX);
+    }
+
+    /** {@code data/00000000002a.dead} for file 42: dead entries of a component. */
+    public static String dead(long fileId) {
+        return "%s/%012x%s".formatted(DATA, fileId, DEAD_SUFFIX);
     }
 
     /** {@code data/00000000002a.run} for file 42: a run of an external sort. */
@@ -48,10 +54,19 @@ public final class StoreFiles {
 
     /** The file id in a plain name of the data directory, or -1 if it is no component's. */
     public static long componentFileId(String plainName) {
-        if (!plainName.endsWith(COMPONENT_SUFFIX)) {
+        return fileId(plainName, COMPONENT_SUFFIX);
+    }
+
+    /** The file id in a plain name of the data directory, or -1 if it is no bitmap's. */
+    public static long deadFileId(String plainName) {
+        return fileId(plainName, DEAD_SUFFIX);
+    }
+
+    private static long fileId(String plainName, String suffix) {
+        if (!plainName.endsWith(suffix)) {
             return -1;
         }
-        String digits = plainName.substring(0, plainName.length() - COMPONENT_SUFFIX.length());
+        String digits = plainName.substring(0, plainName.length() - suffix.length());
         return digits.matches("[0-9a-f]{12}") ? Long.parseLong(digits, 16) : -1;
     }
 }

@@ -1,0 +1,92 @@
+package io.turbidite.lsm.backup;
+
+import io.turbidite.lsm.bitmap.DeadEntriesOwner;
+import io.turbidite.lsm.component.ComponentHeader;
+import io.turbidite.lsm.version.ManifestState;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.ManifestState.DatasetState;
+import io.turbidite.lsm.version.ManifestState.TreeState;
+import io.turbidite.lsm.version.StoreFiles;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A file that a manifest names. <em>Immutable.</em> */
+sealed interface StoredFile {
+    /** All files of a store, in the order in which its manifest has them; a bitmap behind its component. */
+    static List<StoredFile> allOf(ManifestState state) {
+        List<StoredFile> files = new ArrayList<>();
+        for (DatasetState dataset : state.datasets()) {
+            for (int p = 0; p < dataset.partitions().size(); p++) {
+                for (TreeState tree : dataset.partitions().get(p).trees()) {
+                    for (ComponentState component : tree.components()) {
+                        ComponentHeader header = new ComponentHeader(
+                                state.storeId(),
+                                component.fileId(),
+                                dataset.schema().id(),
+                                p,
+                                tree.indexId());
+                        add(files, header, component);
+                    }
+                }
+            }
+        }
+        return files;
+    }
+
+    private static void add(
+            List<StoredFile> files, ComponentHeader header, ComponentState component) {
+        files.add(new Component(header, component.bytes()));
+        if (!component.dead().isNone()) {
+            DeadEntriesOwner owner = new DeadEntriesOwner(
+                    header.storeId(), component.deadFileId(), component.fileId());
+            files.add(new Dead(owner, component.dead().bytes()));
+        }
+    }
+
+    static long bytes(List<StoredFile> files) {
+        return files.stream().mapToLong(StoredFile::bytes).sum();
+    }
+
+    /** Its number; names it in the store. */
+    long fileId();
+
+    String name();
+
+    /** Its size. */
+    long bytes();
+
+    /**
+     * A component.
+     *
+     * @param header whose it is
+     */
+    record Component(ComponentHeader header, long bytes) implements StoredFile {
+        @Override
+        public long fileId() {
+            return header.fileId();
+        }
+
+        @Override
+        public String name() {
+            return StoreFiles.component(header.fileId());
+        }
+    }
+
+    /**
+     * The dead entries of a component.
+     *
+     * @param owner whose they are
+     */
+    record Dead(DeadEntriesOwner owner, long bytes) implements StoredFile {
+        @Override
+        public long fileId() {
+            return owner.fileId();
+        }
+
+        @Override
+        public String name() {
+            return StoreFiles.dead(owner.fileId());
+        }
+    }
+}
