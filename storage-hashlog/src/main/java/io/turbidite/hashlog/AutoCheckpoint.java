@@ -4,6 +4,7 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.meter.Counter;
 import io.turbidite.core.meter.Meters;
+import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogSite;
@@ -16,7 +17,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /**
  * Makes index checkpoints: on request, and whenever the log has grown by so many bytes.
  *
- * <p><em>Thread-safe;</em> one at a time. A checkpoint that fails is counted and made again later: it saves
+ * <p><em>Thread-safe;</em> one at a time. A checkpoint that fails is counted, told as an
+ * event and made again later: it saves
  * work at recovery, and nothing depends on it.
  */
 final class AutoCheckpoint implements AutoCloseable {
@@ -103,6 +105,11 @@ final class AutoCheckpoint implements AutoCloseable {
             }
         } catch (StorageException e) {
             failures.increment();
+            site.events()
+                    .publish(new StoreEvent.Failed(
+                            site.clock().wallMicros(),
+                            "index checkpoint of log " + site.name(),
+                            e));
         }
         retryNanos = site.clock().monotonicNanos() + RETRY_MICROS * 1_000;
     }

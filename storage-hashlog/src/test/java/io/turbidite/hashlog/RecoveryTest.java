@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
+import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.sim.Fault;
 import io.turbidite.core.sim.FaultScript;
 import io.turbidite.core.sim.OperationKind;
@@ -417,7 +418,7 @@ class RecoveryTest {
     }
 
     @Test
-    void a_checkpoint_that_fails_is_counted_and_ingestion_goes_on() {
+    void a_checkpoint_that_fails_is_told_and_counted_and_ingestion_goes_on() {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);
         disk.fault(FaultScript.with(Fault.EIO)
                 .on(OperationKind.WRITE, OperationKind.SYNC)
@@ -426,6 +427,8 @@ class RecoveryTest {
         try (LogBench bench = LogBench.simulated(SEED, disk, options().withCheckpoints(20_000));
                 IngestSession session = bench.log.openSession("s")) {
             bench.register("type");
+            List<StoreEvent> told = new ArrayList<>();
+            bench.events.listen(told::add);
             for (int i = 0; i < 20; i++) {
                 ingest(session, 20);
                 session.awaitDurable();
@@ -437,6 +440,9 @@ class RecoveryTest {
                             .counter("hashlog.checkpoint.failures")
                             .sum())
                     .isPositive();
+            assertThat(told)
+                    .anyMatch(event -> event instanceof StoreEvent.Failed(var _, String what, var _)
+                            && what.equals("index checkpoint of log test"));
         }
         assertThat(disk.openHandles()).isEmpty();
     }

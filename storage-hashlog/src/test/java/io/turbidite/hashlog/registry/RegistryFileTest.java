@@ -1,0 +1,98 @@
+package io.turbidite.hashlog.registry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.FormatVersionException;
+import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.format.FileHeader;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.hashlog.log.LogShape;
+import io.turbidite.hashlog.parse.ParserSpec;
+import io.turbidite.hashlog.psf.PsfDefinition;
+
+import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.MemorySegment;
+import java.util.HexFormat;
+
+class RegistryFileTest {
+    private static final long SEED = Seeds.of("RegistryFileTest");
+    private static final String NAME = "log/HASHLOG";
+    private static final RegistryState STATE = RegistryState.fresh(
+                    7, new LogShape(16 << 10, 8, 4), 9, new ParserSpec.Json())
+            .registered("by type", PsfDefinition.parse("field(type)"))
+            .changed(0, psf -> psf.begun(4_096).ended(8_192))
+            .registered("größe", PsfDefinition.parse("bucket(size, 10)"))
+            .changed(1, psf -> psf.begun(5_000));
+
+    private static SimDisk written() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        disk.createDirectories("log");
+        RegistryFile.write(disk, "log", STATE);
+        return disk;
+    }
+
+    @Test
+    void what_is_written_is_read_back() {
+        assertThat(RegistryFile.read(written(), "log")).isEqualTo(STATE);
+    }
+
+    @Test
+    void the_bytes_are_pinned() {
+        assertThat(HexFormat.of().formatHex(written().content(NAME)))
+                .isEqualTo("5455524249444954686173686c6f670000000000000000000200000000000000"
+                        + "07000000000000000000000000000000000000000000000000000000dd76802e"
+                        + "0000400000000008000000040000000900046a736f6e00000002000762792074"
+                        + "797065000b6669656c6428747970652900000000010000000000001000000000"
+                        + "000000200000076772c3b6c39f6500106275636b65742873697a652c20313029"
+                        + "010000000100000000000013887fffffffffffffff4000000000000000750000"
+                        + "000000000007000000000000000000000000000000a80dc90e00000000000000"
+                        + "0000000000000000004ecf562054555242464f4f54");
+    }
+
+    @Test
+    void every_flipped_bit_is_noticed() {
+        SimDisk disk = written();
+        int size = disk.content(NAME).length;
+        for (int at = 0; at < size; at++) {
+            for (int bit = 0; bit < 8; bit++) {
+                SimDisk damaged = disk.copy();
+                damaged.flipBit(NAME, at, bit);
+                assertThatThrownBy(() -> RegistryFile.read(damaged, "log"))
+                        .as("byte %d bit %d", at, bit)
+                        .isInstanceOfAny(CorruptionException.class, FormatVersionException.class);
+            }
+        }
+    }
+
+    @Test
+    void every_cut_is_noticed() {
+        SimDisk disk = written();
+        int size = disk.content(NAME).length;
+        for (int cut = 0; cut < size; cut++) {
+            SimDisk shorter = disk.copy();
+            try (DiskFile file = shorter.open(NAME)) {
+                file.truncate(cut);
+            }
+            assertThatThrownBy(() -> RegistryFile.read(shorter, "log"))
+                    .as("cut at %d", cut)
+                    .isInstanceOf(CorruptionException.class);
+        }
+    }
+
+    @Test
+    void another_version_is_refused_by_name() {
+        SimDisk disk = written();
+        byte[] bytes = disk.content(NAME);
+        new FileHeader(RegistryFile.FORMAT, RegistryFile.VERSION + 1, 0, 7, 0)
+                .write(MemorySegment.ofArray(bytes), 0);
+        disk.put(NAME, bytes);
+        assertThatThrownBy(() -> RegistryFile.read(disk, "log"))
+                .isInstanceOf(FormatVersionException.class)
+                .hasMessageContaining("version " + (RegistryFile.VERSION + 1));
+    }
+}
