@@ -7,7 +7,7 @@ import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.lsm.maintain.EagerMaintainer;
+import io.turbidite.lsm.maintain.Maintainer;
 import io.turbidite.lsm.partition.BulkLoad;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
@@ -37,7 +37,7 @@ import java.util.List;
 public final class BulkLoader implements AutoCloseable {
     private final Dataset dataset;
     private final Substrate substrate;
-    private final EagerMaintainer maintainer;
+    private final Maintainer maintainer;
     private final boolean sorted;
     private final List<BulkLoad> loads = new ArrayList<>();
     private final ByteSink keyBytes = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);

@@ -16,7 +16,8 @@ import io.turbidite.core.scan.RecordBatch;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.entry.Found;
-import io.turbidite.lsm.maintain.EagerMaintainer;
+import io.turbidite.lsm.maintain.Maintainer;
+import io.turbidite.lsm.maintain.OldRecord;
 import io.turbidite.lsm.partition.BatchGet;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -62,15 +63,15 @@ public final class Dataset implements Source {
     /** What goes by the schema of now; replaced as a whole while no write is in flight. */
     private record Shape(
             DatasetSchema schema,
-            boolean blind,
+            OldRecord oldRecord,
             List<IndexSchema> unique,
-            Pool<EagerMaintainer> maintainers) {
+            Pool<Maintainer> maintainers) {
         static Shape of(DatasetSchema schema) {
             return new Shape(
                     schema,
-                    new EagerMaintainer(schema).isBlind(),
+                    Maintainer.of(schema).reads(),
                     schema.indexes().stream().filter(IndexSchema::unique).toList(),
-                    new Pool<>(() -> new EagerMaintainer(schema)));
+                    new Pool<>(() -> Maintainer.of(schema)));
         }
     }
 
@@ -436,8 +437,9 @@ public final class Dataset implements Source {
                 : partitions.get((int) Long.remainderUnsigned(keyHash, partitions.size()));
     }
 
-    boolean isBlind() {
-        return shape.blind();
+    /** What a write must know of the record that it replaces. */
+    OldRecord oldRecord() {
+        return shape.oldRecord();
     }
 
     BatchGet takeBatchGet() {
@@ -453,11 +455,11 @@ public final class Dataset implements Source {
         return shape.unique();
     }
 
-    EagerMaintainer takeMaintainer() {
+    Maintainer takeMaintainer() {
         return shape.maintainers().take();
     }
 
-    void giveMaintainer(EagerMaintainer maintainer) {
+    void giveMaintainer(Maintainer maintainer) {
         Shape now = shape;
         if (maintainer.isOf(now.schema())) {
             now.maintainers().give(maintainer);
@@ -487,11 +489,9 @@ public final class Dataset implements Source {
      * @throws InvalidRequestException naming the index, if one is too long
      */
     void checkKeys(Slice key, Slice record) {
-        if (!isBlind()) {
-            EagerMaintainer maintainer = takeMaintainer();
-            maintainer.check(key, record);
-            giveMaintainer(maintainer);
-        }
+        Maintainer maintainer = takeMaintainer();
+        maintainer.check(key, record);
+        giveMaintainer(maintainer);
     }
 
     DuplicateKeyException duplicate(Slice key) {

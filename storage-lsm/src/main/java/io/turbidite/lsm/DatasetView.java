@@ -5,6 +5,7 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.scan.CandidateBatch;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexDescription;
@@ -110,6 +111,11 @@ final class DatasetView implements ReadView {
         state.checkOpen();
         return PartitionReads.search(
                 dataset.partitions().get(partition), index(index), state, range, filter);
+    }
+
+    @Override
+    public void validate(int partition, CandidateBatch candidates) {
+        PartitionReads.validate(dataset.partitions().get(partition), state, candidates);
     }
 
     @Override

@@ -22,13 +22,15 @@ import java.util.List;
  * @param unique whether two records may not have the same key; a key with a null or missing field is
  *     equal to none
  * @param pages how its components keep their pages; null if as the dataset's
+ * @param maintenance how it follows updates; null if as the dataset's secondaries do by default
  */
 public record IndexSpec(
         String name,
         IndexDescription.Kind kind,
         List<String> fields,
         boolean unique,
-        @Nullable PageOptions pages) {
+        @Nullable PageOptions pages,
+        @Nullable Maintenance maintenance) {
     public IndexSpec {
         Limits.checkName("index", name);
         if (name.equals(IndexSchema.PRIMARY_NAME)) {
@@ -47,17 +49,22 @@ public record IndexSpec(
 
     /** A B+-tree over one or more fields. */
     public static IndexSpec btree(String name, String... fields) {
-        return new IndexSpec(name, IndexDescription.Kind.BTREE, List.of(fields), false, null);
+        return new IndexSpec(name, IndexDescription.Kind.BTREE, List.of(fields), false, null, null);
     }
 
     /** The same, but two records may not have the same key. */
     public IndexSpec asUnique() {
-        return new IndexSpec(name, kind, fields, true, pages);
+        return new IndexSpec(name, kind, fields, true, pages, maintenance);
     }
 
     /** The same with pages of its own kind, whatever the dataset's are. */
     public IndexSpec withPages(PageOptions options) {
-        return new IndexSpec(name, kind, fields, unique, options);
+        return new IndexSpec(name, kind, fields, unique, options, maintenance);
+    }
+
+    /** The same, maintained by a strategy of its own, whatever the dataset's is. */
+    public IndexSpec withMaintenance(Maintenance strategy) {
+        return new IndexSpec(name, kind, fields, unique, pages, strategy);
     }
 
     /** What the engine makes of it for a dataset. */
@@ -65,13 +72,20 @@ public record IndexSpec(
             String dataset,
             RecordType type,
             int id,
-            Maintenance maintenance,
+            Maintenance ofDataset,
             IndexSchema.State state) {
         if (pages != null) {
             pages.compression().requireAvailable();
         }
         String use = "dataset %s: index %s".formatted(dataset, name);
         return new IndexSchema(
-                id, name, kind, KeySpec.of(type, fields, use), maintenance, unique, pages, state);
+                id,
+                name,
+                kind,
+                KeySpec.of(type, fields, use),
+                maintenance == null ? ofDataset.ofItsIndexes() : maintenance,
+                unique,
+                pages,
+                state);
     }
 }

@@ -7,7 +7,8 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.log.Claim;
 import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.lsm.entry.Found;
-import io.turbidite.lsm.maintain.EagerMaintainer;
+import io.turbidite.lsm.maintain.Maintainer;
+import io.turbidite.lsm.maintain.OldRecord;
 import io.turbidite.lsm.partition.BackgroundWork;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
@@ -208,15 +209,16 @@ final class WritePath {
             }
             Dataset dataset = batch.dataset(i);
             int kind = batch.kind(i);
-            if (kind == WriteBatch.INSERT || !dataset.isBlind()) {
-                Partition partition = dataset.partition(batch.hash(i));
-                int code = find(partition, batch, i, scratch, kind == WriteBatch.INSERT);
-                if (code == Found.MATTER && kind == WriteBatch.INSERT) {
+            OldRecord reads = dataset.oldRecord();
+            if (kind == WriteBatch.INSERT) {
+                if (find(batch, i, scratch, OldRecord.KEY) == Found.MATTER) {
                     throw dataset.duplicate(scratch.key);
                 }
+            } else if (reads != OldRecord.NOTHING) {
+                int code = find(batch, i, scratch, reads);
                 if (code == Found.MATTER) {
                     batch.setOld(i, scratch.found.value);
-                } else if (kind == WriteBatch.DELETE) {
+                } else if (kind == WriteBatch.DELETE && reads == OldRecord.RECORD) {
                     batch.skip(i);
                     continue;
                 }
@@ -226,15 +228,19 @@ final class WritePath {
         return left;
     }
 
-    private static int find(
-            Partition partition, WriteBatch batch, int at, Scratch scratch, boolean keyOnly) {
+    private static int find(WriteBatch batch, int at, Scratch scratch, OldRecord reads) {
+        Partition partition = batch.dataset(at).partition(batch.hash(at));
         Version pinned = partition.pin();
         try {
             Slice key = batch.key(at, scratch.key);
             long hash = batch.hash(at);
-            return keyOnly
-                    ? partition.findKey(pinned, key, hash, Limits.TIMESTAMP_MAX, scratch.found)
-                    : partition.find(pinned, key, hash, Limits.TIMESTAMP_MAX, scratch.found);
+            Found found = scratch.found;
+            return switch (reads) {
+                case NOTHING -> Found.ABSENT;
+                case CURRENT_LAYER -> Partition.findInCurrent(pinned, key, hash, found);
+                case KEY -> partition.findKey(pinned, key, hash, Limits.TIMESTAMP_MAX, found);
+                case RECORD -> partition.find(pinned, key, hash, Limits.TIMESTAMP_MAX, found);
+            };
         } finally {
             pinned.unpin();
         }
@@ -329,7 +335,7 @@ final class WritePath {
             Dataset dataset = batch.dataset(i);
             MemoryLayer layer = dataset.partition(batch.hash(i)).currentLayer();
             layer.noteKey(batch.hash(i));
-            EagerMaintainer maintainer = dataset.takeMaintainer();
+            Maintainer maintainer = dataset.takeMaintainer();
             Slice key = batch.key(i, scratch.key);
             Slice old = batch.old(i, scratch.old);
             if (batch.kind(i) == WriteBatch.DELETE) {

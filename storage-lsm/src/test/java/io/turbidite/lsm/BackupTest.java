@@ -163,7 +163,7 @@ class BackupTest {
     @Test
     void another_file_system_gets_copies_or_an_error_as_one_wishes() {
         BackupRound round = new BackupRound(seed);
-        round.sim.store.dataset(Workload.EAGER).flush();
+        round.sim.store.dataset(Workload.INDEXED).flush();
         SimDisk other = new SimDisk(seed, Profile.STRICT);
         assertThatThrownBy(() -> round.sim.store.backup(other, CopyMode.LINK))
                 .isInstanceOf(InvalidRequestException.class)
@@ -189,7 +189,7 @@ class BackupTest {
         BackupReport second = round.backup("second", CopyMode.LINK);
         assertThat(second.timestamp()).isGreaterThan(first.timestamp());
         // the store goes on and goes away; the backups keep what they share
-        round.sim.store.dataset(Workload.EAGER).mergeAll();
+        round.sim.store.dataset(Workload.INDEXED).mergeAll();
         round.sim.close();
         for (String name : round.disk.files()) {
             if (name.startsWith("store/")) {
@@ -231,7 +231,7 @@ class BackupTest {
     @Test
     void a_damaged_backup_is_not_restored() {
         BackupRound round = new BackupRound(seed);
-        round.sim.store.dataset(Workload.EAGER).flush();
+        round.sim.store.dataset(Workload.INDEXED).flush();
         var _ = round.backup("backup", CopyMode.COPY);
         round.sim.close();
         for (String name : round.disk.files()) {

@@ -123,7 +123,7 @@ class FaultTest {
     private static void assertNoWritesAreTaken(SimStore sim, Workload workload) {
         for (int i = 0; i < 5; i++) {
             Row row = workload.row(1_000 + i);
-            assertThatThrownBy(() -> sim.store.dataset(Workload.EAGER).upsert(row.toMap()))
+            assertThatThrownBy(() -> sim.store.dataset(Workload.INDEXED).upsert(row.toMap()))
                     .isInstanceOf(StoreFailedException.class)
                     .hasRootCauseInstanceOf(StorageIoException.class);
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.StorageException;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.Maintenance;
 
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +26,7 @@ final class SchemaWorkload {
             IndexSpec.btree("by_body", "body"),
             IndexSpec.btree("by_created", "created", "id"),
             IndexSpec.btree("by_score_only", "score"),
-            IndexSpec.btree("once", "id", "body").asUnique());
+            IndexSpec.btree("once", "id", "body").asUnique().withMaintenance(Maintenance.EAGER));
 
     private final SplittableRandom random;
     private Set<String> acknowledged = Set.of();
@@ -85,7 +86,7 @@ final class SchemaWorkload {
             passing(store);
             return;
         }
-        Dataset dataset = store.dataset(random.nextInt(3) == 0 ? Workload.BLIND : Workload.EAGER);
+        Dataset dataset = store.dataset(random.nextInt(3) == 0 ? Workload.BLIND : Workload.INDEXED);
         List<IndexSchema> all = dataset.schema().catalog().all();
         int dice = random.nextInt(10);
         if (all.isEmpty() || dice < 4) {

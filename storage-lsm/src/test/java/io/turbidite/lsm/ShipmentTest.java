@@ -125,8 +125,8 @@ class ShipmentTest {
                     round.write();
                 });
                 ShipmentReport sent = shipment.writeTo(wire, 0);
-                round.sim.store.dataset(Workload.EAGER).flush();
-                round.sim.store.dataset(Workload.EAGER).mergeAll();
+                round.sim.store.dataset(Workload.INDEXED).flush();
+                round.sim.store.dataset(Workload.INDEXED).mergeAll();
                 ShipmentReport received = receive(wire.bytes.toByteArray(), target);
                 assertThat(received).isEqualTo(sent);
                 assertThat(sent.sent()).isEqualTo(shipment.fileCount());

@@ -23,6 +23,7 @@ import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.Maintenance;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -320,9 +321,17 @@ class StoreTest {
         refused(Row.spec("T").primaryKey(new String[0]), "primary key");
         refused(Row.spec("T").partitions(0), "partitions");
         refused(Row.spec("T").field("id", "int64"), "id");
+        refused(Row.spec("T").maintenance(Maintenance.MUTABLE_BITMAP), "correlated");
+        IndexSpec unique = IndexSpec.btree("once", "user").asUnique();
+        refused(Row.spec("T").maintenance(Maintenance.VALIDATION).index(unique), "once");
         refused(
-                Row.spec("T").maintenance(io.turbidite.lsm.schema.Maintenance.VALIDATION),
-                "validation");
+                Row.spec("T").index(unique.withMaintenance(Maintenance.DEFERRED)),
+                "needs maintenance eager, not deferred");
+        refused(
+                Row.spec("T")
+                        .index(IndexSpec.btree("b", "user")
+                                .withMaintenance(Maintenance.MUTABLE_BITMAP)),
+                "is for a dataset, not for index b");
         assertThat(sim.store.datasets()).isEmpty();
         create();
         refused(Row.spec("T"), "T");

@@ -5,6 +5,7 @@ import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
+import io.turbidite.core.scan.CandidateBatch;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.KeyRange;
@@ -121,8 +122,7 @@ final class ViewWalk implements AutoCloseable {
                 .toList();
         Cursor cursor = tree == 0
                 ? records(dataset, view.scan(partition, range, FilterPredicate.none()))
-                : entries(view.search(
-                        partition, indexes.get(tree - 1).name(), range, FilterPredicate.none()));
+                : entries(view, partition, indexes.get(tree - 1), range);
         IndexSchema index = tree == 0 ? null : indexes.get(tree - 1);
         BooleanSupplier isDropped =
                 () -> index != null && dataset.schema().index(index.id()) == null;
@@ -286,16 +286,37 @@ final class ViewWalk implements AutoCloseable {
         };
     }
 
-    private static Cursor entries(IndexCursor entries) {
+    private static Cursor entries(ReadView view, int partition, IndexSchema index, KeyRange range) {
+        IndexCursor entries = view.search(partition, index.name(), range, FilterPredicate.none());
+        CandidateBatch candidate = new CandidateBatch(1 << 16);
+        boolean alwaysValid = index.describe().alwaysValid();
         return new Cursor() {
+            private boolean isValid() {
+                if (alwaysValid) {
+                    return true;
+                }
+                candidate.clear();
+                candidate.add(entries);
+                view.validate(partition, candidate);
+                return candidate.isValid(0);
+            }
+
             @Override
             public boolean next() {
-                return entries.next();
+                boolean found = entries.next();
+                while (found && !isValid()) {
+                    found = entries.next();
+                }
+                return found;
             }
 
             @Override
             public boolean previous() {
-                return entries.previous();
+                boolean found = entries.previous();
+                while (found && !isValid()) {
+                    found = entries.previous();
+                }
+                return found;
             }
 
             @Override

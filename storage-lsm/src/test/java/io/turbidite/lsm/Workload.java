@@ -10,6 +10,8 @@ import io.turbidite.lsm.Oracle.Change;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.Compression;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.Maintenance;
 
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +25,7 @@ import java.util.TreeMap;
 
 /** Random operations, done to a store and to the oracle at once. */
 final class Workload {
-    static final String EAGER = "Eager";
+    static final String INDEXED = "Indexed";
     static final String BLIND = "Blind";
 
     private static final String[] POLICIES = {
@@ -38,6 +40,8 @@ final class Workload {
         "concurrent(mergeCountMin=2,mergeCountMax=3)",
         "correlated-constant(componentCountMax=3)"
     };
+
+    private static final Maintenance[] STRATEGIES = {Maintenance.EAGER, Maintenance.VALIDATION};
 
     private final SplittableRandom random;
     private final int keyCount;
@@ -57,13 +61,19 @@ final class Workload {
                 .withBloom(random.nextInt(4) > 0)
                 .withCompression(random.nextBoolean() ? Compression.NONE : Compression.LZ4);
         String policy = POLICIES[random.nextInt(POLICIES.length)];
-        store.createDataset(Row.spec(EAGER)
+        store.createDataset(Row.spec(INDEXED)
+                .maintenance(maintenance())
                 .partitions(1 + random.nextInt(3))
                 .components(components)
                 .mergePolicy(MergePolicySpec.parse(policy)));
         store.createDataset(Row.blindSpec(BLIND)
                 .components(components)
                 .mergePolicy(MergePolicySpec.parse(policy)));
+    }
+
+    /** Any strategy that the policy allows. */
+    private Maintenance maintenance() {
+        return STRATEGIES[random.nextInt(STRATEGIES.length)];
     }
 
     Row row(long id) {
@@ -80,7 +90,7 @@ final class Workload {
     }
 
     private String dataset() {
-        return random.nextInt(4) == 0 ? BLIND : EAGER;
+        return random.nextInt(4) == 0 ? BLIND : INDEXED;
     }
 
     /** One random write; returns when it is acknowledged. */
@@ -152,9 +162,12 @@ final class Workload {
 
     /** Compares everything there is to read with the oracle. */
     void check(Store store) {
-        List<Dataset> datasets = List.of(store.dataset(EAGER), store.dataset(BLIND));
+        List<Dataset> datasets = List.of(store.dataset(INDEXED), store.dataset(BLIND));
         for (Dataset dataset : datasets) {
             assertThat(SimStore.rows(dataset)).isEqualTo(oracle.rows(dataset.name()));
+            try (ReadView view = dataset.openView()) {
+                AnswerCheck.run(dataset, view, oracle.rows(dataset.name()));
+            }
         }
         long id = id();
         for (Dataset dataset : datasets) {
@@ -165,11 +178,17 @@ final class Workload {
     }
 
     /** A view and what it must show for ever, and a cursor that walks over it for as long. */
-    record Held(ReadView view, Dataset dataset, NavigableMap<Long, Row> rows, ViewWalk walk)
+    record Held(
+            ReadView view,
+            Dataset dataset,
+            DatasetSchema schema,
+            NavigableMap<Long, Row> rows,
+            ViewWalk walk)
             implements AutoCloseable {
         void check() {
             assertThat(SimStore.rows(dataset, view)).isEqualTo(rows);
             BatchCheck.run(dataset, view, rows);
+            AnswerCheck.run(dataset, schema, view, rows);
             wander();
         }
 
@@ -191,7 +210,7 @@ final class Workload {
         ReadView view = dataset.openView();
         ViewWalk walk = ViewWalk.open(dataset, view, rows.values(), random.split());
         walk.go(20);
-        return new Held(view, dataset, rows, walk);
+        return new Held(view, dataset, dataset.schema(), rows, walk);
     }
 
     SplittableRandom random() {

@@ -147,7 +147,7 @@ final class IndexCommand implements Callable<Integer> {
 
         @Override
         public Integer call() {
-            IndexSpec spec = new IndexSpec(target.index, kindOf(kind), fields, unique, null);
+            IndexSpec spec = new IndexSpec(target.index, kindOf(kind), fields, unique, null, null);
             return target.build(console, (dataset, name) -> dataset.startIndex(spec));
         }
 

@@ -60,11 +60,14 @@ sealed interface Access {
         }
     }
 
-    /** The entries of an index alone. */
+    /** The entries of an index alone, validated by their timestamps if they may be obsolete. */
     record Entries(IndexRange range, long estimatedRows) implements Access {
         @Override
         public String describe() {
-            return "index %s only".formatted(range.index().name());
+            return range.index().alwaysValid()
+                    ? "index %s only".formatted(range.index().name())
+                    : "index %s only, validated by timestamp"
+                            .formatted(range.index().name());
         }
     }
 }

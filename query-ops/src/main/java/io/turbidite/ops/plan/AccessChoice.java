@@ -46,6 +46,9 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
     private static final double ENTRY_COST = 0.25;
     private static final double FETCH_COST = 4;
 
+    /** A look at the key trees for an entry that may be obsolete. */
+    private static final double VALIDATION_COST = 0.75;
+
     /** Opening cursors on the components of an index or of the primary index. */
     private static final double OPEN_COST = 10;
 
@@ -131,7 +134,8 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
     private static double cost(CheckedQuery query, Access access, long resultRows) {
         double perRow = switch (access) {
             case Access.Fetch _ -> ENTRY_COST + FETCH_COST;
-            case Access.Entries _ -> ENTRY_COST;
+            case Access.Entries(var range, var _) ->
+                range.index().alwaysValid() ? ENTRY_COST : ENTRY_COST + VALIDATION_COST;
             case Access.Scan _, Access.Get _, Access.Nothing _ -> 1;
         };
         boolean inOrder = query.order().isEmpty()
@@ -236,7 +240,7 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
     private static boolean entriesSuffice(CheckedQuery query, IndexDescription index) {
         boolean counts =
                 query.kind() == CheckedQuery.Kind.COUNT || query.kind() == CheckedQuery.Kind.GROUPS;
-        if (!counts || !index.alwaysValid() || !query.conditions().onlyRanges()) {
+        if (!counts || !query.conditions().onlyRanges()) {
             return false;
         }
         for (int field : query.fieldsNeeded()) {

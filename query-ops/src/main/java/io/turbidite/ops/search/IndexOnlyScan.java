@@ -1,8 +1,8 @@
 package io.turbidite.ops.search;
 
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.ValidSearch;
 import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.OperatorMeter;
@@ -14,8 +14,8 @@ import java.util.List;
 
 /**
  * Answers from the entries of an index alone, without reading a record: counts, and groups by fields that
- * the index or the primary key has. Only for an index whose entries are always valid.
- * <em>Confined to one thread.</em>
+ * the index or the primary key has. Entries that may be obsolete are validated by their timestamps (LUO19
+ * §4.3). <em>Confined to one thread.</em>
  */
 public final class IndexOnlyScan implements FrameSource {
     private final ReadView view;
@@ -25,7 +25,7 @@ public final class IndexOnlyScan implements FrameSource {
     private final FrameEmitter emitter;
     private final OperatorMeter searched;
     private final OperatorMeter selected;
-    private @Nullable IndexCursor cursor;
+    private @Nullable ValidSearch search;
 
     /**
      * Reads some partitions.
@@ -52,7 +52,7 @@ public final class IndexOnlyScan implements FrameSource {
     /**
      * Where to count.
      *
-     * @param searched entries found
+     * @param searched entries found, valid or not
      * @param selected entries that match
      */
     public record Meters(OperatorMeter searched, OperatorMeter selected) {}
@@ -64,19 +64,18 @@ public final class IndexOnlyScan implements FrameSource {
 
     @Override
     public boolean step() {
-        while (cursor != null) {
+        while (search != null) {
             boolean pushed = false;
-            long entries = 0;
             long matching = 0;
-            while (!pushed && cursor.next()) {
-                entries++;
-                Slice[] tuple = fields.tuple(cursor.secondaryKey(), cursor.primaryKey());
+            long before = search.candidateCount();
+            while (!pushed && search.next()) {
+                Slice[] tuple = fields.tuple(search.secondaryKey(), search.primaryKey());
                 if (tuple != null) {
                     matching++;
                     pushed = emitter.emit(tuple);
                 }
             }
-            searched.add(entries);
+            searched.add(search.candidateCount() - before);
             selected.add(matching);
             if (pushed) {
                 return emitter.wanted();
@@ -89,17 +88,17 @@ public final class IndexOnlyScan implements FrameSource {
 
     @Override
     public void close() {
-        if (cursor != null) {
-            cursor.close();
-            cursor = null;
+        if (search != null) {
+            search.close();
+            search = null;
         }
     }
 
     private void advance() {
         close();
         if (partitions.hasNext()) {
-            cursor = view.search(
-                    partitions.next(), range.index().name(), range.keys(), range.filter());
+            search = ValidSearch.open(
+                    view, partitions.next(), range.index(), range.keys(), range.filter());
         }
     }
 }

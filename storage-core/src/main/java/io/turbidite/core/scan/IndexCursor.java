@@ -34,6 +34,15 @@ public interface IndexCursor extends AutoCloseable {
     /** The timestamp of the operation that wrote the entry. */
     long timestamp();
 
+    /**
+     * Up to which timestamp the entry is known to be the current one of its primary key: what came later,
+     * and is visible, must be looked at to tell whether it is valid (LUO19 §4.3). 0 if nothing is known,
+     * {@link Long#MAX_VALUE} if it is valid for sure.
+     */
+    default long checkedUntil() {
+        return 0;
+    }
+
     @Override
     void close();
 }

@@ -45,9 +45,14 @@ public final class KeyBatch {
         return bytes.length();
     }
 
+    /** Whether {@code key} can be added. */
+    public boolean fits(Slice key) {
+        return bytes.length() + key.length() <= bytesMax;
+    }
+
     /** Adds a copy of {@code key}; false, and nothing is added, if the batch is full. */
     public boolean add(Slice key) {
-        if (bytes.length() + key.length() > bytesMax) {
+        if (!fits(key)) {
             return false;
         }
         if (count + 1 >= offsets.length) {
@@ -66,6 +71,11 @@ public final class KeyBatch {
     public Slice key(int index, Slice slice) {
         int at = order[index];
         return slice.set(bytes.segment(), offsets[at], offsets[at + 1] - offsets[at]);
+    }
+
+    /** Moves {@code slice} to the key that was added as this number, from 0, sorted or not. */
+    public Slice addedKey(int added, Slice slice) {
+        return slice.set(bytes.segment(), offsets[added], offsets[added + 1] - offsets[added]);
     }
 
     /** As which number the key at {@code index} was added, from 0. */

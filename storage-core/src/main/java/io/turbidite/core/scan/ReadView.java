@@ -56,12 +56,48 @@ public interface ReadView extends AutoCloseable {
 
     /**
      * The entries of a B+-tree index in {@code range}, in index order, from either end. For an index that
-     * is not {@code alwaysValid} these are candidates.
+     * is not {@code alwaysValid} these are candidates: fetch the records and check them again, or {@link
+     * #validate} them ({@link ValidSearch} does).
      *
      * @throws io.turbidite.core.InvalidRequestException if there is no such index; from the cursor too, if
      *     it is dropped meanwhile
      */
     IndexCursor search(int partition, String index, KeyRange range, FilterPredicate filter);
+
+    /**
+     * Marks those candidates as valid that are current at this moment: the newest version of their primary
+     * key is a record, and has exactly their timestamp. For indexes whose entries have the timestamps of
+     * their records: all that are not {@code alwaysValid}.
+     *
+     * @param candidates of this partition; their primary keys are sorted by this call
+     */
+    default void validate(int partition, CandidateBatch candidates) {
+        KeyBatch keys = candidates.primaryKeys();
+        keys.sort();
+        KeyBatch distinct = new KeyBatch(Math.max(Limits.KEY_BYTES_MAX, keys.byteCount()));
+        Slice key = new Slice();
+        for (int i = 0; i < keys.size(); i++) {
+            distinct.add(keys.key(i, key));
+        }
+        distinct.sortDistinct();
+        try (RecordStream records = fetch(partition, distinct)) {
+            int at = 0;
+            while (records.next()) {
+                int order = -1;
+                while (at < keys.size()
+                        && (order = keys.key(at, key).compareBytes(records.key())) < 0) {
+                    at++;
+                }
+                while (order == 0) {
+                    int added = keys.addedIndex(at++);
+                    if (candidates.timestamp(added) == records.timestamp()) {
+                        candidates.markValid(added);
+                    }
+                    order = at < keys.size() ? keys.key(at, key).compareBytes(records.key()) : 1;
+                }
+            }
+        }
+    }
 
     /**
      * The live records with the given keys, in key order; keys without a record are passed over.

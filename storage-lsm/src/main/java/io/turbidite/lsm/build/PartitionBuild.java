@@ -2,7 +2,7 @@ package io.turbidite.lsm.build;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.EntryCursor;
-import io.turbidite.lsm.maintain.EagerBackfill;
+import io.turbidite.lsm.maintain.IndexBackfill;
 import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
@@ -27,7 +27,7 @@ import java.util.function.BooleanSupplier;
  *       them: no merge replaces them until the index is in place, so its IDs are the primary's then too.
  *       Memory is not held: writers need it.
  *   <li>Read all their versions in one merged pass, so that each record's versions come together, newest
- *       first, and give the entries ({@link EagerBackfill}) to the component whose ID covers the version's
+ *       first, and give the entries ({@link IndexBackfill}) to the component whose ID covers the version's
  *       timestamp: IDs are disjoint.
  *   <li>Sort each component's entries within the memory given, write it.
  * </ol>
@@ -36,7 +36,7 @@ import java.util.function.BooleanSupplier;
  */
 public final class PartitionBuild implements AutoCloseable {
     private final Partition partition;
-    private final EagerBackfill backfill;
+    private final IndexBackfill backfill;
     private final List<ComponentHandle> sources = new ArrayList<>();
     private final List<BuiltComponent> targets = new ArrayList<>();
     private @Nullable EntryCursor versions;
@@ -65,7 +65,7 @@ public final class PartitionBuild implements AutoCloseable {
         this.index = index;
         this.below = below;
         this.memoryBytes = memoryBytes;
-        this.backfill = new EagerBackfill(
+        this.backfill = new IndexBackfill(
                 schema, index, partition.substrate().timestamps()::hasSnapshotBetween);
     }
 

@@ -7,10 +7,10 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.FilterPredicate;
-import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.scan.ValidSearch;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
@@ -31,7 +31,7 @@ import java.util.function.Consumer;
  *   <li>each component file from end to end: checksums, order, ordinals, counts, Bloom filter, padding,
  *       and the bitmap of its dead entries,
  *   <li>that each layer's ID lies wholly above the next older one's,
- *   <li>each index against the primary: as many live entries as live records, and each entry is the one
+ *   <li>each index against the primary: as many valid entries as live records, and each entry is the one
  *       that its record gives. Entries are distinct, so the two together mean that they are the same set.
  * </ol>
  */
@@ -169,8 +169,12 @@ public final class Verifier {
         ByteSink wanted = new ByteSink(256, 64 * Limits.KEY_BYTES_MAX);
         Slice slice = new Slice();
         long entries = 0;
-        try (IndexCursor cursor = subject.view()
-                .search(partition.number(), index.name(), KeyRange.all(), FilterPredicate.none())) {
+        try (ValidSearch cursor = ValidSearch.open(
+                subject.view(),
+                partition.number(),
+                index.describe(),
+                KeyRange.all(),
+                FilterPredicate.none())) {
             while (cursor.next()) {
                 entries++;
                 if (!subject.view().get(cursor.primaryKey(), bytes)) {
@@ -191,7 +195,7 @@ public final class Verifier {
         }
     }
 
-    private static String describe(Subject subject, IndexCursor cursor) {
+    private static String describe(Subject subject, ValidSearch cursor) {
         return subject.schema().primaryKey().decode(cursor.primaryKey(), 0).toString();
     }
 }

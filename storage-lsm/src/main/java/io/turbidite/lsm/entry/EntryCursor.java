@@ -23,6 +23,15 @@ public interface EntryCursor extends EntryStream {
     /** Moves to the entry before: a newer version of the same key first; false at the start. */
     boolean previous();
 
+    /**
+     * Up to which timestamp the entry of a secondary index is known to have no successor: its layer has been
+     * checked that far against the primary key index. 0 if nothing is known; {@link Long#MAX_VALUE} in the
+     * current memory layer, whose entries get anti-matter at once.
+     */
+    default long checkedUntil() {
+        return 0;
+    }
+
     /** Whether the entry lies in a memory component, whose bytes are gone when the layer is. */
     default boolean isInMemory() {
         return false;

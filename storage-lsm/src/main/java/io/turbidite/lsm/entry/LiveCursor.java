@@ -38,6 +38,7 @@ public final class LiveCursor implements EntryCursor {
     private @Nullable ByteSink copiedValue;
 
     private long copiedTimestamp;
+    private long copiedCheckedUntil;
     private boolean copiedAntimatter;
     private final Slice copiedKeySlice = new Slice();
     private final Slice copiedValueSlice = new Slice();
@@ -134,6 +135,7 @@ public final class LiveCursor implements EntryCursor {
         boolean onEntry = true;
         while (sameKey && versions.timestamp() <= snapshot) {
             copiedTimestamp = versions.timestamp();
+            copiedCheckedUntil = versions.checkedUntil();
             copiedAntimatter = versions.isAntimatter();
             copied.clear().putBytes(versions.value());
             onEntry = versions.previous();
@@ -151,6 +153,11 @@ public final class LiveCursor implements EntryCursor {
     @Override
     public long timestamp() {
         return isAhead ? copiedTimestamp : versions.timestamp();
+    }
+
+    @Override
+    public long checkedUntil() {
+        return isAhead ? copiedCheckedUntil : versions.checkedUntil();
     }
 
     /** Never: deleted keys are not shown. */

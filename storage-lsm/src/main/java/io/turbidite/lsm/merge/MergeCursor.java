@@ -186,6 +186,11 @@ public final class MergeCursor implements EntryCursor {
     }
 
     @Override
+    public long checkedUntil() {
+        return streams[tree[0]].checkedUntil();
+    }
+
+    @Override
     public boolean isInMemory() {
         return streams[tree[0]].isInMemory();
     }

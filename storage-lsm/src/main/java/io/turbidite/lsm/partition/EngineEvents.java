@@ -37,6 +37,8 @@ public final class EngineEvents {
     private final Counter shipments;
     private final Counter shipmentBytes;
     private final Counter cursorsLetGo;
+    private final Counter validated;
+    private final Counter validationSearches;
     private final Latency flushes;
     private final Latency merges;
     private final Latency stalls;
@@ -59,6 +61,8 @@ public final class EngineEvents {
         this.shipments = meters.counter("shipment.count");
         this.shipmentBytes = meters.counter("shipment.bytes");
         this.cursorsLetGo = meters.counter("cursors.let.go");
+        this.validated = meters.counter("validation.candidates");
+        this.validationSearches = meters.counter("validation.searches");
         this.flushes = meters.latency("flush.time");
         this.merges = meters.latency("merge.time");
         this.stalls = meters.latency("write.stall.time");
@@ -109,6 +113,12 @@ public final class EngineEvents {
                         .sum(),
                 output.component().entryCount(),
                 nanos));
+    }
+
+    /** Index entries were validated by their timestamps, with so many searches of key trees on disk. */
+    void validated(long candidates, long searches) {
+        validated.add(candidates);
+        validationSearches.add(searches);
     }
 
     /** Counts what external sorts write to their runs. */

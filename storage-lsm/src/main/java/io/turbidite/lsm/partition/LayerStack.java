@@ -10,6 +10,8 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.LiveCursor;
 import io.turbidite.lsm.merge.MergeCursor;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
@@ -70,6 +72,7 @@ final class LayerStack implements AutoCloseable {
     private final Slice key = new Slice();
     private final Slice value = new Slice();
     private long timestamp;
+    private long checkedUntil;
     private @Nullable ByteSink copy;
 
     LayerStack(
@@ -160,6 +163,7 @@ final class LayerStack implements AutoCloseable {
 
     private void show(EntryCursor cursor, Slice found) {
         timestamp = cursor.timestamp();
+        checkedUntil = cursor.checkedUntil();
         if (!cursor.isInMemory()) {
             key.set(found);
             value.set(cursor.value());
@@ -212,27 +216,57 @@ final class LayerStack implements AutoCloseable {
             throw new InvalidRequestException("the index that was to be searched is no more in %s"
                     .formatted(version.schema().name()));
         }
-        List<EntryCursor> layers = new ArrayList<>();
-        addMemory(layers, version.current());
-        MemoryLayer frozen = version.frozen();
-        if (frozen != null) {
-            addMemory(layers, frozen);
-        }
-        for (ComponentHandle handle : version.tree(tree)) {
-            if (handle.livingCount() > 0 && handle.component().filter().mayMatch(filter)) {
-                layers.add(handle.cursor());
-            }
-        }
-        EntryCursor cursor = LiveCursor.of(MergeCursor.of(layers), view.timestamp());
+        EntryCursor cursor = LiveCursor.of(MergeCursor.of(layers(version)), view.timestamp());
         live = cursor;
         return cursor;
     }
 
-    private void addMemory(List<EntryCursor> layers, MemoryLayer layer) {
-        // a layer that is older than the index is not above it: its entries were built
-        if (layer.hasTree(tree) && layer.tree(tree).entryCount() > 0 && layer.mayMatch(filter)) {
-            layers.add(layer.tree(tree).cursor());
+    /** The layers that must be read, newest first. */
+    private List<EntryCursor> layers(Version version) {
+        List<EntryCursor> layers = new ArrayList<>();
+        List<ComponentHandle> components = version.tree(tree);
+        IndexSchema index = version.schema().index(tree);
+        boolean isChecked = index != null && index.maintenance() != Maintenance.EAGER;
+        // rule 2: where filters know of new records alone, what is newer than a match may hide it
+        boolean prunes = isChecked || !version.schema().maintenance().isBlind();
+        int oldest = components.size() - 1;
+        while (!prunes && oldest >= 0 && !mayMatch(components.get(oldest))) {
+            oldest--;
         }
+        MemoryLayer current = version.current();
+        MemoryLayer frozen = version.frozen();
+        boolean frozenMatches = frozen != null && (oldest >= 0 || frozen.mayMatch(filter));
+        if (hasEntries(current)
+                && (current.mayMatch(filter) || (!prunes && (oldest >= 0 || frozenMatches)))) {
+            EntryCursor cursor = current.tree(tree).cursor();
+            layers.add(isChecked ? new CheckedCursor(cursor, Long.MAX_VALUE) : cursor);
+        }
+        if (frozen != null
+                && hasEntries(frozen)
+                && (prunes ? frozen.mayMatch(filter) : frozenMatches)) {
+            EntryCursor cursor = frozen.tree(tree).cursor();
+            layers.add(isChecked ? new CheckedCursor(cursor, frozen.maxTimestamp()) : cursor);
+        }
+        for (int i = 0; i < components.size(); i++) {
+            ComponentHandle handle = components.get(i);
+            if (handle.livingCount() > 0 && (prunes ? mayMatch(handle) : i <= oldest)) {
+                EntryCursor cursor = handle.cursor();
+                layers.add(
+                        isChecked
+                                ? new CheckedCursor(cursor, handle.state().repairedTimestamp())
+                                : cursor);
+            }
+        }
+        return layers;
+    }
+
+    private boolean mayMatch(ComponentHandle handle) {
+        return handle.component().filter().mayMatch(filter);
+    }
+
+    /** A layer that is older than the index is not above it: its entries were built. */
+    private boolean hasEntries(MemoryLayer layer) {
+        return layer.hasTree(tree) && layer.tree(tree).entryCount() > 0;
     }
 
     private void goToPlace(EntryCursor cursor) {
@@ -268,6 +302,11 @@ final class LayerStack implements AutoCloseable {
     long timestamp() {
         checkOnEntry();
         return timestamp;
+    }
+
+    long checkedUntil() {
+        checkOnEntry();
+        return checkedUntil;
     }
 
     private void checkOnEntry() {

@@ -41,6 +41,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
     private final DatasetSchema schema;
 
     private final List<Tree> trees;
+    private final MergeHooks hooks;
     private final long inputBytes;
     private final List<ComponentHandle> merged = new ArrayList<>();
     private @Nullable Output output;
@@ -67,6 +68,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
         this.substrate = partition.substrate();
         this.schema = schema;
         this.trees = trees;
+        this.hooks = new MergeHooks(schema);
         this.inputBytes = trees.stream().mapToLong(Tree::bytes).sum();
         this.remainingBytes = inputBytes;
     }
@@ -218,22 +220,25 @@ final class Merge implements RunQueue.Job, AutoCloseable {
     private Output open(Tree tree) {
         long entries = 0;
         List<EntryCursor> cursors = new ArrayList<>();
+        MergeHook hook = hooks.of(tree.id, tree.newestFirst, tree.includesOldest);
         Output opened = null;
         try {
             for (ComponentHandle input : tree.newestFirst) {
                 entries += input.livingCount();
                 cursors.add(input.streamCursor());
             }
+            hook.addInputs(cursors);
             long fileId = substrate.manifest().newFileId();
             VersionRetention retention = substrate.timestamps().retention(tree.includesOldest);
-            EntryStream kept = retention.retain(MergeCursor.of(cursors));
+            EntryStream kept = hook.filter(retention.retain(MergeCursor.of(cursors)));
             ComponentWriter writer = ComponentFiles.create(
                     substrate, schema, partition.number(), tree.id, fileId, entries);
-            opened = new Output(tree, fileId, kept, writer);
+            opened = new Output(tree, fileId, kept, writer, hook);
             return opened;
         } finally {
             if (opened == null) {
                 cursors.forEach(EntryCursor::close);
+                hook.close();
             }
         }
     }
@@ -244,14 +249,16 @@ final class Merge implements RunQueue.Job, AutoCloseable {
         private final long fileId;
         private final EntryStream kept;
         private final ComponentWriter writer;
+        private final MergeHook hook;
         private boolean isComplete;
         private long syncedBytes;
 
-        Output(Tree tree, long fileId, EntryStream kept, ComponentWriter writer) {
+        Output(Tree tree, long fileId, EntryStream kept, ComponentWriter writer, MergeHook hook) {
             this.tree = tree;
             this.fileId = fileId;
             this.kept = kept;
             this.writer = writer;
+            this.hook = hook;
         }
 
         /** Copies entries until about {@code bytesMax} are done; returns how many were. */
@@ -263,6 +270,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
                     return bytes;
                 }
                 writer.add(kept.key(), kept.timestamp(), kept.isAntimatter(), kept.value());
+                hook.written(kept.key(), kept.timestamp(), kept.isAntimatter());
                 bytes += kept.key().length() + kept.value().length() + Long.BYTES;
             }
             return bytes;
@@ -277,6 +285,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
         }
 
         ComponentHandle finish() {
+            hook.complete();
             ComponentFilter filter = tree.newestFirst.get(0).component().filter();
             long minTimestamp = Long.MAX_VALUE;
             long maxTimestamp = 0;
@@ -301,6 +310,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
                 kept.close();
             } finally {
                 writer.close();
+                hook.close();
             }
         }
     }

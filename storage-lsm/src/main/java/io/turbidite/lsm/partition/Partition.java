@@ -1,6 +1,7 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -222,6 +223,11 @@ public final class Partition {
             }
         }
         return Found.ABSENT;
+    }
+
+    /** Finds the newest version of a key in the current layer alone. */
+    public static int findInCurrent(Version pinned, Slice key, long keyHash, Found found) {
+        return findInLayer(pinned.current(), key, keyHash, Limits.TIMESTAMP_MAX, found, true);
     }
 
     static int findInMemory(

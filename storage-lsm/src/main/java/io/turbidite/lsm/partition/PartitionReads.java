@@ -1,5 +1,6 @@
 package io.turbidite.lsm.partition;
 
+import io.turbidite.core.scan.CandidateBatch;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.KeyBatch;
@@ -40,6 +41,11 @@ public final class PartitionReads {
             KeyRange range,
             FilterPredicate filter) {
         return new PartitionSearch(partition, index, view, range, filter);
+    }
+
+    /** Marks the candidates that are valid at the view's moment. */
+    public static void validate(Partition partition, ViewState view, CandidateBatch candidates) {
+        TimestampValidation.run(partition, view, candidates);
     }
 
     /** The live records of sorted keys. */

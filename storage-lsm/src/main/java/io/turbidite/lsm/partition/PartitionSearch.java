@@ -70,6 +70,11 @@ final class PartitionSearch implements IndexCursor {
     }
 
     @Override
+    public long checkedUntil() {
+        return stack.checkedUntil();
+    }
+
+    @Override
     public void close() {
         stack.close();
     }

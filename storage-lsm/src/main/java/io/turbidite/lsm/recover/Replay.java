@@ -4,7 +4,8 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.Found;
-import io.turbidite.lsm.maintain.EagerMaintainer;
+import io.turbidite.lsm.maintain.Maintainer;
+import io.turbidite.lsm.maintain.OldRecord;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.version.Version;
@@ -18,7 +19,9 @@ import java.util.Map;
  * Applies log records to fresh memory layers: redo only (LUO19 §2.2), with the timestamps they had.
  *
  * <p>Records of one key are in the log in the order of their timestamps (both are drawn under its
- * stripe), so the old record that eager maintenance needs is found as it was found the first time.
+ * stripe), so the old record that eager maintenance needs is found as it was found the first time. Where
+ * the current layer alone is asked, more may be in it than was then: its entries get anti-matter, as they
+ * should within one memory component.
  *
  * <p><em>Confined to one thread.</em>
  */
@@ -31,11 +34,11 @@ public final class Replay {
     private long byteCount;
 
     private record Target(
-            DatasetSchema schema, List<Partition> partitions, EagerMaintainer maintainer) {}
+            DatasetSchema schema, List<Partition> partitions, Maintainer maintainer) {}
 
     /** A dataset whose operations are to be replayed; those of unknown ones are passed over. */
     public void add(DatasetSchema schema, List<Partition> partitions) {
-        targets.put(schema.id(), new Target(schema, partitions, new EagerMaintainer(schema)));
+        targets.put(schema.id(), new Target(schema, partitions, Maintainer.of(schema)));
     }
 
     /** Takes a record of the log. */
@@ -58,10 +61,11 @@ public final class Replay {
         }
         operationCount++;
         old.clear();
-        if (!target.maintainer().isBlind()) {
-            findOld(partition, key, hash);
+        OldRecord reads = target.maintainer().reads();
+        if (reads != OldRecord.NOTHING) {
+            findOld(partition, key, hash, reads);
         }
-        if (kind == LogRecords.DELETE && !target.maintainer().isBlind() && old.length() == 0) {
+        if (kind == LogRecords.DELETE && reads == OldRecord.RECORD && old.length() == 0) {
             return; // what it deleted was dropped since, with its component (design §4 rule 10)
         }
         partition.currentLayer().noteKey(hash);
@@ -72,10 +76,12 @@ public final class Replay {
         }
     }
 
-    private void findOld(Partition partition, Slice key, long hash) {
+    private void findOld(Partition partition, Slice key, long hash, OldRecord reads) {
         Version pinned = partition.pin();
         try {
-            int code = partition.find(pinned, key, hash, Limits.TIMESTAMP_MAX, found);
+            int code = reads == OldRecord.CURRENT_LAYER
+                    ? Partition.findInCurrent(pinned, key, hash, found)
+                    : partition.find(pinned, key, hash, Limits.TIMESTAMP_MAX, found);
             if (code == Found.MATTER) {
                 found.value.asSlice(old);
             }

@@ -67,9 +67,9 @@ public record DatasetSchema(
                         "dataset %s: %s".formatted(name, e.getMessage()), e);
             }
         }
-        if (maintenance != Maintenance.EAGER) {
-            throw new InvalidRequestException("dataset %s: maintenance %s is not built; eager is"
-                    .formatted(name, maintenance.label()));
+        maintenance.checkOfDataset(name, mergePolicy);
+        for (IndexSchema index : catalog.all()) {
+            index.maintenance().checkOfIndex(name, index);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.turbidite.lsm.schema;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.lsm.merge.MergePolicySpec;
 
 import java.util.Arrays;
 import java.util.Locale;
@@ -18,6 +19,57 @@ public enum Maintenance {
     DELETED_KEY,
     /** The primary's merges hand the secondaries what was superseded. */
     DEFERRED;
+
+    /** Whether the old record is not looked for on disk: what it left behind stays for a while. */
+    public boolean isBlind() {
+        return this == VALIDATION || this == DELETED_KEY || this == DEFERRED;
+    }
+
+    /** How the secondaries of a dataset with this strategy are maintained, unless they name their own. */
+    public Maintenance ofItsIndexes() {
+        return this == MUTABLE_BITMAP ? VALIDATION : this;
+    }
+
+    /**
+     * Checks that a dataset can be maintained like this.
+     *
+     * @throws InvalidRequestException saying what does not go together
+     */
+    void checkOfDataset(String dataset, MergePolicySpec mergePolicy) {
+        if (this == MUTABLE_BITMAP && !mergePolicy.isCorrelated()) {
+            throw new InvalidRequestException(
+                    "dataset %s: maintenance mutable-bitmap needs a correlated merge policy, such as correlated-%s, not %s"
+                            .formatted(dataset, mergePolicy.kind(), mergePolicy.kind()));
+        }
+        if (this != EAGER && this != VALIDATION) {
+            throw new InvalidRequestException(
+                    "dataset %s: maintenance %s is not built; eager and validation are"
+                            .formatted(dataset, label()));
+        }
+    }
+
+    /**
+     * Checks that an index can be maintained like this.
+     *
+     * @throws InvalidRequestException saying what does not go together
+     */
+    void checkOfIndex(String dataset, IndexSchema index) {
+        if (index.unique() && this != EAGER) {
+            throw new InvalidRequestException(
+                    "dataset %s: index %s is unique and needs maintenance eager, not %s: a key can be refused only if its owner is known"
+                            .formatted(dataset, index.name(), label()));
+        }
+        if (this == MUTABLE_BITMAP) {
+            throw new InvalidRequestException(
+                    "dataset %s: maintenance mutable-bitmap is for a dataset, not for index %s; indexes have eager, validation, deleted-key or deferred"
+                            .formatted(dataset, index.name()));
+        }
+        if (this != EAGER && this != VALIDATION) {
+            throw new InvalidRequestException(
+                    "dataset %s: index %s: maintenance %s is not built; eager and validation are"
+                            .formatted(dataset, index.name(), label()));
+        }
+    }
 
     /** The name in definitions: {@code mutable-bitmap}. */
     public String label() {

@@ -300,6 +300,11 @@ public record ManifestState(
                     fileId, minTimestamp, maxTimestamp, bytes, generation, timestamp, changed);
         }
 
+        /** Whether the component covers operations of this timestamp. */
+        public boolean covers(long timestamp) {
+            return minTimestamp <= timestamp && timestamp <= maxTimestamp;
+        }
+
         /** The file of its dead entries; 0 if there is none. */
         public long deadFileId() {
             return dead.fileId();

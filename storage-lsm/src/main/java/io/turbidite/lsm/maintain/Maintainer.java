@@ -8,25 +8,23 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.version.MemoryLayer;
 
 import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The eager strategy (LUO19 §3.1): the old record is known at each write, so that every index and
- * filter is always exact.
+ * How the filter, the primary and the secondary indexes of a partition follow one write: the strategy of
+ * the dataset, and in {@link IndexMaintainer} that of each index (design §4).
  *
- * <p>For each secondary: the entry of the old record gets anti-matter and the new one is put, unless
- * the secondary key and all filter fields are unchanged (then the old entry stays as it is; were only
- * the key compared, a search that prunes by filter could skip the component that holds it). Under
- * retention the new one is put always: the old one may go with its component, the record stays. The filter
- * is widened by the old and the new record: the component that hides an old version is never pruned by
- * a query that would have found it (design §4 rule 2).
+ * <p>Where the old record is read, the filter is widened by the old and the new record: the component that
+ * hides an old version is never pruned by a query that would have found it (rule 2). Where it is not, by
+ * the new one alone; readers then prune no component that is newer than one they read.
  *
  * <p><em>Confined to one thread:</em> it owns the scratch space of a writer.
  */
-public final class EagerMaintainer {
+public final class Maintainer {
     /** A rectangle, the widest fixed kind, takes less than 36 bytes of a key. */
     private static final int FIXED_FIELDS_MAX = 14;
 
@@ -34,23 +32,40 @@ public final class EagerMaintainer {
 
     private final DatasetSchema schema;
     private final boolean fixedWidth;
-
-    /** Whether an entry that is as it was need not be put again. */
-    private final boolean keepsUnchanged;
-
+    private final IndexMaintainer[] indexes;
+    private final OldRecord reads;
     private final RecordView newRecord;
     private final RecordView oldRecord;
     private final ByteSink newKey = new ByteSink(256, 2 * Limits.KEY_BYTES_MAX);
     private final ByteSink oldKey = new ByteSink(256, 2 * Limits.KEY_BYTES_MAX);
-    private final Slice newSlice = new Slice();
-    private final Slice oldSlice = new Slice();
+    private final Slice newField = new Slice();
+    private final Slice oldField = new Slice();
+    private final IndexWrite write = new IndexWrite();
 
-    public EagerMaintainer(DatasetSchema schema) {
+    private Maintainer(DatasetSchema schema) {
         this.schema = schema;
         this.fixedWidth = isFixedWidth(schema);
-        this.keepsUnchanged = keepsUnchanged(schema);
+        this.indexes = schema.indexes().stream()
+                .map(index -> IndexMaintainer.of(index, keepsUnchanged(schema)))
+                .toArray(IndexMaintainer[]::new);
+        this.reads = reads(schema, indexes);
         this.newRecord = new RecordView(schema.type());
         this.oldRecord = new RecordView(schema.type());
+    }
+
+    /** What maintains a dataset. */
+    public static Maintainer of(DatasetSchema schema) {
+        return new Maintainer(schema);
+    }
+
+    private static OldRecord reads(DatasetSchema schema, IndexMaintainer[] indexes) {
+        boolean exactFilter =
+                !schema.filter().isEmpty() && schema.maintenance() == Maintenance.EAGER;
+        OldRecord reads = exactFilter ? OldRecord.RECORD : OldRecord.NOTHING;
+        for (IndexMaintainer index : indexes) {
+            reads = reads.or(index.reads());
+        }
+        return reads;
     }
 
     /** Whether it goes by this schema. */
@@ -58,17 +73,14 @@ public final class EagerMaintainer {
         return schema.equals(other);
     }
 
-    /**
-     * Whether the entry of an old version may stand for a new one with the same keys. Not under retention,
-     * which drops the old one's component before the new one's (design §4 rule 10).
-     */
-    static boolean keepsUnchanged(DatasetSchema schema) {
-        return schema.retention() == null;
+    /** What it must be told of the old record. */
+    public OldRecord reads() {
+        return reads;
     }
 
-    /** Whether a write can do without the old record. */
-    public boolean isBlind() {
-        return schema.indexes().isEmpty() && schema.filter().isEmpty();
+    /** Whether the entry of an old version may stand for a new one with the same keys. */
+    static boolean keepsUnchanged(DatasetSchema schema) {
+        return schema.retention() == null;
     }
 
     /**
@@ -98,7 +110,7 @@ public final class EagerMaintainer {
         return Stream.concat(
                         schema.indexes().stream().map(IndexSchema::key), schema.filter().stream())
                 .allMatch(spec -> spec.kinds().size() <= FIXED_FIELDS_MAX
-                        && spec.kinds().stream().noneMatch(EagerMaintainer::isVariable));
+                        && spec.kinds().stream().noneMatch(Maintainer::isVariable));
     }
 
     private static boolean isVariable(TypeKind kind) {
@@ -108,61 +120,63 @@ public final class EagerMaintainer {
     /**
      * Puts a record.
      *
-     * @param old the record it replaces; empty if there is none
+     * @param old the record it replaces, as far as {@link #reads} asks for it; empty if there is none
      */
     public void upsert(MemoryLayer layer, long timestamp, Slice key, Slice record, Slice old) {
         newRecord.wrap(record);
-        boolean replaces = old.length() > 0;
-        boolean filterUnchanged = replaces;
-        if (replaces) {
+        boolean knowsOld = old.length() > 0;
+        if (knowsOld) {
             oldRecord.wrap(old);
         }
+        boolean sameFilters = knowsOld;
         List<KeySpec> filters = schema.filter();
         for (int field = 0; field < filters.size(); field++) {
-            widen(layer, field, newRecord, newKey, newSlice);
-            if (replaces) {
-                widen(layer, field, oldRecord, oldKey, oldSlice);
-                filterUnchanged &= newSlice.contentEquals(oldSlice);
+            widen(layer, field, newRecord, newKey, newField);
+            if (knowsOld) {
+                widen(layer, field, oldRecord, oldKey, oldField);
+                sameFilters &= newField.contentEquals(oldField);
             }
         }
-        List<IndexSchema> indexes = schema.indexes();
-        for (int i = 0; i < indexes.size(); i++) {
-            KeySpec spec = indexes.get(i).key();
-            int tree = indexes.get(i).id();
-            entryKey(spec, newRecord, key, newKey).asSlice(newSlice);
-            if (replaces && oldEntryKey(indexes.get(i), key)) {
-                boolean sameKey = newSlice.contentEquals(oldSlice);
-                if (sameKey && filterUnchanged && keepsUnchanged) {
-                    continue;
-                }
-                if (!sameKey) {
-                    put(layer, tree, oldSlice, timestamp, true);
-                }
-            }
-            put(layer, tree, newSlice, timestamp, false);
+        begin(layer, timestamp, key);
+        write.sameFilters = sameFilters;
+        List<IndexSchema> schemas = schema.indexes();
+        for (int i = 0; i < indexes.length; i++) {
+            IndexSchema index = schemas.get(i);
+            write.tree = index.id();
+            entryKey(index.key(), newRecord, key, newKey).asSlice(write.newEntry);
+            write.knowsOld = knowsOld && oldEntryKey(index, key);
+            indexes[i].put(write);
         }
-        layer.tree(0).put(key, timestamp, false, record);
+        layer.tree(IndexSchema.PRIMARY_ID).put(key, timestamp, false, record);
     }
 
     /**
      * Deletes a record.
      *
-     * @param old the record that goes; empty only if the strategy {@link #isBlind}
+     * @param old the record that goes, as far as {@link #reads} asks for it; empty if there is none
      */
     public void delete(MemoryLayer layer, long timestamp, Slice key, Slice old) {
-        if (!isBlind()) {
+        boolean knowsOld = old.length() > 0;
+        if (knowsOld) {
             oldRecord.wrap(old);
-        }
-        for (int field = 0; field < schema.filter().size(); field++) {
-            widen(layer, field, oldRecord, oldKey, oldSlice);
-        }
-        List<IndexSchema> indexes = schema.indexes();
-        for (int i = 0; i < indexes.size(); i++) {
-            if (oldEntryKey(indexes.get(i), key)) {
-                put(layer, indexes.get(i).id(), oldSlice, timestamp, true);
+            for (int field = 0; field < schema.filter().size(); field++) {
+                widen(layer, field, oldRecord, oldKey, oldField);
             }
         }
-        layer.tree(0).put(key, timestamp, true, NOTHING);
+        begin(layer, timestamp, key);
+        List<IndexSchema> schemas = schema.indexes();
+        for (int i = 0; i < indexes.length; i++) {
+            write.tree = schemas.get(i).id();
+            write.knowsOld = knowsOld && oldEntryKey(schemas.get(i), key);
+            indexes[i].remove(write);
+        }
+        layer.tree(IndexSchema.PRIMARY_ID).put(key, timestamp, true, NOTHING);
+    }
+
+    private void begin(MemoryLayer layer, long timestamp, Slice key) {
+        write.layer = layer;
+        write.timestamp = timestamp;
+        write.primaryKey = key;
     }
 
     /** The old record's entry; false if it has none, because it is older than the index and too long. */
@@ -171,16 +185,8 @@ public final class EagerMaintainer {
         if (!index.appendIfFits(oldRecord, oldKey)) {
             return false;
         }
-        oldKey.putBytes(key).asSlice(oldSlice);
-        return oldSlice.length() <= Limits.KEY_BYTES_MAX;
-    }
-
-    /** A layer that came while this write was under way may lack an index: then it was dropped. */
-    private static void put(
-            MemoryLayer layer, int tree, Slice key, long timestamp, boolean antimatter) {
-        if (layer.hasTree(tree)) {
-            layer.tree(tree).put(key, timestamp, antimatter, NOTHING);
-        }
+        oldKey.putBytes(key).asSlice(write.oldEntry);
+        return write.oldEntry.length() <= Limits.KEY_BYTES_MAX;
     }
 
     private void widen(

@@ -8,21 +8,23 @@ import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.Maintenance;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@link EagerMaintainer} would have put into a secondary index had it been there all along: from the
+ * What eager maintenance would have put into a secondary index had it been there all along: from the
  * versions of each record, newest first, the entries of each of them.
  *
  * <p>A version gives its entry, and anti-matter for the entry of the version that it replaced; nothing if
  * neither the secondary key nor a filter field has changed and the old entry stays (it may not, under
- * retention). Entries belong where their version is: with
+ * retention, nor where entries are validated by their timestamps: those of each version are put).
+ * So an index starts without an obsolete entry, whatever its strategy. Entries belong where their version is: with
  * its timestamp, in the component that covers it.
  *
  * <p><em>Confined to one thread.</em>
  */
-public final class EagerBackfill {
+public final class IndexBackfill {
     private final DatasetSchema schema;
     private final IndexSchema index;
     private final RecordView record;
@@ -82,12 +84,13 @@ public final class EagerBackfill {
     /**
      * @param isShown whether a snapshot from one timestamp on and below another is registered
      */
-    public EagerBackfill(DatasetSchema schema, IndexSchema index, LongBinaryPredicate isShown) {
+    public IndexBackfill(DatasetSchema schema, IndexSchema index, LongBinaryPredicate isShown) {
         this.isShown = isShown;
         this.schema = schema;
         this.index = index;
         this.record = new RecordView(schema.type());
-        this.keepsUnchanged = EagerMaintainer.keepsUnchanged(schema);
+        this.keepsUnchanged =
+                index.maintenance() == Maintenance.EAGER && Maintainer.keepsUnchanged(schema);
     }
 
     /**

@@ -1,0 +1,122 @@
+package io.turbidite.core.scan;
+
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.Slice;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The valid entries of an index in index order, without a look at the records: as they come, where the
+ * index is always valid; otherwise validated by their timestamps, batch by batch (LUO19 §4.3, timestamp
+ * validation). The first batch is small, for a reader who stops early; each is four times the one before.
+ *
+ * <p><em>Confined to one thread.</em>
+ */
+public final class ValidSearch implements AutoCloseable {
+    /** Most bytes of keys of a batch: as many as are sorted within the caches of a core. */
+    private static final int BATCH_BYTES = Math.max(256 << 10, 4 * Limits.KEY_BYTES_MAX);
+
+    private static final int FIRST_BATCH_COUNT = 64;
+    private static final int BATCH_GROWTH = 4;
+
+    private final ReadView view;
+    private final int partition;
+    private final IndexCursor cursor;
+    private final @Nullable CandidateBatch batch;
+    private final Slice secondaryKey = new Slice();
+    private final Slice primaryKey = new Slice();
+    private int batchCountMax = FIRST_BATCH_COUNT;
+
+    /** The entry of the batch that this stands on. */
+    private int at = -1;
+
+    /** Whether the cursor stands on an entry that did not fit into the batch. */
+    private boolean pending;
+
+    private long candidateCount;
+
+    private ValidSearch(
+            ReadView view, int partition, IndexCursor cursor, @Nullable CandidateBatch batch) {
+        this.view = view;
+        this.partition = partition;
+        this.cursor = cursor;
+        this.batch = batch;
+    }
+
+    /** Opens a search of one partition; parameters as of {@link ReadView#search}. */
+    public static ValidSearch open(
+            ReadView view,
+            int partition,
+            IndexDescription index,
+            KeyRange range,
+            FilterPredicate filter) {
+        CandidateBatch batch = index.alwaysValid() ? null : new CandidateBatch(BATCH_BYTES);
+        IndexCursor cursor = view.search(partition, index.name(), range, filter);
+        return new ValidSearch(view, partition, cursor, batch);
+    }
+
+    /** Moves to the next valid entry; false at the end of the range. */
+    public boolean next() {
+        CandidateBatch candidates = batch;
+        if (candidates == null) {
+            if (!cursor.next()) {
+                return false;
+            }
+            candidateCount++;
+            return true;
+        }
+        do {
+            while (++at < candidates.size()) {
+                if (candidates.isValid(at)) {
+                    return true;
+                }
+            }
+        } while (fill(candidates));
+        return false;
+    }
+
+    private boolean fill(CandidateBatch candidates) {
+        candidates.clear();
+        at = -1;
+        if (pending) {
+            boolean fits = candidates.add(cursor);
+            assert fits : "a batch holds one longest key";
+            pending = false;
+        }
+        while (!pending && candidates.size() < batchCountMax && cursor.next()) {
+            pending = !candidates.add(cursor);
+        }
+        batchCountMax = (int) Math.min(Integer.MAX_VALUE, (long) batchCountMax * BATCH_GROWTH);
+        candidateCount += candidates.size();
+        if (candidates.size() == 0) {
+            return false;
+        }
+        view.validate(partition, candidates);
+        return true;
+    }
+
+    /** The encoded secondary key, without the primary key behind it; valid until it moves. */
+    public Slice secondaryKey() {
+        return batch == null ? cursor.secondaryKey() : batch.secondaryKey(at, secondaryKey);
+    }
+
+    /** The encoded primary key; valid until it moves. */
+    public Slice primaryKey() {
+        return batch == null ? cursor.primaryKey() : batch.primaryKey(at, primaryKey);
+    }
+
+    /** The timestamp of the operation that wrote the entry. */
+    public long timestamp() {
+        return batch == null ? cursor.timestamp() : batch.timestamp(at);
+    }
+
+    /** Entries that the index has returned so far, valid or not. */
+    public long candidateCount() {
+        return candidateCount;
+    }
+
+    @Override
+    public void close() {
+        cursor.close();
+    }
+}

@@ -1,0 +1,21 @@
+package io.turbidite.lsm.maintain;
+
+/** What a write must know of the version that it replaces, before it is logged; from nothing to all. */
+public enum OldRecord {
+    /** Nothing: the write is blind. */
+    NOTHING,
+    /**
+     * The record, if its version is in the current memory layer; what is older is passed over. So an
+     * entry is never alive in one memory component with its successor (design §4 rule 3).
+     */
+    CURRENT_LAYER,
+    /** Where the version is, by the key trees; no record page is read (LUO19 §5.2). */
+    KEY,
+    /** The record, wherever it is. */
+    RECORD;
+
+    /** The one of both that tells more. */
+    public OldRecord or(OldRecord other) {
+        return compareTo(other) >= 0 ? this : other;
+    }
+}

@@ -1,0 +1,40 @@
+package io.turbidite.lsm.partition;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.EntryStream;
+
+import java.util.List;
+
+/**
+ * What a maintenance strategy adds to the merge of one tree: further inputs, entries left out, a look at
+ * what was written. A merge does its trees one after the other, the primary first, so that the hook of the
+ * primary can hand something to those of the secondaries.
+ *
+ * <p><em>Confined to one thread at a time,</em> as its merge is. Closed with the output of its tree.
+ */
+interface MergeHook extends AutoCloseable {
+    /** Adds nothing. */
+    MergeHook NONE = new MergeHook() {};
+
+    /** Adds inputs beside the components; they are closed with these. */
+    default void addInputs(List<EntryCursor> inputs) {}
+
+    /**
+     * The entries to write of those that must be kept; owns {@code kept}.
+     *
+     * @return in the same order
+     */
+    default EntryStream filter(EntryStream kept) {
+        return kept;
+    }
+
+    /** An entry was written; its ordinal is the number of those before it. */
+    default void written(Slice key, long timestamp, boolean antimatter) {}
+
+    /** All entries are written; the component is not finished yet. */
+    default void complete() {}
+
+    @Override
+    default void close() {}
+}
