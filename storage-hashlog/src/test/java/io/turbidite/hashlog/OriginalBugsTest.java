@@ -398,7 +398,8 @@ class OriginalBugsTest {
             ingest(bench, "{\"id\":1}\n{\"id\":1,\"n\":2}\n{\"id\":1,\"n\":3}");
             LogQuery ones = LogQuery.property("id", "1");
             try (LogCursor cursor = bench.log.find(ones)) {
-                assertThat(cursor.next() && cursor.next()).isTrue();
+                assertThat(cursor.next()).isTrue();
+                assertThat(cursor.next()).isTrue();
                 assertThat(cursor.delete()).isTrue();
             }
             assertThat(texts(bench, ones)).containsExactly("{\"id\":1,\"n\":3}", "{\"id\":1}");
