@@ -23,6 +23,7 @@ import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 import io.turbidite.lsm.schedule.MergeScheduler;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.Retention;
 
 import org.jspecify.annotations.Nullable;
@@ -49,9 +50,8 @@ import java.util.function.Function;
  * names; one of the second kind gets a message of its own.
  */
 final class DefinitionReader {
-    private static final List<String> MAINTENANCES = List.of("eager");
-    private static final List<String> MAINTENANCES_NAMED =
-            List.of("validation", "mutable-bitmap", "deleted-key", "deferred");
+    private static final List<String> MAINTENANCES =
+            Arrays.stream(Maintenance.values()).map(Maintenance::label).toList();
     private static final List<String> INDEX_KINDS = List.of("btree");
     private static final List<String> INDEX_KINDS_NAMED = List.of("rtree", "inverted", "pm");
     private static final List<String> COMPRESSIONS =
@@ -145,11 +145,17 @@ final class DefinitionReader {
         checkRequired(section, type, primaryKey);
         List<String> filters = fields(section, "filter", type);
         Integer partitions = section.integer("partitions", 1, PARTITIONS_MAX);
-        section.choice("maintenance", MAINTENANCES, MAINTENANCES_NAMED);
+        String strategy = section.choice("maintenance", MAINTENANCES, List.of());
+        Maintenance maintenance =
+                strategy == null ? Maintenance.EAGER : Maintenance.ofLabel(strategy);
         MergePolicySpec mergePolicy = mergePolicy(section);
+        section.convert("maintenance", maintenance, chosen -> {
+            chosen.checkOfDataset(String.valueOf(name), mergePolicy);
+            return chosen;
+        });
         PageOptions pages = pages(section, PageOptions.standard());
         Retention retention = retention(section, type, filters, mergePolicy);
-        List<IndexPart> indexes = indexes(section, type, pages);
+        List<IndexPart> indexes = indexes(section, type, maintenance, pages);
         section.end();
         if (name == null || type == null || primaryKey.isEmpty()) {
             return null;
@@ -161,6 +167,7 @@ final class DefinitionReader {
                 primaryKey,
                 filters,
                 partitionCount,
+                maintenance,
                 mergePolicy,
                 pages,
                 retention,
@@ -220,7 +227,10 @@ final class DefinitionReader {
     }
 
     private List<IndexPart> indexes(
-            Section dataset, @Nullable RecordType type, PageOptions datasetPages) {
+            Section dataset,
+            @Nullable RecordType type,
+            Maintenance ofDataset,
+            PageOptions datasetPages) {
         List<IndexPart> indexes = new ArrayList<>();
         Set<String> names = new HashSet<>();
         for (Section section : dataset.children("indexes")) {
@@ -235,15 +245,22 @@ final class DefinitionReader {
             String kind = section.choice("kind", INDEX_KINDS, INDEX_KINDS_NAMED);
             section.missing("on");
             List<String> on = fields(section, "on", type);
-            section.choice("maintenance", MAINTENANCES, MAINTENANCES_NAMED);
+            String strategy = section.choice("maintenance", MAINTENANCES, List.of());
+            Maintenance maintenance = strategy == null
+                    ? ofDataset.ofItsIndexes()
+                    : Maintenance.ofLabel(strategy);
             PageOptions pages = pages(section, datasetPages);
             boolean unique = section.truth("unique", false);
+            section.convert("maintenance", maintenance, chosen -> {
+                chosen.checkOfIndex(String.valueOf(dataset.text("name")), String.valueOf(name), unique);
+                return chosen;
+            });
             if (kind == null) {
                 section.ignoreRest();
             }
             section.end();
             if (name != null && !on.isEmpty()) {
-                indexes.add(new IndexPart(name, on, unique, pages));
+                indexes.add(new IndexPart(name, on, unique, maintenance, pages));
             }
         }
         return indexes;

@@ -207,6 +207,7 @@ public final class Feed implements AutoCloseable {
                 "partitions",
                 wanted.partitions(),
                 described.partitions().size());
+        same(definition, "maintenance", wanted.maintenance().label(), described.maintenance());
         same(definition, "mergePolicy", wanted.mergePolicy().toString(), described.mergePolicy());
         IndexDescription primary = described.partitions().getFirst().indexes().getFirst();
         same(definition, "pageBytes", wanted.pages(), primary.pages());
@@ -226,12 +227,13 @@ public final class Feed implements AutoCloseable {
             IndexDescription index = there.remove(wanted.name());
             String way = null;
             if (index == null) {
-                way = "create%s%s --on %s%s"
+                way = "create%s%s --on %s%s --maintenance %s"
                         .formatted(
                                 command,
                                 wanted.name(),
                                 String.join(",", wanted.on()),
-                                wanted.unique() ? " --unique" : "");
+                                wanted.unique() ? " --unique" : "",
+                                wanted.maintenance().label());
             } else if (index.state().equals("disabled")) {
                 way = "enable" + command + wanted.name();
             }
@@ -247,8 +249,14 @@ public final class Feed implements AutoCloseable {
                         "%s in pages of %s".formatted(index.name(), index.pages()));
             }
             if (index != null
-                    && (!index.fields().equals(wanted.on()) || index.unique() != wanted.unique())) {
-                String is = "%son %s".formatted(index.unique() ? "unique, " : "", index.fields());
+                    && (!index.fields().equals(wanted.on())
+                            || index.unique() != wanted.unique()
+                            || !index.maintenance().equals(wanted.maintenance().label()))) {
+                String is = "%son %s, maintained by %s"
+                        .formatted(
+                                index.unique() ? "unique, " : "",
+                                index.fields(),
+                                index.maintenance());
                 throw differs(definition, wanted.name(), is, "drop" + command + wanted.name());
             }
         }

@@ -12,6 +12,7 @@ import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.Retention;
 
 import org.jspecify.annotations.Nullable;
@@ -87,6 +88,7 @@ public record FeedDefinition(
                 .primaryKey(dataset.primaryKey.toArray(String[]::new))
                 .filter(dataset.filters.toArray(String[]::new))
                 .partitions(dataset.partitions)
+                .maintenance(dataset.maintenance)
                 .mergePolicy(dataset.mergePolicy)
                 .components(ComponentOptions.primary().withPages(dataset.pages));
         if (dataset.retention != null) {
@@ -95,7 +97,8 @@ public record FeedDefinition(
         dataset.type.fields().forEach(spec::field);
         for (IndexPart index : dataset.indexes) {
             IndexSpec btree = IndexSpec.btree(index.name, index.on.toArray(String[]::new))
-                    .withPages(index.pages);
+                    .withPages(index.pages)
+                    .withMaintenance(index.maintenance);
             spec.index(index.unique ? btree.asUnique() : btree);
         }
         return spec;
@@ -140,6 +143,7 @@ public record FeedDefinition(
      *
      * @param type the declared fields
      * @param filters the fields that components keep their least and greatest value of
+     * @param maintenance how filters and, unless they say otherwise, indexes follow updates
      * @param pages how the primary's components keep their pages
      * @param retention how long records are kept by the first of them; null: for ever
      */
@@ -149,6 +153,7 @@ public record FeedDefinition(
             List<String> primaryKey,
             List<String> filters,
             int partitions,
+            Maintenance maintenance,
             MergePolicySpec mergePolicy,
             PageOptions pages,
             @Nullable Retention retention,
@@ -161,7 +166,12 @@ public record FeedDefinition(
     }
 
     /** A B+-tree index over declared fields. */
-    public record IndexPart(String name, List<String> on, boolean unique, PageOptions pages) {
+    public record IndexPart(
+            String name,
+            List<String> on,
+            boolean unique,
+            Maintenance maintenance,
+            PageOptions pages) {
         public IndexPart {
             on = List.copyOf(on);
         }

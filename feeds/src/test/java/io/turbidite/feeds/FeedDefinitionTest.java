@@ -12,6 +12,7 @@ import io.turbidite.lsm.component.Compression;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 import io.turbidite.lsm.schedule.MergeScheduler;
+import io.turbidite.lsm.schema.Maintenance;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -74,9 +75,9 @@ class FeedDefinitionTest {
         assertThat(definition.dataset().indexes())
                 .containsExactly(
                         new FeedDefinition.IndexPart(
-                                "by_tail", List.of("tailnum"), false, PageOptions.standard()),
+                                "by_tail", List.of("tailnum"), false, Maintenance.EAGER, PageOptions.standard()),
                         new FeedDefinition.IndexPart(
-                                "by_two", List.of("tailnum", "on"), false, PageOptions.standard()));
+                                "by_two", List.of("tailnum", "on"), false, Maintenance.EAGER, PageOptions.standard()));
         assertThat(definition.source().resolved()).isEqualTo(Path.of("/defs/data/flights.csv.gz"));
         assertThat(definition.format()).isInstanceOf(FormatPart.Csv.class);
         assertThat(definition.transforms()).hasSize(1);
@@ -200,7 +201,9 @@ class FeedDefinitionTest {
                 "partitions: 2 | partitions: two | f.yaml:12: dataset.partitions | from 1 to 256, not 'two'",
                 "partitions: 2 | partitions: 2.5 | f.yaml:12: dataset.partitions | whole number",
                 "maintenance: eager | maintenance: lazy | f.yaml:13: dataset.maintenance | 'lazy' is unknown",
-                "maintenance: eager | maintenance: validation | f.yaml:13: dataset.maintenance | 'validation' is not available in this release",
+                "maintenance: eager | maintenance: mutable-bitmap | f.yaml:13: dataset.maintenance | needs a correlated merge policy",
+                "on], maintenance: eager | on], maintenance: validation, unique: true | f.yaml:17: dataset.indexes[1].maintenance | is unique and needs maintenance eager",
+                "on], maintenance: eager | on], maintenance: mutable-bitmap | f.yaml:17: dataset.indexes[1].maintenance | is for a dataset, not for index by_two",
                 "kind: prefix | kind: steady | f.yaml:14: dataset.mergePolicy.kind | there is no merge policy 'steady'",
                 "toleranceCount: 7 | tolerance: 7 | f.yaml:14: dataset.mergePolicy.tolerance | no such parameter",
                 "toleranceCount: 7 | toleranceCount: x | f.yaml:14: dataset.mergePolicy.toleranceCount | not a whole number",

@@ -73,6 +73,7 @@ public record StoreDescription(
     /**
      * An index of a partition; the first is the primary.
      *
+     * @param maintenance how it follows updates; the dataset's strategy for the primary
      * @param pages how new components keep their pages
      * @param state {@code ready}, {@code building} or {@code disabled}
      */
@@ -80,6 +81,7 @@ public record StoreDescription(
             String name,
             List<String> fields,
             boolean unique,
+            String maintenance,
             PageOptions pages,
             String state,
             List<ComponentDescription> components) {}
@@ -156,6 +158,7 @@ public record StoreDescription(
                         schema.treeName(tree),
                         key.fields(),
                         index == null || index.unique(),
+                        (index == null ? schema.maintenance() : index.maintenance()).label(),
                         schema.pages(tree),
                         state,
                         components));
@@ -166,6 +169,7 @@ public record StoreDescription(
                             index.name(),
                             index.key().fields(),
                             index.unique(),
+                            index.maintenance().label(),
                             schema.pages(index.id()),
                             index.state().label(),
                             List.of()));

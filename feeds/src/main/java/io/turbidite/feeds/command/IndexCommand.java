@@ -6,6 +6,7 @@ import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.IndexBuild;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
+import io.turbidite.lsm.schema.Maintenance;
 
 import org.jspecify.annotations.Nullable;
 
@@ -108,7 +109,8 @@ final class IndexCommand implements Callable<Integer> {
     @Command(
             name = "create",
             customSynopsis =
-                    "./turbidite index create STORE DATASET NAME --on FIELD[,FIELD...] [--unique] [--json] [--debug]",
+                    "./turbidite index create STORE DATASET NAME --on FIELD[,FIELD...] [--unique]\n"
+                            + "  [--maintenance STRATEGY] [--json] [--debug]",
             description = {
                 "Create an index and build it from the records that are there.",
                 "If that fails, nothing is left of it.",
@@ -141,13 +143,22 @@ final class IndexCommand implements Callable<Integer> {
                         "Two records may not have the same key; null and missing are equal to nothing.")
         private boolean unique;
 
+        @Option(
+                names = "--maintenance",
+                paramLabel = "STRATEGY",
+                description =
+                        "eager, validation, deleted-key or deferred; without it, as the dataset's indexes are.")
+        private @Nullable String maintenance;
+
         Create(Console console) {
             this.console = console;
         }
 
         @Override
         public Integer call() {
-            IndexSpec spec = new IndexSpec(target.index, kindOf(kind), fields, unique, null, null);
+            Maintenance strategy = maintenance == null ? null : Maintenance.ofLabel(maintenance);
+            IndexSpec spec =
+                    new IndexSpec(target.index, kindOf(kind), fields, unique, null, strategy);
             return target.build(console, (dataset, name) -> dataset.startIndex(spec));
         }
 

@@ -81,6 +81,7 @@ final class Inspection {
                 .put("pageBytes", index.pages().pageBytes())
                 .put("compression", index.pages().compression().label())
                 .put("unique", index.unique())
+                .put("maintenance", index.maintenance())
                 .put("state", index.state())
                 .put(
                         "components",

@@ -110,7 +110,7 @@ class IndexCommandTest {
         assertRefused(
                 Command.run("run", feed, "--store", store),
                 "dataset.indexes",
-                "./turbidite index create STORE Trips by_note --on note --unique");
+                "./turbidite index create STORE Trips by_note --on note --unique --maintenance eager");
         assertThat(Command.run(
                                 "index",
                                 "create",

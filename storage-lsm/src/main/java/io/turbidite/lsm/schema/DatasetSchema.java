@@ -69,7 +69,7 @@ public record DatasetSchema(
         }
         maintenance.checkOfDataset(name, mergePolicy);
         for (IndexSchema index : catalog.all()) {
-            index.maintenance().checkOfIndex(name, index);
+            index.maintenance().checkOfIndex(name, index.name(), index.unique());
         }
     }
 

@@ -35,7 +35,7 @@ public enum Maintenance {
      *
      * @throws InvalidRequestException saying what does not go together
      */
-    void checkOfDataset(String dataset, MergePolicySpec mergePolicy) {
+    public void checkOfDataset(String dataset, MergePolicySpec mergePolicy) {
         if (this == MUTABLE_BITMAP && !mergePolicy.isCorrelated()) {
             throw new InvalidRequestException(
                     "dataset %s: maintenance mutable-bitmap needs a correlated merge policy, such as correlated-%s, not %s"
@@ -53,21 +53,21 @@ public enum Maintenance {
      *
      * @throws InvalidRequestException saying what does not go together
      */
-    void checkOfIndex(String dataset, IndexSchema index) {
-        if (index.unique() && this != EAGER) {
+    public void checkOfIndex(String dataset, String index, boolean unique) {
+        if (unique && this != EAGER) {
             throw new InvalidRequestException(
                     "dataset %s: index %s is unique and needs maintenance eager, not %s: a key can be refused only if its owner is known"
-                            .formatted(dataset, index.name(), label()));
+                            .formatted(dataset, index, label()));
         }
         if (this == MUTABLE_BITMAP) {
             throw new InvalidRequestException(
                     "dataset %s: maintenance mutable-bitmap is for a dataset, not for index %s; indexes have eager, validation, deleted-key or deferred"
-                            .formatted(dataset, index.name()));
+                            .formatted(dataset, index));
         }
         if (this != EAGER && this != VALIDATION) {
             throw new InvalidRequestException(
                     "dataset %s: index %s: maintenance %s is not built; eager and validation are"
-                            .formatted(dataset, index.name(), label()));
+                            .formatted(dataset, index, label()));
         }
     }
 
