@@ -6,6 +6,7 @@ import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.CandidateBatch;
+import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexDescription;
@@ -32,6 +33,9 @@ import java.util.List;
  * dropped meanwhile, a search of it fails, and another of its name is not taken for it.
  */
 final class DatasetView implements ReadView {
+    /** Memory for the records of a batch where they are wanted in key order. */
+    private static final int FETCH_ORDER_BYTES = 1 << 20;
+
     private final Dataset dataset;
     private final DatasetSchema schema;
     private final ViewState state;
@@ -120,8 +124,15 @@ final class DatasetView implements ReadView {
 
     @Override
     public RecordStream fetch(int partition, KeyBatch sortedKeys) {
+        return fetch(
+                partition, sortedKeys, FetchOptions.defaults().withOrderBytes(FETCH_ORDER_BYTES));
+    }
+
+    @Override
+    public RecordStream fetch(int partition, KeyBatch sortedKeys, FetchOptions options) {
         state.checkOpen();
-        return PartitionReads.fetch(dataset.partitions().get(partition), state, sortedKeys);
+        return PartitionReads.fetch(
+                dataset.partitions().get(partition), state, sortedKeys, options);
     }
 
     @Override

@@ -5,12 +5,14 @@ import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 
 import java.util.Arrays;
+import java.util.Objects;
 
 /**
  * A bounded list of encoded keys, collected, sorted and read back. Keys lie in one off-heap buffer;
- * sorting moves 8-byte prefixes and indexes only.
+ * sorting moves 8-byte prefixes and indexes only. A key may be added with the timestamp of the index entry
+ * that named it, for whoever prunes by it: then all must be.
  *
- * <p><em>Confined to one thread.</em>
+ * <p><em>Confined to one thread</em> while it changes; what does not change it may be done by many.
  */
 public final class KeyBatch {
     private final ByteSink bytes;
@@ -18,6 +20,15 @@ public final class KeyBatch {
     private int[] offsets = new int[1024];
     private int[] order = new int[1024];
     private int count;
+
+    /** By number of adding, if keys come with them. */
+    private long[] timestamps = new long[0];
+
+    private boolean timed;
+
+    /** Of a part: where it begins in the order of the whole. */
+    private final int first;
+
     private long[] prefixes = new long[0];
     private final KeySort sorter = new KeySort();
     private final Slice left = new Slice();
@@ -29,11 +40,41 @@ public final class KeyBatch {
     public KeyBatch(int bytesMax) {
         this.bytesMax = bytesMax;
         this.bytes = new ByteSink(Math.min(bytesMax, 64 << 10), bytesMax);
+        this.first = 0;
+    }
+
+    private KeyBatch(KeyBatch whole, int from, int to) {
+        this.bytesMax = 0; // nothing can be added
+        this.bytes = whole.bytes;
+        this.offsets = whole.offsets;
+        this.order = whole.order;
+        this.timestamps = whole.timestamps;
+        this.timed = whole.timed;
+        this.first = whole.first + from;
+        this.count = to - from;
     }
 
     public void clear() {
+        checkWhole();
         bytes.clear();
         count = 0;
+        timed = false;
+    }
+
+    /**
+     * The keys from {@code from} to below {@code to}, to be read only, and until this batch changes.
+     *
+     * @throws IndexOutOfBoundsException if they are not in here
+     */
+    public KeyBatch part(int from, int to) {
+        Objects.checkFromToIndex(from, to, count);
+        return new KeyBatch(this, from, to);
+    }
+
+    private void checkWhole() {
+        if (bytesMax == 0) {
+            throw new IllegalStateException("a part of a batch can't be changed");
+        }
     }
 
     public int size() {
@@ -52,6 +93,7 @@ public final class KeyBatch {
 
     /** Adds a copy of {@code key}; false, and nothing is added, if the batch is full. */
     public boolean add(Slice key) {
+        checkWhole();
         if (!fits(key)) {
             return false;
         }
@@ -67,9 +109,36 @@ public final class KeyBatch {
         return true;
     }
 
+    /** As {@link #add(Slice)}, with the timestamp of the entry that named the key. */
+    public boolean add(Slice key, long timestamp) {
+        assert count == 0 || timed : "keys without a timestamp came before";
+        if (!add(key)) {
+            return false;
+        }
+        timed = true;
+        if (timestamps.length < count) {
+            timestamps = Arrays.copyOf(timestamps, offsets.length);
+        }
+        timestamps[count - 1] = timestamp;
+        return true;
+    }
+
+    /** Whether keys were added with timestamps. */
+    public boolean hasTimestamps() {
+        return timed;
+    }
+
+    /**
+     * The timestamp that the key at {@code index} was added with; if it came several times and {@link
+     * #sortDistinct} left one of them, the largest.
+     */
+    public long timestamp(int index) {
+        return timestamps[order[first + index]];
+    }
+
     /** Moves {@code slice} to the key at {@code index}: in adding order, or sorted after a sort. */
     public Slice key(int index, Slice slice) {
-        int at = order[index];
+        int at = order[first + index];
         return slice.set(bytes.segment(), offsets[at], offsets[at + 1] - offsets[at]);
     }
 
@@ -80,7 +149,7 @@ public final class KeyBatch {
 
     /** As which number the key at {@code index} was added, from 0. */
     public int addedIndex(int index) {
-        return order[index];
+        return order[first + index];
     }
 
     /** Sorts ascending and drops repeated keys. */
@@ -90,6 +159,9 @@ public final class KeyBatch {
         for (int i = 0; i < count; i++) {
             if (kept == 0 || compare(order[kept - 1], order[i]) != 0) {
                 order[kept++] = order[i];
+            } else if (timed) {
+                int same = order[kept - 1];
+                timestamps[same] = Math.max(timestamps[same], timestamps[order[i]]);
             }
         }
         count = kept;
@@ -97,6 +169,7 @@ public final class KeyBatch {
 
     /** Sorts ascending; repeated keys stay. */
     public void sort() {
+        checkWhole();
         if (prefixes.length < count) {
             prefixes = new long[order.length];
         }

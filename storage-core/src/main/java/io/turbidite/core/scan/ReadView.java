@@ -106,6 +106,17 @@ public interface ReadView extends AutoCloseable {
      */
     RecordStream fetch(int partition, KeyBatch sortedKeys);
 
+    /**
+     * As {@link #fetch(int, KeyBatch)}, in the way that {@code options} say: in key order only if they do
+     * ({@link FetchOptions#isOrdered}).
+     *
+     * @throws io.turbidite.core.InvalidRequestException if layers are to be left out by timestamps that the
+     *     keys don't have
+     */
+    default RecordStream fetch(int partition, KeyBatch sortedKeys, FetchOptions options) {
+        return fetch(partition, sortedKeys);
+    }
+
     /** About how many records a scan would visit, all partitions together; from metadata alone. */
     long estimateScan(KeyRange primaryKeys, FilterPredicate filter);
 

@@ -28,6 +28,11 @@ public interface RecordStream extends AutoCloseable {
     /** Records looked at so far, dead ones included; for explain. */
     long visitedCount();
 
+    /** What it took so far, if this is a fetch that counts it. */
+    default FetchWork work() {
+        return FetchWork.NONE;
+    }
+
     @Override
     void close();
 }

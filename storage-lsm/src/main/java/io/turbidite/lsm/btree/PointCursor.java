@@ -18,6 +18,7 @@ public final class PointCursor implements AutoCloseable {
     private int page = -1;
     private int index;
     private boolean closed;
+    private long pageCount;
 
     PointCursor(Tree tree, LeafPages pages) {
         this.tree = tree;
@@ -52,6 +53,11 @@ public final class PointCursor implements AutoCloseable {
         return Tree.fill(leaf, 0, found, wantValue);
     }
 
+    /** Pages pinned so far; one that was left and came again counts again. */
+    public long pageCount() {
+        return pageCount;
+    }
+
     @Override
     public void close() {
         closed = true;
@@ -66,5 +72,6 @@ public final class PointCursor implements AutoCloseable {
         tree.wrap(leaf, pages.page(target));
         page = target;
         index = 0;
+        pageCount++;
     }
 }

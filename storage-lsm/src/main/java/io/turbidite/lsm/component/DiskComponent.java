@@ -146,6 +146,11 @@ public final class DiskComponent implements AutoCloseable {
         return meta.counts().antimatter();
     }
 
+    /** Leaf pages of the records. */
+    public int recordPageCount() {
+        return records.fences().pageCount();
+    }
+
     /** Distinct keys. */
     public long keyCount() {
         return meta.counts().keys();

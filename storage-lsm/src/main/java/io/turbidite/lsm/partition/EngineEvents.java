@@ -5,6 +5,7 @@ import io.turbidite.core.meter.Latency;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.core.scan.FetchWork;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -39,6 +40,11 @@ public final class EngineEvents {
     private final Counter cursorsLetGo;
     private final Counter validated;
     private final Counter validationSearches;
+    private final Counter lookupKeys;
+    private final Counter lookupBloomTests;
+    private final Counter lookupLayers;
+    private final Counter lookupSearches;
+    private final Counter lookupPages;
     private final Latency flushes;
     private final Latency merges;
     private final Latency stalls;
@@ -63,6 +69,11 @@ public final class EngineEvents {
         this.cursorsLetGo = meters.counter("cursors.let.go");
         this.validated = meters.counter("validation.candidates");
         this.validationSearches = meters.counter("validation.searches");
+        this.lookupKeys = meters.counter("lookup.keys");
+        this.lookupBloomTests = meters.counter("lookup.bloom.tests");
+        this.lookupLayers = meters.counter("lookup.layers");
+        this.lookupSearches = meters.counter("lookup.searches");
+        this.lookupPages = meters.counter("lookup.pages");
         this.flushes = meters.latency("flush.time");
         this.merges = meters.latency("merge.time");
         this.stalls = meters.latency("write.stall.time");
@@ -205,6 +216,15 @@ public final class EngineEvents {
     /** An idle cursor was relieved of an old version. */
     void cursorLetGo() {
         cursorsLetGo.increment();
+    }
+
+    /** A batched lookup has ended. */
+    void lookedUp(FetchWork work) {
+        lookupKeys.add(work.keyCount());
+        lookupBloomTests.add(work.bloomTestCount());
+        lookupLayers.add(work.layerVisitCount());
+        lookupSearches.add(work.searchCount());
+        lookupPages.add(work.pageCount());
     }
 
     /** Says what became of an index; {@link StoreEvent.IndexChanged} has the words. */

@@ -1,44 +1,45 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.core.ClosedException;
-import io.turbidite.core.Limits;
-import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.scan.FetchOptions;
+import io.turbidite.core.scan.FetchWork;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.RecordStream;
-import io.turbidite.lsm.btree.PointCursor;
-import io.turbidite.lsm.entry.Found;
-import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.lookup.KeyLookup;
+import io.turbidite.lsm.lookup.OrderedLookup;
 import io.turbidite.lsm.version.Version;
 
-import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The live records of sorted keys (LUO19 §3.2): since the keys ascend, each component is searched by a
- * stateful cursor that goes on from its last leaf; its Bloom filter is asked first.
+ * The live records of sorted keys, as a {@link KeyLookup} finds them.
  *
- * <p><em>Confined to one thread</em>, but for {@link #close()}. Holds one version for its life, which is one
- * batch long, unless it is idle for so long that the version is taken from it.
+ * <p><em>Confined to one thread</em>, but for {@link #close()}. Holds a version by a {@link Hold}, which may
+ * be taken from it while it is idle; between two batches it lets go of an old one by itself. What it stands
+ * on is a copy.
  */
 final class PartitionFetch implements RecordStream {
     private final Partition partition;
     private final ViewState view;
     private final KeyBatch keys;
+    private final KeyLookup lookup = new KeyLookup();
+    private final @Nullable OrderedLookup ordered;
     private final Slice key = new Slice();
     private final Slice record = new Slice();
-    private final Found found = new Found(Limits.RECORD_BYTES_MAX);
     private final Hold hold;
-    private List<ComponentHandle> components = List.of();
-    private PointCursor[] cursors = new PointCursor[0];
-    private int index;
+    private long timestamp;
     private boolean onRecord;
-    private long visitedCount;
 
-    PartitionFetch(Partition partition, ViewState view, KeyBatch sortedKeys) {
+    PartitionFetch(Partition partition, ViewState view, KeyBatch sortedKeys, FetchOptions options) {
         this.partition = partition;
         this.view = view;
         this.keys = sortedKeys;
-        this.hold = new Hold(partition, view, this::closeCursors);
+        this.ordered = options.orderBytes() > 0 && options.batchBytes() > 0
+                ? new OrderedLookup(lookup, options.orderBytes())
+                : null;
+        lookup.begin(sortedKeys, view.timestamp(), options);
+        this.hold = new Hold(partition, view, this::end);
     }
 
     @Override
@@ -46,54 +47,57 @@ final class PartitionFetch implements RecordStream {
         hold.enter();
         try {
             onRecord = false;
-            Version version = hold.version();
-            if (version == null) {
-                version = openCursors();
+            if (hold.version() == null) {
+                lookup.moveTo(hold.pin());
             }
-            while (index < keys.size()) {
-                keys.key(index, key);
-                visitedCount++;
-                int code = find(version);
-                index++;
-                if (code == Found.MATTER) {
-                    found.value.asSlice(record);
-                    onRecord = true;
-                    return true;
-                }
-            }
-            return false;
+            onRecord = ordered == null ? nextFound() : nextInOrder(ordered);
+            return onRecord;
         } finally {
             hold.leave();
         }
     }
 
-    private Version openCursors() {
-        closeCursors();
-        Version version = hold.pin();
-        components = version.tree(0);
-        cursors = new PointCursor[components.size()];
-        for (int i = 0; i < cursors.length; i++) {
-            cursors[i] = components.get(i).component().pointCursor();
+    private boolean nextFound() {
+        while (!lookup.next()) {
+            if (!lookup.nextBatch(Integer.MAX_VALUE)) {
+                return false;
+            }
+            moveToNewest();
         }
-        return version;
+        stand(lookup.index(), lookup.timestamp());
+        lookup.record(record);
+        return true;
     }
 
-    private void closeCursors() {
-        for (PointCursor cursor : cursors) {
-            cursor.close();
-        }
-        cursors = new PointCursor[0];
-    }
-
-    private int find(Version version) {
-        long hash = BloomFilter.hash(key);
-        int code = Partition.findInMemory(version, key, hash, view.timestamp(), found, true);
-        for (int i = 0; i < cursors.length && code == Found.ABSENT; i++) {
-            if (components.get(i).component().mayContain(hash)) {
-                code = cursors[i].find(key, view.timestamp(), found, true);
+    private boolean nextInOrder(OrderedLookup batch) {
+        while (!batch.next()) {
+            moveToNewest();
+            if (!batch.nextBatch()) {
+                return false;
             }
         }
-        return code;
+        stand(batch.index(), batch.timestamp());
+        batch.record(record);
+        return true;
+    }
+
+    private void stand(int index, long newTimestamp) {
+        keys.key(index, key);
+        timestamp = newTimestamp;
+    }
+
+    /** Between two batches nothing is lost by going over to the newest version. */
+    private void moveToNewest() {
+        Version version = hold.version();
+        if (version != null && !partition.isCurrent(version)) {
+            lookup.leaveVersion();
+            lookup.moveTo(hold.pin());
+        }
+    }
+
+    private void end() {
+        lookup.close();
+        partition.substrate().events().lookedUp(lookup.work());
     }
 
     @Override
@@ -105,7 +109,7 @@ final class PartitionFetch implements RecordStream {
     @Override
     public long timestamp() {
         checkOnRecord();
-        return found.timestamp;
+        return timestamp;
     }
 
     @Override
@@ -126,7 +130,12 @@ final class PartitionFetch implements RecordStream {
 
     @Override
     public long visitedCount() {
-        return visitedCount;
+        return lookup.work().keyCount();
+    }
+
+    @Override
+    public FetchWork work() {
+        return lookup.work();
     }
 
     @Override

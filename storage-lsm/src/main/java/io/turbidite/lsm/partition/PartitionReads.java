@@ -1,6 +1,7 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.core.scan.CandidateBatch;
+import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.KeyBatch;
@@ -49,8 +50,9 @@ public final class PartitionReads {
     }
 
     /** The live records of sorted keys. */
-    public static RecordStream fetch(Partition partition, ViewState view, KeyBatch sortedKeys) {
-        return new PartitionFetch(partition, view, sortedKeys);
+    public static RecordStream fetch(
+            Partition partition, ViewState view, KeyBatch sortedKeys, FetchOptions options) {
+        return new PartitionFetch(partition, view, sortedKeys, options);
     }
 
     /** About how many entries of a tree lie in a range, dead ones included; 0 if it is dropped. */

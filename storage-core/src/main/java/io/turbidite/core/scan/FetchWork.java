@@ -1,0 +1,31 @@
+package io.turbidite.core.scan;
+
+/**
+ * What a fetch has done so far, to explain its cost. <em>Immutable.</em>
+ *
+ * @param keyCount keys looked up
+ * @param layerVisitCount layers on disk entered, each once a batch
+ * @param statefulVisitCount those of them that were searched by a cursor that remembers its place
+ * @param bloomTestCount Bloom filters asked, for each key and layer
+ * @param searchCount keys searched in a layer on disk
+ * @param pageCount leaf pages pinned for that; those not in the cache were read
+ */
+public record FetchWork(
+        long keyCount,
+        long layerVisitCount,
+        long statefulVisitCount,
+        long bloomTestCount,
+        long searchCount,
+        long pageCount) {
+    public static final FetchWork NONE = new FetchWork(0, 0, 0, 0, 0, 0);
+
+    public FetchWork plus(FetchWork more) {
+        return new FetchWork(
+                keyCount + more.keyCount,
+                layerVisitCount + more.layerVisitCount,
+                statefulVisitCount + more.statefulVisitCount,
+                bloomTestCount + more.bloomTestCount,
+                searchCount + more.searchCount,
+                pageCount + more.pageCount);
+    }
+}

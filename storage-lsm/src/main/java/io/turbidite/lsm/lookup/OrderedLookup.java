@@ -1,0 +1,117 @@
+package io.turbidite.lsm.lookup;
+
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+
+import java.util.Arrays;
+
+/**
+ * The records of a {@link KeyLookup} in key order: a batch's are kept, each at its key's place, until all
+ * are there. Nothing is sorted, since the keys are; what it costs is a copy of each record.
+ *
+ * <p>A batch whose records do not fit is begun again with as many keys as seem to fit, at most half, and so are later ones.
+ * One record always fits. <em>Confined to one thread.</em>
+ */
+public final class OrderedLookup {
+    private static final int ABSENT = -1;
+
+    private final KeyLookup lookup;
+    private final int bytesMax;
+    private final ByteSink records;
+    private int[] offsets = new int[64];
+    private int[] lengths = new int[64];
+    private long[] timestamps = new long[64];
+    private int count;
+    private int place = -1;
+
+    /** Whether a batch was begun of which not all records are there. */
+    private boolean gathering;
+
+    /** Most keys of a batch: what fitted so far. */
+    private int countMax = Integer.MAX_VALUE;
+
+    /**
+     * @param lookup begun by the caller
+     * @param bytesMax most bytes of records kept
+     */
+    public OrderedLookup(KeyLookup lookup, int bytesMax) {
+        this.lookup = lookup;
+        this.bytesMax = bytesMax;
+        this.records = new ByteSink(
+                Math.min(bytesMax, 64 << 10), Math.max(bytesMax, Limits.RECORD_BYTES_MAX));
+    }
+
+    /** Gets the records of the next batch; false if there are no more keys. */
+    public boolean nextBatch() {
+        count = 0;
+        place = -1;
+        if (gathering) {
+            lookup.repeatBatch(countMax); // it threw
+        } else if (!lookup.nextBatch(countMax)) {
+            return false;
+        }
+        gathering = true;
+        while (!gather()) {
+            lookup.repeatBatch(countMax);
+        }
+        gathering = false;
+        return true;
+    }
+
+    private boolean gather() {
+        int keys = lookup.batchCount();
+        if (lengths.length < keys) {
+            offsets = new int[keys];
+            lengths = new int[keys];
+            timestamps = new long[keys];
+        }
+        Arrays.fill(lengths, 0, keys, ABSENT);
+        records.clear();
+        int found = 0;
+        Slice record = new Slice();
+        while (lookup.next()) {
+            lookup.record(record);
+            long bytes = (long) records.length() + record.length();
+            found++;
+            if (keys > 1 && bytes > bytesMax) {
+                // an eighth less than would fit if all were found and as long as these
+                long fitting = (long) (0.875 * bytesMax / bytes * found);
+                countMax = Math.clamp(fitting, 1, keys / 2);
+                return false;
+            }
+            int at = lookup.index() - lookup.batchStart();
+            offsets[at] = records.length();
+            lengths[at] = record.length();
+            timestamps[at] = lookup.timestamp();
+            records.putBytes(record);
+        }
+        count = keys;
+        return true;
+    }
+
+    /** Moves to the next record of the batch; false at its end. */
+    public boolean next() {
+        while (place + 1 < count) {
+            place++;
+            if (lengths[place] != ABSENT) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The index of the key that it stands on. */
+    public int index() {
+        return lookup.batchStart() + place;
+    }
+
+    public long timestamp() {
+        return timestamps[place];
+    }
+
+    /** Moves {@code slice} to the record; valid until the next batch. */
+    public Slice record(Slice slice) {
+        return slice.set(records.segment(), offsets[place], lengths[place]);
+    }
+}
