@@ -115,6 +115,7 @@ public final class SpaceSuite {
                     index.name(),
                     index.on(),
                     index.unique(),
+                    index.maintenance(),
                     index.pages().withCompression(compression)));
         }
         DatasetPart changed = new DatasetPart(
@@ -123,6 +124,7 @@ public final class SpaceSuite {
                 dataset.primaryKey(),
                 dataset.filters(),
                 dataset.partitions(),
+                dataset.maintenance(),
                 dataset.mergePolicy(),
                 pages,
                 dataset.retention(),
