@@ -4,6 +4,9 @@
  *
  * <p>Invariant: an entry is marked only when nobody can read it any more, so a bitmap never changes an
  * answer. Start reading at {@link io.turbidite.lsm.bitmap.DeadEntries}.
+ *
+ * <p>Those of a primary under the mutable-bitmap strategy change while writers go on, and know when each entry
+ * died: {@link io.turbidite.lsm.bitmap.LiveBitmap}.
  */
 @NullMarked
 package io.turbidite.lsm.bitmap;
