@@ -103,7 +103,7 @@ final class KillList {
             if (ordinal(slot) == ordinal) {
                 return timestamp(slot);
             }
-            slot = slot + 1 & slotCount - 1;
+            slot = (slot + 1) & (slotCount - 1);
         }
         return 0;
     }
@@ -124,14 +124,14 @@ final class KillList {
     private void put(long ordinal, long timestamp) {
         int slot = firstSlot(ordinal);
         while (isTaken(slot)) {
-            slot = slot + 1 & slotCount - 1;
+            slot = (slot + 1) & (slotCount - 1);
         }
         slots.set(Bytes.I64, (long) slot * SLOT_BYTES, ordinal + 1);
         slots.set(Bytes.I64, (long) slot * SLOT_BYTES + Long.BYTES, timestamp);
     }
 
     private int firstSlot(long ordinal) {
-        return (int) (ordinal * 0x9E3779B97F4A7C15L >>> 32) & slotCount - 1;
+        return (int) ((ordinal * 0x9E3779B97F4A7C15L) >>> 32) & (slotCount - 1);
     }
 
     /** Ordinals are stored plus one: zero is a free slot. */

@@ -105,8 +105,7 @@ public final class LiveBitmap implements AutoCloseable {
         long bit = 1L << ordinal;
         long seen = (long) WORD.getVolatile(words, offset);
         while ((seen & bit) == 0) {
-            long witness =
-                    (long) WORD.compareAndExchange(words, offset, seen, seen | bit);
+            long witness = (long) WORD.compareAndExchange(words, offset, seen, seen | bit);
             if (witness == seen) {
                 break;
             }
@@ -133,7 +132,7 @@ public final class LiveBitmap implements AutoCloseable {
 
     private boolean isSet(long ordinal) {
         long word = (long) WORD.getAcquire(words, offset(ordinal));
-        return (word >>> ordinal & 1) != 0;
+        return ((word >>> ordinal) & 1) != 0;
     }
 
     private long offset(long ordinal) {

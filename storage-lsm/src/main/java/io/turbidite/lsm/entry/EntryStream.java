@@ -20,6 +20,15 @@ public interface EntryStream extends AutoCloseable {
     /** Whether the entry says that its key is deleted as of its timestamp. */
     boolean isAntimatter();
 
+    /**
+     * The timestamp of the entry's successor, as far as it is on record beside the entry: under the
+     * mutable-bitmap strategy a superseded entry knows it. {@link Long#MAX_VALUE} if there is none, 0 if it is
+     * so old that every reader sees it.
+     */
+    default long successorTimestamp() {
+        return Long.MAX_VALUE;
+    }
+
     /** The value; empty for anti-matter and key-only trees. */
     Slice value();
 

@@ -191,6 +191,11 @@ public final class MergeCursor implements EntryCursor {
     }
 
     @Override
+    public long successorTimestamp() {
+        return streams[tree[0]].successorTimestamp();
+    }
+
+    @Override
     public boolean isInMemory() {
         return streams[tree[0]].isInMemory();
     }

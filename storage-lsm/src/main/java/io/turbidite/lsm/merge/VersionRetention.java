@@ -13,7 +13,8 @@ import java.util.Arrays;
 /**
  * Which versions a flush or a merge must keep (D3): every version above the watermark, and the newest at
  * or below the watermark and at or below each registered snapshot. Anti-matter that would be kept as the
- * newest at or below the horizon is dropped if nothing older can lie underneath (rule 4).
+ * newest at or below the horizon is dropped if nothing older can lie underneath (rule 4). An entry that
+ * knows its successor, which may lie elsewhere, goes if nobody reads between the two (rule 5).
  *
  * <p><em>Immutable.</em> Taken once, under the lock that reads watermark and snapshots together.
  */
@@ -51,8 +52,9 @@ public final class VersionRetention {
     }
 
     /**
-     * The entries of {@code versions} that must be kept, in order. Owns {@code versions}. If two entries
-     * have the same key and timestamp, the first one counts.
+     * The entries of {@code versions} that must be kept, in order, each with its successor: the one it
+     * knows or the next newer version of its key among {@code versions}, which need not be kept. Owns {@code versions}. If
+     * two entries have the same key and timestamp, the first one counts.
      */
     public EntryStream retain(EntryStream versions) {
         return new Retained(versions, null);
@@ -113,6 +115,7 @@ public final class VersionRetention {
         private final @Nullable Pairs pairs;
         private final KeyCopy key = new KeyCopy();
         private long newerTimestamp;
+        private long successorTimestamp;
 
         /** Cuts from this index up already see a newer version of the key. */
         private int cutsServedFrom;
@@ -138,20 +141,25 @@ public final class VersionRetention {
                     }
                     pairs.note(versions);
                 }
+                long marked = versions.successorTimestamp();
+                successorTimestamp = isFirst ? marked : Math.min(marked, newerTimestamp);
                 newerTimestamp = versions.timestamp();
-                if (mustKeep(newerTimestamp)) {
+                if (mustKeep(newerTimestamp, marked)) {
                     return true;
                 }
             }
             return false;
         }
 
-        private boolean mustKeep(long timestamp) {
+        private boolean mustKeep(long timestamp, long marked) {
+            if (marked <= timestamp) {
+                return false;
+            }
             int cut = oldestCutAtOrAbove(timestamp);
             if (cut == cutsAscending.length) {
                 return true;
             }
-            if (cut >= cutsServedFrom) {
+            if (cut >= cutsServedFrom || cutsAscending[cut] >= marked) {
                 return false;
             }
             cutsServedFrom = cut;
@@ -171,6 +179,11 @@ public final class VersionRetention {
         @Override
         public boolean isAntimatter() {
             return versions.isAntimatter();
+        }
+
+        @Override
+        public long successorTimestamp() {
+            return successorTimestamp;
         }
 
         @Override

@@ -9,6 +9,7 @@ import io.turbidite.lsm.maintain.OldRecord;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.version.Version;
+import io.turbidite.lsm.write.Change;
 import io.turbidite.lsm.write.LogRecords;
 
 import java.util.HashMap;
@@ -47,12 +48,13 @@ public final class Replay {
         LogRecords.replay(position, payload, this::apply);
     }
 
-    private void apply(long timestamp, int kind, int datasetId, Slice key, Slice record) {
+    private void apply(long timestamp, Change change) {
         lastTimestamp = Math.max(lastTimestamp, timestamp);
-        Target target = targets.get(datasetId);
+        Target target = targets.get(change.datasetId());
         if (target == null) {
             return;
         }
+        Slice key = change.key();
         long hash = BloomFilter.hash(key);
         int number = (int) Long.remainderUnsigned(hash, target.partitions().size());
         Partition partition = target.partitions().get(number);
@@ -65,14 +67,15 @@ public final class Replay {
         if (reads != OldRecord.NOTHING) {
             findOld(partition, key, hash, reads);
         }
-        if (kind == LogRecords.DELETE && reads == OldRecord.RECORD && old.length() == 0) {
+        if (change.isDelete() && reads == OldRecord.RECORD && old.length() == 0) {
             return; // what it deleted was dropped since, with its component (design §4 rule 10)
         }
         partition.currentLayer().noteKey(hash);
-        if (kind == LogRecords.DELETE) {
+        if (change.isDelete()) {
             target.maintainer().delete(partition.currentLayer(), timestamp, key, old);
         } else {
-            target.maintainer().upsert(partition.currentLayer(), timestamp, key, record, old);
+            target.maintainer()
+                    .upsert(partition.currentLayer(), timestamp, key, change.record(), old);
         }
     }
 

@@ -12,9 +12,11 @@ public final class Change {
     private final Slice record = new Slice();
     private int datasetId;
     private boolean delete;
+    private boolean update;
 
     public Change upsert(int dataset, Slice newKey, Slice newRecord) {
         datasetId = dataset;
+        update = false;
         delete = false;
         key.set(newKey);
         record.set(newRecord);
@@ -23,6 +25,7 @@ public final class Change {
 
     public Change delete(int dataset, Slice oldKey) {
         datasetId = dataset;
+        update = false;
         delete = true;
         key.set(oldKey);
         record.clear();
@@ -35,6 +38,19 @@ public final class Change {
 
     public boolean isDelete() {
         return delete;
+    }
+
+    /**
+     * Says whether a record is superseded that is not in the memory component which the operation goes to, so
+     * that a bitmap must be changed (the update bit of LUO19 §5.2).
+     */
+    public Change update(boolean isUpdate) {
+        update = isUpdate;
+        return this;
+    }
+
+    public boolean isUpdate() {
+        return update;
     }
 
     /** The encoded primary key. */

@@ -71,7 +71,7 @@ class LiveBitmapTest {
     void kills_that_the_horizon_has_passed_are_forgotten_when_room_is_needed() {
         try (LiveBitmap bitmap = LiveBitmap.create(account, 100_000)) {
             for (int i = 0; i < 100_000; i++) {
-                long now = i + 1;
+                long now = i + 1L;
                 bitmap.kill(i, now, () -> now - 10);
             }
             assertThat(bitmap.listedCount()).isLessThan(64);

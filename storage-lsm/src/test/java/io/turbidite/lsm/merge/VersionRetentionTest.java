@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.entry.ListCursor;
 import io.turbidite.lsm.entry.ListCursor.Row;
 import io.turbidite.lsm.entry.LiveCursor;
@@ -87,6 +88,92 @@ class VersionRetentionTest {
                 .containsExactly(row(1, 9, false, 1));
         assertThat(retained(of(5, false), row(1, 9, false, 1), row(1, 9, false, 2)))
                 .containsExactly(row(1, 9, false, 1));
+    }
+
+    /** Rows of which some know their successor, as in a component with a mutable bitmap. */
+    private static final class Marked implements EntryStream {
+        private final ListCursor rows;
+        private final long successorTimestamp;
+
+        Marked(long successorTimestamp, Row... rows) {
+            this.rows = new ListCursor(List.of(rows));
+            this.successorTimestamp = successorTimestamp;
+        }
+
+        @Override
+        public boolean next() {
+            return rows.next();
+        }
+
+        @Override
+        public Slice key() {
+            return rows.key();
+        }
+
+        @Override
+        public long timestamp() {
+            return rows.timestamp();
+        }
+
+        @Override
+        public boolean isAntimatter() {
+            return rows.isAntimatter();
+        }
+
+        @Override
+        public long successorTimestamp() {
+            return successorTimestamp;
+        }
+
+        @Override
+        public Slice value() {
+            return rows.value();
+        }
+
+        @Override
+        public void close() {
+            rows.close();
+        }
+    }
+
+    private static List<String> successors(EntryStream kept) {
+        List<String> seen = new ArrayList<>();
+        while (kept.next()) {
+            seen.add(kept.timestamp() + " until " + kept.successorTimestamp());
+        }
+        return seen;
+    }
+
+    @Test
+    void an_entry_whose_successor_lies_elsewhere_goes_when_nobody_reads_between_them() {
+        Row row = row(1, 5, false, 0);
+        assertThat(successors(of(10, false).retain(new Marked(8, row)))).isEmpty();
+        assertThat(successors(of(10, false).retain(new Marked(0, row)))).isEmpty();
+        assertThat(successors(of(3, false).retain(new Marked(0, row)))).isEmpty();
+        assertThat(successors(of(10, false, 5).retain(new Marked(8, row))))
+                .containsExactly("5 until 8");
+        assertThat(successors(of(10, false, 8).retain(new Marked(8, row)))).isEmpty();
+        assertThat(successors(of(10, false).retain(new Marked(11, row))))
+                .containsExactly("5 until 11");
+        assertThat(successors(of(3, false).retain(new Marked(8, row))))
+                .containsExactly("5 until 8");
+    }
+
+    @Test
+    void what_is_kept_knows_the_next_newer_version_even_if_that_is_not_kept() {
+        EntryStream kept = of(10, false, 4)
+                .retain(new ListCursor(List.of(
+                        row(1, 12, false, 0),
+                        row(1, 9, false, 0),
+                        row(1, 6, false, 0),
+                        row(1, 3, false, 0),
+                        row(2, 2, false, 0))));
+        assertThat(successors(kept))
+                .containsExactly(
+                        "12 until " + Long.MAX_VALUE,
+                        "9 until 12",
+                        "3 until 6",
+                        "2 until " + Long.MAX_VALUE);
     }
 
     @Test
