@@ -21,7 +21,7 @@ import java.util.SplittableRandom;
  * counts and kinds of file access that the seed picks.
  */
 class ModelTest {
-    private static final int HISTORIES = Boolean.getBoolean("long") ? 2_000 : 200;
+    private static final int HISTORIES = Boolean.getBoolean("long") ? 2_000 : 100;
     private static final int OPERATIONS = Boolean.getBoolean("long") ? 5_000 : 2_000;
 
     @Test
