@@ -7,7 +7,6 @@ import io.turbidite.lsm.build.StoppedException;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
-import io.turbidite.lsm.version.ComponentHandle;
 
 import org.jspecify.annotations.Nullable;
 
@@ -173,8 +172,7 @@ public final class IndexBuild {
     private boolean read() {
         if (partitionNumber == builds.size()) {
             for (PartitionBuild build : builds) {
-                List<ComponentHandle> built = build.built();
-                build.partition().installBuilt(index.id(), built);
+                build.install();
             }
             step = index.unique() ? Step.PAUSE_WRITES : Step.INSTALL;
             return true;

@@ -41,7 +41,9 @@ final class Workload {
         "correlated-constant(componentCountMax=3)"
     };
 
-    private static final Maintenance[] STRATEGIES = {Maintenance.EAGER, Maintenance.VALIDATION};
+    private static final Maintenance[] STRATEGIES = {
+        Maintenance.EAGER, Maintenance.VALIDATION, Maintenance.DELETED_KEY, Maintenance.DEFERRED
+    };
 
     private final SplittableRandom random;
     private final int keyCount;
@@ -62,7 +64,7 @@ final class Workload {
                 .withCompression(random.nextBoolean() ? Compression.NONE : Compression.LZ4);
         String policy = POLICIES[random.nextInt(POLICIES.length)];
         store.createDataset(Row.spec(INDEXED)
-                .maintenance(maintenance())
+                .maintenance(maintenance(MergePolicySpec.parse(policy)))
                 .partitions(1 + random.nextInt(3))
                 .components(components)
                 .mergePolicy(MergePolicySpec.parse(policy)));
@@ -72,8 +74,11 @@ final class Workload {
     }
 
     /** Any strategy that the policy allows. */
-    private Maintenance maintenance() {
-        return STRATEGIES[random.nextInt(STRATEGIES.length)];
+    private Maintenance maintenance(MergePolicySpec policy) {
+        Maintenance picked = STRATEGIES[random.nextInt(STRATEGIES.length)];
+        return picked == Maintenance.DEFERRED && !policy.isCorrelated()
+                ? Maintenance.VALIDATION
+                : picked;
     }
 
     Row row(long id) {

@@ -39,6 +39,11 @@ public final class PartitionBuild implements AutoCloseable {
     private final IndexBackfill backfill;
     private final List<ComponentHandle> sources = new ArrayList<>();
     private final List<BuiltComponent> targets = new ArrayList<>();
+
+    /** The targets' companions, in the same places; empty if the index has none. */
+    private final List<BuiltComponent> companions = new ArrayList<>();
+
+    private final Placement sink = new Placement();
     private @Nullable EntryCursor versions;
     private final DatasetSchema schema;
     private final IndexSchema index;
@@ -95,10 +100,14 @@ public final class PartitionBuild implements AutoCloseable {
         }
         for (ComponentHandle source : sources) {
             targets.add(new BuiltComponent(partition, schema, index.id(), source));
+            if (index.hasCompanion()) {
+                int companion = IndexSchema.companionId(index.id());
+                companions.add(new BuiltComponent(partition, schema, companion, source));
+            }
             entriesTotal += source.component().entryCount();
         }
         memoryBytesMax = Math.max(
-                memoryBytes, 2L * partition.substrate().chunks().chunkBytes() * sources.size());
+                memoryBytes, 2L * partition.substrate().chunks().chunkBytes() * all().size());
         return true;
     }
 
@@ -112,11 +121,11 @@ public final class PartitionBuild implements AutoCloseable {
         EntryCursor cursor = versions();
         for (int i = 0; i < entryCount; i++) {
             if (!cursor.next()) {
-                backfill.finish(this::put);
+                backfill.finish(sink);
                 return false;
             }
             entriesRead++;
-            backfill.add(cursor.key(), cursor.timestamp(), cursor.value(), this::put);
+            backfill.add(cursor.key(), cursor.timestamp(), cursor.value(), sink);
         }
         spillIfFull();
         return true;
@@ -134,20 +143,40 @@ public final class PartitionBuild implements AutoCloseable {
         return opened;
     }
 
-    private void put(Slice key, long timestamp, boolean antimatter) {
-        for (BuiltComponent target : targets) {
-            if (target.covers(timestamp)) {
-                target.put(key, timestamp, antimatter);
-                return;
+    /** Puts entries where their version is. */
+    private final class Placement implements IndexBackfill.Sink {
+        @Override
+        public void entry(Slice key, long timestamp, boolean antimatter) {
+            covering(targets, timestamp).put(key, timestamp, antimatter);
+        }
+
+        @Override
+        public void writtenOver(Slice primaryKey, long timestamp) {
+            if (!companions.isEmpty()) {
+                covering(companions, timestamp).put(primaryKey, timestamp, true);
             }
         }
-        throw new AssertionError("no component covers " + timestamp);
+
+        private static BuiltComponent covering(List<BuiltComponent> components, long timestamp) {
+            for (BuiltComponent component : components) {
+                if (component.covers(timestamp)) {
+                    return component;
+                }
+            }
+            throw new AssertionError("no component covers " + timestamp);
+        }
+    }
+
+    private List<BuiltComponent> all() {
+        List<BuiltComponent> all = new ArrayList<>(targets);
+        all.addAll(companions);
+        return all;
     }
 
     private void spillIfFull() {
         long bytes = 0;
         BuiltComponent largest = null;
-        for (BuiltComponent target : targets) {
+        for (BuiltComponent target : all()) {
             bytes += target.memoryBytes();
             if (largest == null || target.memoryBytes() > largest.memoryBytes()) {
                 largest = target;
@@ -165,7 +194,7 @@ public final class PartitionBuild implements AutoCloseable {
      */
     public void complete(BooleanSupplier stop) {
         closeVersions();
-        for (BuiltComponent target : targets) {
+        for (BuiltComponent target : all()) {
             target.complete(stop);
         }
         if (!targets.isEmpty()) {
@@ -174,12 +203,19 @@ public final class PartitionBuild implements AutoCloseable {
         complete = true;
     }
 
-    /** What was built, newest first; the partition takes references of its own. */
-    public List<ComponentHandle> built() {
+    /** Puts what was built under what the partition has of the index; it takes references of its own. */
+    public void install() {
         if (!complete) {
             throw new IllegalStateException("the build is not complete");
         }
-        return targets.stream().map(BuiltComponent::built).toList();
+        if (index.hasCompanion()) {
+            // first: a merge of the index finds the like of each of its components here
+            partition.installBuilt(
+                    IndexSchema.companionId(index.id()),
+                    companions.stream().map(BuiltComponent::built).toList());
+        }
+        partition.installBuilt(
+                index.id(), targets.stream().map(BuiltComponent::built).toList());
     }
 
     public Partition partition() {
@@ -205,8 +241,9 @@ public final class PartitionBuild implements AutoCloseable {
     @Override
     public void close() {
         closeVersions();
-        targets.forEach(target -> target.close(installed));
+        all().forEach(target -> target.close(installed));
         targets.clear();
+        companions.clear();
         sources.forEach(ComponentHandle::unclaim);
         ComponentFiles.letGo(sources, true);
         sources.clear();

@@ -40,6 +40,9 @@ public final class IndexBackfill {
     public interface Sink {
         /** An entry; the key is valid during the call. */
         void entry(Slice key, long timestamp, boolean antimatter);
+
+        /** A version of a record was put over an older one. */
+        default void writtenOver(Slice primaryKey, long timestamp) {}
     }
 
     /** What counts of a version of a record. */
@@ -159,6 +162,9 @@ public final class IndexBackfill {
     }
 
     private void emit(Version version, @Nullable Version replaced, Sink sink) {
+        if (replaced != null) {
+            sink.writtenOver(version.primaryKey.asSlice(entry), version.timestamp);
+        }
         if (replaced != null && replaced.hasEntry()) {
             boolean sameKey = version.same(version.entryKey, replaced.entryKey);
             if (sameKey && keepsUnchanged && version.same(version.filters, replaced.filters)) {

@@ -14,7 +14,8 @@ interface IndexMaintainer {
         return switch (index.maintenance()) {
             case EAGER -> new EagerIndex(keepsUnchanged);
             case VALIDATION, DEFERRED -> new BlindIndex();
-            case MUTABLE_BITMAP, DELETED_KEY ->
+            case DELETED_KEY -> new DeletedKeyIndex();
+            case MUTABLE_BITMAP ->
                 throw new IllegalArgumentException("index %s is maintained by %s"
                         .formatted(index.name(), index.maintenance().label()));
         };

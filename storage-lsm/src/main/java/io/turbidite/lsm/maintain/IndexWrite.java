@@ -1,6 +1,8 @@
 package io.turbidite.lsm.maintain;
 
+import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.version.MemoryLayer;
 
 import org.jspecify.annotations.Nullable;
@@ -34,6 +36,8 @@ final class IndexWrite {
     /** Whether there is an old record, it was read, and it has an entry. */
     boolean knowsOld;
 
+    private final Found found = new Found(0);
+
     /** Whether the old record is known and has the same filter fields. */
     boolean sameFilters;
 
@@ -48,6 +52,14 @@ final class IndexWrite {
 
     void removeOld() {
         put(tree, oldEntry, true);
+    }
+
+    /** Whether a tree of the layer has some version of a key, or there is no such tree. */
+    boolean has(int target, Slice key) {
+        MemoryLayer in = layer;
+        return in == null
+                || !in.hasTree(target)
+                || in.tree(target).find(key, Limits.TIMESTAMP_MAX, found, false) != Found.ABSENT;
     }
 
     /** A layer that came while this write was under way may lack an index: then it was dropped. */

@@ -20,11 +20,11 @@ import java.util.Arrays;
  */
 public final class VersionRetention {
     private final long[] cutsAscending;
-    private final boolean includesOldest;
+    private final boolean dropsAntimatter;
 
-    private VersionRetention(long[] cutsAscending, boolean includesOldest) {
+    private VersionRetention(long[] cutsAscending, boolean dropsAntimatter) {
         this.cutsAscending = cutsAscending;
-        this.includesOldest = includesOldest;
+        this.dropsAntimatter = dropsAntimatter;
     }
 
     /**
@@ -32,10 +32,10 @@ public final class VersionRetention {
      *
      * @param watermark the highest timestamp below which nothing is in flight
      * @param snapshots timestamps of the registered snapshots, in any order, none above the watermark
-     * @param includesOldest whether the input includes the oldest component, so that no older version of
-     *     any key exists outside it
+     * @param dropsAntimatter whether anti-matter may go: the input includes the oldest component, so that
+     *     no older version of any key exists outside it, or readers don't count on anti-matter for those
      */
-    public static VersionRetention of(long watermark, long[] snapshots, boolean includesOldest) {
+    public static VersionRetention of(long watermark, long[] snapshots, boolean dropsAntimatter) {
         long[] cuts = Arrays.copyOf(snapshots, snapshots.length + 1);
         cuts[snapshots.length] = watermark;
         Arrays.sort(cuts);
@@ -43,7 +43,12 @@ public final class VersionRetention {
             throw new IllegalArgumentException("snapshot %d is above the watermark %d"
                     .formatted(cuts[cuts.length - 1], watermark));
         }
-        return new VersionRetention(cuts, includesOldest);
+        return new VersionRetention(cuts, dropsAntimatter);
+    }
+
+    /** The same readers, where anti-matter may go or not. */
+    public VersionRetention droppingAntimatter(boolean drops) {
+        return drops == dropsAntimatter ? this : new VersionRetention(cutsAscending, drops);
     }
 
     /** The smallest timestamp at which anybody may read. */
@@ -52,9 +57,18 @@ public final class VersionRetention {
     }
 
     /**
+     * Whether nobody sees a version that was put at {@code timestamp} and replaced at {@code successor}: no
+     * reader stands between the two.
+     */
+    public boolean isHidden(long timestamp, long successor) {
+        int cut = oldestCutAtOrAbove(successor);
+        return cut < cutsAscending.length && oldestCutAtOrAbove(timestamp) == cut;
+    }
+
+    /**
      * The entries of {@code versions} that must be kept, in order, each with its successor: the one it
-     * knows or the next newer version of its key among {@code versions}, which need not be kept. Owns {@code versions}. If
-     * two entries have the same key and timestamp, the first one counts.
+     * knows or the next newer version of its key among {@code versions}, which need not be kept. Owns
+     * {@code versions}. If two entries have the same key and timestamp, the first one counts.
      */
     public EntryStream retain(EntryStream versions) {
         return new Retained(versions, null);
@@ -163,7 +177,7 @@ public final class VersionRetention {
                 return false;
             }
             cutsServedFrom = cut;
-            return !(cut == 0 && includesOldest && versions.isAntimatter());
+            return !(cut == 0 && dropsAntimatter && versions.isAntimatter());
         }
 
         @Override

@@ -32,6 +32,9 @@ public final class EngineEvents {
     private final Counter loadEntries;
     private final Counter loadBytes;
     private final Counter sortSpilledBytes;
+    private final Counter deferredAntimatter;
+    private final Counter deferredRemoved;
+    private final Counter deletedKeyRemoved;
     private final Counter expiredComponents;
     private final Counter backups;
     private final Counter backupBytes;
@@ -61,6 +64,9 @@ public final class EngineEvents {
         this.loadEntries = meters.counter("load.entries");
         this.loadBytes = meters.counter("load.bytes");
         this.sortSpilledBytes = meters.counter("sort.bytes.spilled");
+        this.deferredAntimatter = meters.counter("deferred.antimatter");
+        this.deferredRemoved = meters.counter("deferred.removed");
+        this.deletedKeyRemoved = meters.counter("deletedkey.removed");
         this.expiredComponents = meters.counter("retention.components");
         this.backups = meters.counter("backup.count");
         this.backupBytes = meters.counter("backup.bytes");
@@ -130,6 +136,17 @@ public final class EngineEvents {
     void validated(long candidates, long searches) {
         validated.add(candidates);
         validationSearches.add(searches);
+    }
+
+    /** A merge of the primary made anti-matter for a deferred index, which removed so many entries. */
+    void deferred(long antimatterCount, long removedCount) {
+        deferredAntimatter.add(antimatterCount);
+        deferredRemoved.add(removedCount);
+    }
+
+    /** A merge of a deleted-key index left out so many entries. */
+    void deletedKeysApplied(long removedCount) {
+        deletedKeyRemoved.add(removedCount);
     }
 
     /** Counts what external sorts write to their runs. */

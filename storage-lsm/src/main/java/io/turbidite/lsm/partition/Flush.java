@@ -118,8 +118,8 @@ final class Flush {
     private ComponentHandle write(
             Version pinned, MemoryLayer layer, int tree, ComponentFilter filter) {
         MemoryComponent memory = layer.tree(tree);
-        boolean includesOldest = pinned.includesOldest(tree, -1);
-        VersionRetention retention = substrate.timestamps().retention(includesOldest);
+        VersionRetention retention =
+                substrate.timestamps().retention(pinned.dropsAntimatter(tree, -1));
         long fileId = substrate.manifest().newFileId();
         ComponentId id = new ComponentId(layer.minTimestamp(), layer.maxTimestamp());
         try (ComponentWriter writer = ComponentFiles.create(

@@ -9,6 +9,9 @@ import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.LiveCursor;
+import io.turbidite.lsm.maintain.DeletedKeys;
+import io.turbidite.lsm.maintain.UndeletedCursor;
+import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
@@ -217,8 +220,26 @@ final class LayerStack implements AutoCloseable {
                     .formatted(version.schema().name()));
         }
         EntryCursor cursor = LiveCursor.of(MergeCursor.of(layers(version)), view.timestamp());
+        IndexSchema index = version.schema().index(tree);
+        if (index != null && index.hasCompanion()) {
+            cursor = new UndeletedCursor(cursor, deletedKeys(version, index), view.timestamp());
+        }
         live = cursor;
         return cursor;
+    }
+
+    /** The companions of all layers: those that filters rule out may hide entries of others. */
+    private static DeletedKeys deletedKeys(Version version, IndexSchema index) {
+        int companion = IndexSchema.companionId(index.id());
+        List<MemoryComponent> memory = new ArrayList<>();
+        MemoryLayer frozen = version.frozen();
+        for (MemoryLayer layer :
+                frozen == null ? List.of(version.current()) : List.of(version.current(), frozen)) {
+            if (layer.hasTree(companion)) {
+                memory.add(layer.tree(companion));
+            }
+        }
+        return new DeletedKeys(index.key(), memory, version.tree(companion));
     }
 
     /** The layers that must be read, newest first. */

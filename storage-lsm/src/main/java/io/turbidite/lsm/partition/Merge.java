@@ -6,6 +6,7 @@ import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.EntryStream;
+import io.turbidite.lsm.merge.Discards;
 import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.schedule.RunQueue;
@@ -21,7 +22,9 @@ import io.turbidite.lsm.version.Version.MergedTree;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A merge of neighbouring components under way: it holds its inputs, is advanced step by step, and
@@ -44,6 +47,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
     private final MergeHooks hooks;
     private final long inputBytes;
     private final List<ComponentHandle> merged = new ArrayList<>();
+    private @Nullable VersionRetention readers;
     private @Nullable Output output;
     private boolean installed;
     private long doneBytes;
@@ -54,7 +58,11 @@ final class Merge implements RunQueue.Job, AutoCloseable {
     private volatile long remainingBytes;
 
     /** What is merged of one tree. */
-    private record Tree(int id, List<ComponentHandle> newestFirst, boolean includesOldest) {
+    private record Tree(
+            int id,
+            List<ComponentHandle> newestFirst,
+            boolean includesOldest,
+            boolean dropsAntimatter) {
         long bytes() {
             return newestFirst.stream()
                     .map(ComponentHandle::state)
@@ -68,7 +76,9 @@ final class Merge implements RunQueue.Job, AutoCloseable {
         this.substrate = partition.substrate();
         this.schema = schema;
         this.trees = trees;
-        this.hooks = new MergeHooks(schema);
+        Map<Integer, List<ComponentHandle>> inputs = new HashMap<>();
+        trees.forEach(tree -> inputs.put(tree.id, tree.newestFirst));
+        this.hooks = new MergeHooks(substrate, schema, inputs);
         this.inputBytes = trees.stream().mapToLong(Tree::bytes).sum();
         this.remainingBytes = inputBytes;
     }
@@ -82,7 +92,8 @@ final class Merge implements RunQueue.Job, AutoCloseable {
         List<Tree> trees = new ArrayList<>();
         for (int id : plan.trees()) {
             boolean oldest = pinned.includesOldest(id, plan.range().lastIndex());
-            trees.add(new Tree(id, plan.inputs(pinned, id), oldest));
+            boolean drops = pinned.dropsAntimatter(id, plan.range().lastIndex());
+            trees.add(new Tree(id, plan.inputs(pinned, id), oldest, drops));
         }
         List<ComponentHandle> claimed = new ArrayList<>();
         boolean got = true;
@@ -201,6 +212,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
                 output = null;
             }
         } finally {
+            hooks.close();
             ComponentFiles.letGo(merged, installed);
             merged.clear();
             for (Tree tree : trees) {
@@ -220,7 +232,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
     private Output open(Tree tree) {
         long entries = 0;
         List<EntryCursor> cursors = new ArrayList<>();
-        MergeHook hook = hooks.of(tree.id, tree.newestFirst, tree.includesOldest);
+        MergeHook hook = hooks.of(tree.id, tree.includesOldest);
         Output opened = null;
         try {
             for (ComponentHandle input : tree.newestFirst) {
@@ -229,8 +241,14 @@ final class Merge implements RunQueue.Job, AutoCloseable {
             }
             hook.addInputs(cursors);
             long fileId = substrate.manifest().newFileId();
-            VersionRetention retention = substrate.timestamps().retention(tree.includesOldest);
-            EntryStream kept = hook.filter(retention.retain(MergeCursor.of(cursors)));
+            VersionRetention retention = readers().droppingAntimatter(tree.dropsAntimatter);
+            EntryCursor versions = MergeCursor.of(cursors);
+            Discards discards = hook.discards();
+            EntryStream kept = hook.filter(
+                    discards == null
+                            ? retention.retain(versions)
+                            : retention.retain(versions, discards),
+                    retention);
             ComponentWriter writer = ComponentFiles.create(
                     substrate, schema, partition.number(), tree.id, fileId, entries);
             opened = new Output(tree, fileId, kept, writer, hook);
@@ -241,6 +259,18 @@ final class Merge implements RunQueue.Job, AutoCloseable {
                 hook.close();
             }
         }
+    }
+
+    /**
+     * What readers need, as of the first tree: what goes from one tree may be counted on in the next.
+     */
+    private VersionRetention readers() {
+        VersionRetention asked = readers;
+        if (asked == null) {
+            asked = substrate.timestamps().retention(false);
+            readers = asked;
+        }
+        return asked;
     }
 
     /** The merged component of one tree, being written. */

@@ -3,6 +3,10 @@ package io.turbidite.lsm.partition;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.EntryStream;
+import io.turbidite.lsm.merge.Discards;
+import io.turbidite.lsm.merge.VersionRetention;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 
@@ -20,12 +24,18 @@ interface MergeHook extends AutoCloseable {
     /** Adds inputs beside the components; they are closed with these. */
     default void addInputs(List<EntryCursor> inputs) {}
 
+    /** Who is told of the versions that are superseded; null if nobody. */
+    default @Nullable Discards discards() {
+        return null;
+    }
+
     /**
      * The entries to write of those that must be kept; owns {@code kept}.
      *
+     * @param retention what readers need, the same for all trees of a merge
      * @return in the same order
      */
-    default EntryStream filter(EntryStream kept) {
+    default EntryStream filter(EntryStream kept, VersionRetention retention) {
         return kept;
     }
 

@@ -70,6 +70,7 @@ public record DatasetSchema(
         maintenance.checkOfDataset(name, mergePolicy);
         for (IndexSchema index : catalog.all()) {
             index.maintenance().checkOfIndex(name, index.name(), index.unique());
+            index.maintenance().checkMerges(name, index.name(), mergePolicy);
         }
     }
 

@@ -110,6 +110,6 @@ public record IndexSchema(
     }
 
     public IndexDescription describe() {
-        return new IndexDescription(name, kind, key.fields(), maintenance == Maintenance.EAGER);
+        return new IndexDescription(name, kind, key.fields(), maintenance.isValidWhenFound());
     }
 }

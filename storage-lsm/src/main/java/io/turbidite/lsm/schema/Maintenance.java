@@ -25,6 +25,14 @@ public enum Maintenance {
         return this == VALIDATION || this == DELETED_KEY || this == DEFERRED;
     }
 
+    /**
+     * Whether a search of an index shows valid entries alone: all that is there is, or its companions are
+     * asked by the search itself. Otherwise readers must validate what they found.
+     */
+    public boolean isValidWhenFound() {
+        return this == EAGER || this == DELETED_KEY;
+    }
+
     /** How the secondaries of a dataset with this strategy are maintained, unless they name their own. */
     public Maintenance ofItsIndexes() {
         return this == MUTABLE_BITMAP ? VALIDATION : this;
@@ -41,9 +49,9 @@ public enum Maintenance {
                     "dataset %s: maintenance mutable-bitmap needs a correlated merge policy, such as correlated-%s, not %s"
                             .formatted(dataset, mergePolicy.kind(), mergePolicy.kind()));
         }
-        if (this != EAGER && this != VALIDATION) {
+        if (this == MUTABLE_BITMAP) {
             throw new InvalidRequestException(
-                    "dataset %s: maintenance %s is not built; eager and validation are"
+                    "dataset %s: maintenance %s is not built; eager, validation, deleted-key and deferred are"
                             .formatted(dataset, label()));
         }
     }
@@ -64,10 +72,18 @@ public enum Maintenance {
                     "dataset %s: maintenance mutable-bitmap is for a dataset, not for index %s; indexes have eager, validation, deleted-key or deferred"
                             .formatted(dataset, index));
         }
-        if (this != EAGER && this != VALIDATION) {
+    }
+
+    /**
+     * Checks that an index of a dataset with this merge policy can be maintained like this.
+     *
+     * @throws InvalidRequestException saying what does not go together
+     */
+    public void checkMerges(String dataset, String index, MergePolicySpec mergePolicy) {
+        if (this == DEFERRED && !mergePolicy.isCorrelated()) {
             throw new InvalidRequestException(
-                    "dataset %s: index %s: maintenance %s is not built; eager and validation are"
-                            .formatted(dataset, index, label()));
+                    "dataset %s: index %s has maintenance deferred, which needs a correlated merge policy, such as correlated-%s, not %s: what the primary's merge discards goes into the same merge of the index"
+                            .formatted(dataset, index, mergePolicy.kind(), mergePolicy.kind()));
         }
     }
 

@@ -2,6 +2,7 @@ package io.turbidite.lsm.version;
 
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.Maintenance;
 
 import org.jspecify.annotations.Nullable;
 
@@ -110,6 +111,18 @@ public final class Version {
         IndexSchema index = schema.index(indexId);
         return (index == null || index.state() != IndexSchema.State.BUILDING)
                 && lastIndex >= tree(indexId).size() - 1;
+    }
+
+    /**
+     * Whether anti-matter below the horizon may go when the components of a tree down to {@code lastIndex}
+     * are merged, or with -1 when a layer is flushed: nothing older can exist (design §4 rule 4), or the index
+     * is deferred. There anti-matter is for what is in its own layer alone: readers validate what is older,
+     * and the primary's merge hands on what it finds superseded.
+     */
+    public boolean dropsAntimatter(int indexId, int lastIndex) {
+        IndexSchema index = schema.index(indexId);
+        return (index != null && index.maintenance() == Maintenance.DEFERRED)
+                || includesOldest(indexId, lastIndex);
     }
 
     /**
