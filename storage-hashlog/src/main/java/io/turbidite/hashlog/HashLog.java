@@ -3,7 +3,6 @@ package io.turbidite.hashlog;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.file.Disk;
-import io.turbidite.core.file.DiskName;
 import io.turbidite.core.meter.Counter;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.task.Tasks;
@@ -35,7 +34,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -64,6 +62,7 @@ public final class HashLog implements AutoCloseable {
     private final HashTable table;
     private final Counters counters;
     private final Registrations registrations;
+    private final History history;
     private final Deletions deletions;
     private final Tasks.Worker growth;
     private final @Nullable AutoCheckpoint checkpoints;
@@ -84,6 +83,7 @@ public final class HashLog implements AutoCloseable {
         this.marks = new ConcurrentHashMap<>(recovered);
         this.deletions = new Deletions(log);
         this.registrations = new Registrations(site, opened, options.functions());
+        this.history = new History(site, registrations);
         this.counters = Counters.of(site.meters().scope("log", site.name()));
         this.growth = site.tasks().start("hashlog-table", GROW_IDLE_MICROS, table::grow);
         Disk disk = site.disk();
@@ -120,8 +120,8 @@ public final class HashLog implements AutoCloseable {
         if (disk == null) {
             return new HashLog(site, options, OpenedLog.fresh(site, options, state), null);
         }
-        createDurably(disk, site.directory());
-        return locked(disk, site.directory(), lock -> {
+        LogDirectory.createDurably(disk, site.directory());
+        return LogDirectory.locked(disk, site.directory(), lock -> {
             if (RegistryFile.exists(disk, site.directory())) {
                 throw new InvalidRequestException(
                         "there is a hash log in %s: open it, or take another directory"
@@ -147,7 +147,7 @@ public final class HashLog implements AutoCloseable {
             throw new InvalidRequestException(
                     "there is no hash log in %s: create one".formatted(site.directory()));
         }
-        return locked(
+        return LogDirectory.locked(
                 disk,
                 site.directory(),
                 lock -> new HashLog(site, options, OpenedLog.recover(site, options, disk), lock));
@@ -159,33 +159,6 @@ public final class HashLog implements AutoCloseable {
         return disk != null && RegistryFile.exists(disk, site.directory())
                 ? open(site, options)
                 : create(site, options, logId);
-    }
-
-    /** Opens under the directory's lock, which is given back if the opening fails. */
-    private static HashLog locked(
-            Disk disk, String directory, Function<Disk.Lock, HashLog> opening) {
-        Disk.Lock lock = disk.tryLock(directory + "/LOCK");
-        if (lock == null) {
-            throw new StoreInUseException(directory);
-        }
-        boolean done = false;
-        try {
-            HashLog log = opening.apply(lock);
-            done = true;
-            return log;
-        } finally {
-            if (!done) {
-                lock.close();
-            }
-        }
-    }
-
-    /** A directory's name is durable once the directory it is in is synced. */
-    private static void createDurably(Disk disk, String directory) {
-        disk.createDirectories(directory);
-        for (String at = directory; !at.isEmpty(); at = DiskName.parent(at)) {
-            disk.syncDirectory(DiskName.parent(at));
-        }
     }
 
     // ---- PSFs -----------------------------------------------------------------------------------
@@ -209,6 +182,18 @@ public final class HashLog implements AutoCloseable {
      */
     public RegisteredPsf deregister(int id) {
         return registrations.deregister(id);
+    }
+
+    /**
+     * Starts to index in the background what the log took before a PSF was registered. Until it is done, and where
+     * it has not come yet, queries look at every record there. It ends with the log; ask again then.
+     *
+     * @param psf name of the PSF
+     * @throws InvalidRequestException if there is none, it is under way, or the log is on the null device
+     */
+    public HistoryIndexing indexHistory(String psf) {
+        log.checkUsable();
+        return history.index(this, psf, HistoryIndexing.Bounds.DEFAULT);
     }
 
     /** All PSFs there are and were, by id, with the intervals in which each is indexed. */
@@ -303,7 +288,11 @@ public final class HashLog implements AutoCloseable {
 
     /** A walk along the chain of a property through {@code reader}, newest first. */
     public ChainWalk walk(LogReader reader, Property property) {
-        return walk(reader, property, new AdaptiveReadAhead(device));
+        return walk(reader, property, newReadAhead());
+    }
+
+    ReadAhead newReadAhead() {
+        return new AdaptiveReadAhead(device);
     }
 
     /** The same, reading from disk as {@code readAhead} says. */
@@ -379,6 +368,10 @@ public final class HashLog implements AutoCloseable {
     /** Buckets behind a full one. */
     public int overflowBucketCount() {
         return table.overflowBucketCount();
+    }
+
+    History history() {
+        return history;
     }
 
     Tasks tasks() {
@@ -467,6 +460,7 @@ public final class HashLog implements AutoCloseable {
         }
         closed = true;
         try {
+            history.close();
             if (checkpoints != null) {
                 checkpoints.close();
             }

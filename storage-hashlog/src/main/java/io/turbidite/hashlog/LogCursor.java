@@ -2,7 +2,6 @@ package io.turbidite.hashlog;
 
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.hashlog.chain.Property;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.scan.RangeScan;
 import io.turbidite.hashlog.scan.ScanPart;
@@ -35,11 +34,7 @@ public final class LogCursor implements AutoCloseable {
         this.left = limit;
         this.floor = plan.parts().isEmpty() ? 0 : plan.parts().getLast().from();
         this.scan = new RangeScan(
-                reader,
-                plan.parts(),
-                plan.newTests(),
-                id -> Property.of(id, plan.value()),
-                property -> log.walk(reader, property));
+                reader, plan.parts(), plan.newTests(), log.history().ways(log, reader, plan));
     }
 
     static LogCursor open(HashLog log, LogQuery query) {
@@ -141,7 +136,7 @@ public final class LogCursor implements AutoCloseable {
         return scan.scannedCount();
     }
 
-    /** Key pointers that chain walks looked at so far. */
+    /** Key pointers of chains and entries of runs looked at so far. */
     public long hopCount() {
         return scan.hopCount();
     }
@@ -150,7 +145,11 @@ public final class LogCursor implements AutoCloseable {
     public void close() {
         if (!closed) {
             closed = true;
-            reader.close();
+            try {
+                scan.close();
+            } finally {
+                reader.close();
+            }
         }
     }
 }

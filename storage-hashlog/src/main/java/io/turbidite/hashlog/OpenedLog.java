@@ -4,6 +4,7 @@ import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.hashlog.history.Runs;
 import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogEnd;
 import io.turbidite.hashlog.log.LogOptions;
@@ -56,7 +57,7 @@ record OpenedLog(
      *   <li>the end is found: pages are verified from where the replay will begin. If the log does not reach
      *       as far as the checkpoint says, an older one is taken, or none;
      *   <li>what lies behind the end is removed, and intervals are clipped to it, durably: whatever the log
-     *       takes from here on must not meet what an earlier life left;
+     *       takes from here on must not meet what an earlier life left; runs that can't be opened are dropped;
      *   <li>the rest is replayed.
      * </ol>
      *
@@ -80,7 +81,9 @@ record OpenedLog(
         boolean done = false;
         try {
             LogEnd.cut(site, shape, base.start, base.index.from());
-            RegistryState registry = found.clipped(base.start.tail());
+            Runs runs = new Runs(disk, site.directory(), found.logId());
+            RegistryState registry =
+                    runs.withoutUnusable(found.clipped(base.start.tail()), base.start.begin());
             log = HybridLog.open(site, options.log().withShape(shape), base.start, epochs);
             Replay replay = new Replay(log, base.index);
             while (!replay.run()) {
@@ -95,6 +98,7 @@ record OpenedLog(
             if (!registry.equals(found)) {
                 RegistryFile.write(disk, site.directory(), registry);
             }
+            runs.deleteUnnamed(registry);
             done = true;
             report(site, log, replay, startNanos);
             return new OpenedLog(registry, epochs, table, log, replay.sessions(), replay.from());

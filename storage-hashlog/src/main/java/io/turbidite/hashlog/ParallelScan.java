@@ -2,7 +2,6 @@ package io.turbidite.hashlog;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.task.Tasks;
-import io.turbidite.hashlog.chain.Property;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.LogShape;
 import io.turbidite.hashlog.scan.RangeScan;
@@ -18,7 +17,7 @@ import java.util.function.Supplier;
 
 /**
  * Runs one query by several workers: parts are cut at page borders, and each worker takes the next piece. A
- * part with a chain is one piece: a chain has one order. <em>Used once, by one thread.</em>
+ * part with an index is one piece: a chain has one order. <em>Used once, by one thread.</em>
  */
 final class ParallelScan {
     private final HashLog log;
@@ -48,7 +47,7 @@ final class ParallelScan {
                 pieces.add(new ScanPart(border, top, ScanPart.SCANNED));
                 top = border;
             }
-            pieces.add(new ScanPart(part.from(), top, part.psfId()));
+            pieces.add(new ScanPart(part.from(), top, part.psfId(), part.run()));
         }
         return pieces;
     }
@@ -108,14 +107,13 @@ final class ParallelScan {
         }
 
         private void scan(ScanPart piece) {
-            try (LogReader reader = log.openReader("parallel query")) {
+            try (LogReader reader = log.openReader("parallel query");
+                    RangeScan scan = new RangeScan(
+                            reader,
+                            List.of(piece),
+                            plan.newTests(),
+                            log.history().ways(log, reader, plan))) {
                 reader.protect();
-                RangeScan scan = new RangeScan(
-                        reader,
-                        List.of(piece),
-                        plan.newTests(),
-                        id -> Property.of(id, plan.value()),
-                        property -> log.walk(reader, property));
                 while (scan.next() && left.getAndDecrement() > 0) {
                     sink.accept(
                             scan.address(),

@@ -72,7 +72,7 @@ final class QueryPlan {
     }
 
     /** The active PSF of this name, else the last one that had it. */
-    private static RegisteredPsf named(RegistryState registry, String name) {
+    static RegisteredPsf named(RegistryState registry, String name) {
         RegisteredPsf found = registry.active(name);
         if (found != null) {
             return found;

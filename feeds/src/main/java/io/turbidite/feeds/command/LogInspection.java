@@ -53,6 +53,11 @@ final class LogInspection {
                         psf.intervals().stream()
                                 .map(i -> Arrays.asList(i.from(), i.isOpen() ? null : i.to()))
                                 .toList())
+                .put(
+                        "runs",
+                        psf.runs().stream()
+                                .map(run -> Arrays.asList(run.from(), run.to()))
+                                .toList())
                 .toMap();
     }
 
@@ -85,7 +90,7 @@ final class LogInspection {
     }
 
     static String text(RegisteredPsf psf) {
-        return "%d %s = %s, %s, indexed %s"
+        return "%d %s = %s, %s, indexed %s%s"
                 .formatted(
                         psf.id(),
                         psf.name(),
@@ -95,7 +100,15 @@ final class LogInspection {
                                 ? "nowhere"
                                 : psf.intervals().stream()
                                         .map(LogInspection::text)
-                                        .collect(Collectors.joining(", ")));
+                                        .collect(Collectors.joining(", ")),
+                        psf.runs().isEmpty()
+                                ? ""
+                                : psf.runs().stream()
+                                        .map(run -> "%s to %s"
+                                                .formatted(
+                                                        Words.number(run.from()),
+                                                        Words.number(run.to())))
+                                        .collect(Collectors.joining(", ", "; by runs ", "")));
     }
 
     private static String text(Interval interval) {

@@ -4,6 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.feeds.log.LogPsfs;
 import io.turbidite.feeds.log.OpenLog;
 import io.turbidite.hashlog.HashLog;
+import io.turbidite.hashlog.HistoryIndexing;
 import io.turbidite.hashlog.registry.RegisteredPsf;
 
 import picocli.CommandLine.Command;
@@ -23,16 +24,17 @@ import java.util.concurrent.Callable;
             "./turbidite log psf list LOGDIR",
             "./turbidite log psf add LOGDIR name=definition...",
             "./turbidite log psf remove LOGDIR name...",
+            "./turbidite log psf index LOGDIR name...",
         },
         description = {
-            "List, register or remove the PSFs of a log.",
+            "List, register or remove the PSFs of a log, or index what was there before them.",
             "Records that come are indexed by what is registered; what a removed PSF indexed stays so.",
         },
         sortOptions = false)
 final class LogPsfCommand implements Callable<Integer> {
     private final Console console;
 
-    @Parameters(index = "0", paramLabel = "ACTION", description = "list, add or remove.")
+    @Parameters(index = "0", paramLabel = "ACTION", description = "list, add, remove or index.")
     private String action = "";
 
     @Parameters(index = "1", paramLabel = "LOGDIR", description = "Directory of the log.")
@@ -41,7 +43,7 @@ final class LogPsfCommand implements Callable<Integer> {
     @Parameters(
             index = "2..*",
             paramLabel = "PSF",
-            description = "name=definition to add, name to remove.")
+            description = "name=definition to add, name to remove or index.")
     private List<String> psfs = new ArrayList<>();
 
     @Mixin
@@ -53,9 +55,9 @@ final class LogPsfCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        if (!List.of("list", "add", "remove").contains(action)) {
+        if (!List.of("list", "add", "remove", "index").contains(action)) {
             throw new InvalidRequestException(
-                    "unknown action '%s'; actions are list, add, remove".formatted(action));
+                    "unknown action '%s'; actions are list, add, remove, index".formatted(action));
         }
         if (action.equals("list") != psfs.isEmpty()) {
             throw new InvalidRequestException(
@@ -75,14 +77,22 @@ final class LogPsfCommand implements Callable<Integer> {
                 OpenLog.openExisting(Stores.path("LOGDIR", directory), OpenLog.defaults())) {
             wanted.registerMissing(open.log());
             if (action.equals("remove")) {
-                remove(open.log());
+                named(open.log()).forEach(psf -> open.log().deregister(psf.id()));
+            } else if (action.equals("index")) {
+                named(open.log()).forEach(psf -> index(open.log(), psf.name()));
             }
             print(open.log().psfs());
         }
         return Main.EXIT_OK;
     }
 
-    private void remove(HashLog log) {
+    private static void index(HashLog log, String psf) {
+        try (HistoryIndexing indexing = log.indexHistory(psf)) {
+            indexing.await();
+        }
+    }
+
+    private List<RegisteredPsf> named(HashLog log) {
         List<RegisteredPsf> found = new ArrayList<>();
         for (String name : psfs) {
             RegisteredPsf psf = LogPsfs.active(log, name);
@@ -92,7 +102,7 @@ final class LogPsfCommand implements Callable<Integer> {
             }
             found.add(psf);
         }
-        found.forEach(psf -> log.deregister(psf.id()));
+        return found;
     }
 
     private void print(List<RegisteredPsf> all) {

@@ -143,13 +143,17 @@ final class LogQueryCommand implements Callable<Integer> {
         }
     }
 
+    private static String way(ScanPart part) {
+        if (!part.isIndexed()) {
+            return "scan";
+        }
+        return (part.run() == null ? "chain of PSF " : "run of PSF ") + part.psfId();
+    }
+
     private static List<String> parts(List<ScanPart> parts) {
         return parts.stream()
-                .map(part -> "%s of addresses %d to %d"
-                        .formatted(
-                                part.isIndexed() ? "chain of PSF " + part.psfId() : "scan",
-                                part.from(),
-                                part.to()))
+                .map(part ->
+                        "%s of addresses %d to %d".formatted(way(part), part.from(), part.to()))
                 .collect(Collectors.toList());
     }
 }

@@ -263,7 +263,25 @@ class LogCommandTest {
         assertThat(list.json(1).path("active").asBoolean()).isFalse();
         assertThat(list.json(1).path("intervals").get(0)).hasSize(2);
         assertRefused(Command.run("log", "psf", "remove", log, "big"), "no PSF 'big'");
-        assertRefused(Command.run("log", "psf", "change", log, "big"), "list, add, remove");
+        assertRefused(Command.run("log", "psf", "change", log, "big"), "list, add, remove, index");
+    }
+
+    @Test
+    void what_came_before_a_psf_is_indexed_by_request() {
+        ingest();
+        assertThat(Command.run("log", "psf", "add", log, "type=field(type)").code())
+                .isZero();
+        Result scan = log("query", "--psf", "type=push", "--explain");
+        assertThat(scan.err()).contains("scan of addresses", "looked at 5 records");
+        Result index = Command.run("log", "psf", "index", log, "type");
+        assertThat(index.code()).as(index.err()).isZero();
+        assertThat(index.out()).contains("; by runs ");
+        Result run = log("query", "--psf", "type=push", "--explain");
+        assertThat(run.out()).isEqualTo(scan.out());
+        assertThat(run.err()).contains("run of PSF 0", "looked at 0 records and 3 key pointers");
+        assertThat(log("inspect", "--json").json().path("psfs").get(0).path("runs"))
+                .hasSize(1);
+        assertRefused(Command.run("log", "psf", "index", log, "big"), "no PSF 'big'");
     }
 
     @Test

@@ -3,7 +3,9 @@ package io.turbidite.hashlog.registry;
 import io.turbidite.hashlog.psf.PsfDefinition;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * A PSF that is or was registered. <em>Immutable.</em>
@@ -11,30 +13,87 @@ import java.util.List;
  * @param id never reused
  * @param name as users call it; of the active PSFs only one has it
  * @param active whether new records are indexed by it
- * @param intervals where it is indexed, ascending and disjoint; the last may be open
+ * @param intervals where chains index it, ascending and disjoint; the last may be open
+ * @param runs where sorted runs do, ascending and disjoint, from each other and from the intervals
  */
 public record RegisteredPsf(
-        int id, String name, PsfDefinition definition, boolean active, List<Interval> intervals) {
+        int id,
+        String name,
+        PsfDefinition definition,
+        boolean active,
+        List<Interval> intervals,
+        List<HistoryRun> runs) {
 
     public RegisteredPsf {
         intervals = List.copyOf(intervals);
+        runs = List.copyOf(runs);
+    }
+
+    /** One that is indexed nowhere yet. */
+    static RegisteredPsf fresh(int id, String name, PsfDefinition definition) {
+        return new RegisteredPsf(id, name, definition, true, List.of(), List.of());
+    }
+
+    private RegisteredPsf with(boolean nowActive, List<Interval> others) {
+        return new RegisteredPsf(id, name, definition, nowActive, others, runs);
+    }
+
+    private RegisteredPsf withRuns(Stream<HistoryRun> others) {
+        List<HistoryRun> sorted =
+                others.sorted(Comparator.comparingLong(HistoryRun::from)).toList();
+        return new RegisteredPsf(id, name, definition, active, intervals, sorted);
+    }
+
+    /** With one more run. */
+    public RegisteredPsf withRun(HistoryRun run) {
+        return withRuns(Stream.concat(runs.stream(), Stream.of(run)));
+    }
+
+    /** Without it. */
+    public RegisteredPsf withoutRun(HistoryRun run) {
+        return withRuns(runs.stream().filter(other -> !other.equals(run)));
+    }
+
+    /**
+     * What of {@code from} to {@code to} neither chains nor runs index, ascending.
+     *
+     * @param from inclusive
+     * @param to exclusive
+     */
+    public List<Interval> gaps(long from, long to) {
+        List<Interval> covered = new ArrayList<>(intervals);
+        runs.forEach(run -> covered.add(new Interval(run.from(), run.to())));
+        covered.sort(Comparator.comparingLong(Interval::from));
+        List<Interval> gaps = new ArrayList<>();
+        long at = from;
+        for (Interval interval : covered) {
+            if (at < interval.from() && at < to) {
+                gaps.add(new Interval(at, Math.min(to, interval.from())));
+            }
+            at = Math.max(at, interval.to());
+        }
+        if (at < to) {
+            gaps.add(new Interval(at, to));
+        }
+        return gaps;
     }
 
     /** From {@code boundary} on every record is indexed. */
     public RegisteredPsf begun(long boundary) {
         List<Interval> more = new ArrayList<>(intervals);
         more.add(new Interval(boundary, Interval.OPEN));
-        return new RegisteredPsf(id, name, definition, active, more);
+        return with(active, more);
     }
 
     /** From {@code boundary} on records may be without it. */
     public RegisteredPsf ended(long boundary) {
-        return new RegisteredPsf(id, name, definition, false, cut(boundary, true));
+        return with(false, cut(boundary, true));
     }
 
     /** Recovery: the log ends at {@code end}, and what closed intervals say beyond it is void. */
     public RegisteredPsf clipped(long end) {
-        RegisteredPsf kept = new RegisteredPsf(id, name, definition, active, cut(end, false));
+        RegisteredPsf kept = with(active, cut(end, false))
+                .withRuns(runs.stream().filter(run -> run.to() <= end));
         boolean open = kept.intervals.stream().anyMatch(Interval::isOpen);
         return active && !open ? kept.begun(end) : kept;
     }

@@ -27,13 +27,14 @@ import java.util.List;
  *
  * <pre>
  * offset          bytes field
- *      0             64 {@link FileHeader}, format "hashlog", version 2, storeId = the log's id, file id 0
+ *      0             64 {@link FileHeader}, format "hashlog", version 3, storeId = the log's id, file id 0
  *     64              n payload
  * 64 + n             64 {@link FileFooter} of the payload
  *
  * payload  := pageBytes i32, ringPageCount i32, segmentPageCount i32, tableBits i32, parser str, psf*
- * psf      := name str, definition str, active bool, interval*      (ids count from 0)
+ * psf      := name str, definition str, active bool, interval*, run*      (ids count from 0)
  * interval := from i64, to i64
+ * run      := number i64, from i64, to i64
  * </pre>
  *
  * <p>Integers of the payload are big-endian, strings as {@link DataOutputStream#writeUTF}, lists a 32-bit
@@ -41,7 +42,7 @@ import java.util.List;
  */
 public final class RegistryFile {
     static final String FORMAT = "hashlog";
-    static final int VERSION = 2;
+    static final int VERSION = 3;
     private static final String NAME = "HASHLOG";
     private static final String DRAFT = "HASHLOG.new";
     private static final long FILE_ID = 0;
@@ -143,6 +144,12 @@ public final class RegistryFile {
                     out.writeLong(interval.from());
                     out.writeLong(interval.to());
                 }
+                out.writeInt(psf.runs().size());
+                for (HistoryRun run : psf.runs()) {
+                    out.writeLong(run.number());
+                    out.writeLong(run.from());
+                    out.writeLong(run.to());
+                }
             }
         } catch (IOException e) {
             // a definition of more than 65,535 bytes; anything else is impossible
@@ -167,7 +174,12 @@ public final class RegistryFile {
                 for (int i = 0; i < intervalCount; i++) {
                     intervals.add(new Interval(in.readLong(), in.readLong()));
                 }
-                psfs.add(new RegisteredPsf(id, psfName, definition, active, intervals));
+                List<HistoryRun> runs = new ArrayList<>();
+                int runCount = in.readInt();
+                for (int i = 0; i < runCount; i++) {
+                    runs.add(new HistoryRun(in.readLong(), in.readLong(), in.readLong()));
+                }
+                psfs.add(new RegisteredPsf(id, psfName, definition, active, intervals, runs));
             }
             if (in.available() != 0) {
                 throw new IOException("%d bytes too many".formatted(in.available()));

@@ -63,7 +63,7 @@ public record RegistryState(
                             .formatted(psfs.size()));
         }
         List<RegisteredPsf> more = new ArrayList<>(psfs);
-        more.add(new RegisteredPsf(psfs.size(), name, definition, true, List.of()));
+        more.add(RegisteredPsf.fresh(psfs.size(), name, definition));
         return withPsfs(more);
     }
 

@@ -1,7 +1,6 @@
 package io.turbidite.hashlog.scan;
 
 import io.turbidite.hashlog.chain.ChainWalk;
-import io.turbidite.hashlog.chain.Property;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.RecordHeader;
 
@@ -11,27 +10,27 @@ import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 
 /**
- * Goes through the parts of a plan, newest first, by chain walk or full scan.
+ * Goes through the parts of a plan, newest first, by chain walk, sorted run or full scan.
  *
- * <p><em>Confined to one thread.</em> The reader is protected between the first record and the end: whoever
+ * <p><em>Confined to one thread,</em> which closes it. The reader is protected between the first record and the end: whoever
  * takes long between two calls holds back the reuse of memory, and is reported as a stalled session.
  */
-public final class RangeScan {
+public final class RangeScan implements AutoCloseable {
     /** Records between two refreshes of a walk in memory: a microsecond's work in some tens. */
     private static final int REFRESH_COUNT = 64;
 
     private final LogReader reader;
     private final List<ScanPart> parts;
     private final PageScan pages;
-    private final RecordTest residual;
-    private final Function<Property, ChainWalk> walks;
-    private final Function<Integer, Property> properties;
+    private final Tests tests;
+    private final Ways ways;
     private final Map<Integer, ChainWalk> begun = new HashMap<>();
     private int partIndex = -1;
     private @Nullable ChainWalk walk;
+    private @Nullable RunScan run;
+    private long runHopCount;
     private long address;
     private long header;
     private int sinceRefresh;
@@ -39,21 +38,14 @@ public final class RangeScan {
     /**
      * @param parts newest first
      * @param tests what is asked of records, for this thread
-     * @param properties what to look for in the chains of a PSF
-     * @param walks a walk along the chain of a property through {@code reader}
+     * @param ways to the wanted property, through {@code reader}
      */
-    public RangeScan(
-            LogReader reader,
-            List<ScanPart> parts,
-            Tests tests,
-            Function<Integer, Property> properties,
-            Function<Property, ChainWalk> walks) {
+    public RangeScan(LogReader reader, List<ScanPart> parts, Tests tests, Ways ways) {
         this.reader = reader;
         this.parts = parts;
         this.pages = new PageScan(reader, tests.scanned());
-        this.residual = tests.residual();
-        this.properties = properties;
-        this.walks = walks;
+        this.tests = tests;
+        this.ways = ways;
     }
 
     /**
@@ -79,14 +71,19 @@ public final class RangeScan {
     }
 
     private void enter(ScanPart part) {
+        close();
+        walk = null;
         if (!part.isIndexed()) {
-            walk = null;
             pages.start(part);
+            return;
+        }
+        if (part.run() != null) {
+            run = new RunScan(reader, ways.run(part), tests.scanned(), ways.readAhead());
             return;
         }
         ChainWalk known = begun.get(part.psfId());
         if (known == null) {
-            known = walks.apply(properties.apply(part.psfId()));
+            known = ways.chain(part.psfId());
             begun.put(part.psfId(), known);
             known.start(part.from());
         } else {
@@ -96,6 +93,14 @@ public final class RangeScan {
     }
 
     private boolean nextInPart(ScanPart part) {
+        RunScan entries = run;
+        if (entries != null) {
+            refreshAtTimes();
+            boolean found = entries.next();
+            address = entries.address();
+            header = entries.header();
+            return found;
+        }
         ChainWalk chain = walk;
         if (chain == null) {
             if (!pages.next()) {
@@ -105,21 +110,26 @@ public final class RangeScan {
             header = pages.header();
             return true;
         }
-        if (++sinceRefresh == REFRESH_COUNT) {
-            sinceRefresh = 0;
-            reader.refresh();
-        }
+        refreshAtTimes();
         while (chain.next()) {
             // above the part lies what another part has shown, or the query does not want
             if (chain.address() < part.to()
-                    && residual.matches(
-                            chain.segment(), chain.payloadOffset(), chain.payloadBytes())) {
+                    && tests.residual()
+                            .matches(
+                                    chain.segment(), chain.payloadOffset(), chain.payloadBytes())) {
                 address = chain.address();
                 header = chain.header();
                 return true;
             }
         }
         return false;
+    }
+
+    private void refreshAtTimes() {
+        if (++sinceRefresh == REFRESH_COUNT) {
+            sinceRefresh = 0;
+            reader.refresh();
+        }
     }
 
     /** The record's address. */
@@ -145,8 +155,22 @@ public final class RangeScan {
         return pages.scannedCount();
     }
 
-    /** Key pointers that chain walks looked at so far. */
+    /** Key pointers of chains and entries of runs looked at so far. */
     public long hopCount() {
-        return begun.values().stream().mapToLong(ChainWalk::hopCount).sum();
+        RunScan now = run;
+        return begun.values().stream().mapToLong(ChainWalk::hopCount).sum()
+                + runHopCount
+                + (now == null ? 0 : now.hopCount());
+    }
+
+    /** Lets go of a run; the reader is the caller's. */
+    @Override
+    public void close() {
+        RunScan open = run;
+        if (open != null) {
+            run = null;
+            runHopCount += open.hopCount();
+            open.close();
+        }
     }
 }

@@ -1,5 +1,6 @@
 package io.turbidite.hashlog.scan;
 
+import io.turbidite.hashlog.registry.HistoryRun;
 import io.turbidite.hashlog.registry.Interval;
 import io.turbidite.hashlog.registry.RegisteredPsf;
 
@@ -8,7 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Which parts of an address range are read by chain walk and which by full scan (FISH19 §7.1: the original
+ * Which parts of an address range are read by chain walk or sorted run, and which by full scan (FISH19 §7.1: the original
  * leaves it to the caller and forgets the boundaries). <em>Stateless.</em>
  *
  * <p>Every PSF that computes the wanted values counts, also one that is not registered any more: where two
@@ -32,6 +33,13 @@ public final class ScanPlan {
                     indexed.add(new ScanPart(low, high, psf.id()));
                 }
             }
+            for (HistoryRun run : psf.runs()) {
+                long low = Math.max(from, run.from());
+                long high = Math.min(to, run.to());
+                if (low < high) {
+                    indexed.add(new ScanPart(low, high, psf.id(), run));
+                }
+            }
         }
         List<ScanPart> parts = new ArrayList<>();
         long top = to;
@@ -51,7 +59,7 @@ public final class ScanPlan {
                 .min(Comparator.comparingLong(ScanPart::from))
                 .orElse(null);
         if (deepest != null) {
-            return new ScanPart(deepest.from(), end, deepest.psfId());
+            return new ScanPart(deepest.from(), end, deepest.psfId(), deepest.run());
         }
         long gapStart = from;
         for (ScanPart part : indexed) {

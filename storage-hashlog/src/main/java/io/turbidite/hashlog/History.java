@@ -1,0 +1,131 @@
+package io.turbidite.hashlog;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.meter.Counter;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.hashlog.chain.ChainWalk;
+import io.turbidite.hashlog.chain.Property;
+import io.turbidite.hashlog.chain.ReadAhead;
+import io.turbidite.hashlog.history.RunCursor;
+import io.turbidite.hashlog.history.RunEntries;
+import io.turbidite.hashlog.history.Runs;
+import io.turbidite.hashlog.log.LogReader;
+import io.turbidite.hashlog.log.LogSite;
+import io.turbidite.hashlog.registry.HistoryRun;
+import io.turbidite.hashlog.registry.RegisteredPsf;
+import io.turbidite.hashlog.registry.RegistryState;
+import io.turbidite.hashlog.scan.ScanPart;
+import io.turbidite.hashlog.scan.Ways;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * What of a log is indexed by sorted runs, and who makes more of them. <em>Thread-safe;</em> owned by the log.
+ */
+final class History implements AutoCloseable {
+    private final LogSite site;
+    private final Registrations registrations;
+    private final @Nullable Runs runs;
+    private final MemoryBudget.Account account;
+    private final Counter runCount;
+    private final Counter recordCount;
+    private final List<HistoryIndexing> started = new ArrayList<>();
+
+    History(LogSite site, Registrations registrations) {
+        this.site = site;
+        this.registrations = registrations;
+        Disk disk = site.disk();
+        long logId = registrations.registry().logId();
+        this.runs = disk == null ? null : new Runs(disk, site.directory(), logId);
+        this.account = site.budget().account("history of " + site.name());
+        Meters meters = site.meters().scope("log", site.name());
+        this.runCount = meters.counter("hashlog.history.runs");
+        this.recordCount = meters.counter("hashlog.history.records");
+    }
+
+    HistoryIndexing index(HashLog log, String psfName, HistoryIndexing.Bounds bounds) {
+        if (runs == null) {
+            throw new InvalidRequestException(
+                    "a log in memory keeps no runs: its history is looked at by full scan");
+        }
+        RegisteredPsf psf = QueryPlan.named(registrations.registry(), psfName);
+        synchronized (started) {
+            started.removeIf(HistoryIndexing::isDone);
+            for (HistoryIndexing other : started) {
+                if (other.psfId() == psf.id()) {
+                    throw new InvalidRequestException(
+                            "the history of PSF '%s' is being indexed: wait for it"
+                                    .formatted(psfName));
+                }
+            }
+            HistoryIndexing indexing = new HistoryIndexing(log, this, psf, bounds);
+            started.add(indexing);
+            return indexing;
+        }
+    }
+
+    LogSite site() {
+        return site;
+    }
+
+    MemoryBudget.Account account() {
+        return account;
+    }
+
+    RegistryState registry() {
+        return registrations.registry();
+    }
+
+    /** Writes a run and has the registry name it; runs are written one at a time. */
+    void add(int psfId, long from, long to, RunEntries entries) {
+        Runs files = Objects.requireNonNull(runs);
+        registrations.change(state -> {
+            HistoryRun run = files.write(psfId, from, to, entries);
+            return state.changed(psfId, psf -> psf.withRun(run));
+        });
+        runCount.increment();
+        recordCount.add(entries.count());
+    }
+
+    /** The ways to what a plan wants, through {@code reader}. */
+    Ways ways(HashLog log, LogReader reader, QueryPlan plan) {
+        return new Ways() {
+            @Override
+            public ChainWalk chain(int psfId) {
+                return log.walk(reader, Property.of(psfId, plan.value()));
+            }
+
+            @Override
+            public RunCursor run(ScanPart part) {
+                return Objects.requireNonNull(runs)
+                        .cursor(
+                                part.psfId(),
+                                Objects.requireNonNull(part.run()),
+                                Property.of(part.psfId(), plan.value()).hash(),
+                                part.from(),
+                                part.to());
+            }
+
+            @Override
+            public ReadAhead readAhead() {
+                return log.newReadAhead();
+            }
+        };
+    }
+
+    /** Ends what was started; what is done stays. */
+    @Override
+    public void close() {
+        List<HistoryIndexing> open;
+        synchronized (started) {
+            open = List.copyOf(started);
+        }
+        open.forEach(HistoryIndexing::close);
+    }
+}

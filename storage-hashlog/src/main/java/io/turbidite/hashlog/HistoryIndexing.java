@@ -1,0 +1,218 @@
+package io.turbidite.hashlog;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.hashlog.history.RunEntries;
+import io.turbidite.hashlog.log.HybridLog;
+import io.turbidite.hashlog.log.LogReader;
+import io.turbidite.hashlog.log.LogScan;
+import io.turbidite.hashlog.log.LogShape;
+import io.turbidite.hashlog.log.RecordHeader;
+import io.turbidite.hashlog.psf.Properties;
+import io.turbidite.hashlog.psf.PropertyExtractor;
+import io.turbidite.hashlog.psf.PsfSet;
+import io.turbidite.hashlog.registry.Interval;
+import io.turbidite.hashlog.registry.RegisteredPsf;
+import io.turbidite.hashlog.registry.RegistryState;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Indexes by one PSF what the log took before it was registered, in the background (FISH19 appendix A), newest
+ * first, piece by piece:
+ *
+ * <ol>
+ *   <li>the newest range that neither chains nor runs cover is taken, 256 MiB of it at most;
+ *   <li>its pages are read upwards, one a step, and each record's property is noted by hash and address;
+ *   <li>once the range is durable, the notes are sorted and written as a run, and the registry names it: queries
+ *       use it from then on.
+ * </ol>
+ *
+ * <p>What was done when the log is closed, or the power goes, stays; whoever asks again goes on with the rest.
+ *
+ * <p><em>Thread-safe;</em> the work is its worker's.
+ */
+public final class HistoryIndexing implements AutoCloseable {
+    private static final long IDLE_MICROS = 10_000;
+
+    private final HashLog log;
+    private final Bounds bounds;
+    private final HybridLog addresses;
+    private final History history;
+    private final int psfId;
+    private final PropertyExtractor extractor;
+    private final Properties properties = new Properties();
+    private final RunEntries entries;
+    private final Tasks.Worker worker;
+    private final long end;
+    private @Nullable Interval piece;
+    private long next;
+    private final AtomicLong indexedBytes = new AtomicLong();
+    private volatile boolean done;
+    private volatile @Nullable RuntimeException failure;
+    private boolean closed;
+
+    /**
+     * How much of it at once.
+     *
+     * @param pieceBytes most log bytes of a run
+     * @param entryCountMax most properties of a run; a piece that has more becomes several runs
+     */
+    record Bounds(long pieceBytes, int entryCountMax) {
+        /** 32 MiB of memory to sort entries in. */
+        static final Bounds DEFAULT = new Bounds(256L << 20, 1 << 20);
+    }
+
+    HistoryIndexing(HashLog log, History history, RegisteredPsf psf, Bounds bounds) {
+        this.log = log;
+        this.bounds = bounds;
+        this.addresses = log.log();
+        this.history = history;
+        this.psfId = psf.id();
+        RegistryState registry = history.registry();
+        this.extractor = PsfSet.empty(registry.parser(), log.functions())
+                .with(psfId, psf.definition())
+                .newExtractor();
+        this.end = addresses.safeTail();
+        this.entries = new RunEntries(history.account(), bounds.entryCountMax);
+        this.worker = history.site().tasks().start("hashlog-history", IDLE_MICROS, this::step);
+    }
+
+    int psfId() {
+        return psfId;
+    }
+
+    /** Whether it has ended: everything is indexed, it failed, or it was closed. */
+    public boolean isDone() {
+        return done;
+    }
+
+    /** Log bytes that it has indexed so far. */
+    public long indexedBytes() {
+        return indexedBytes.get();
+    }
+
+    /**
+     * Blocks until everything that was in the log before the PSF is indexed.
+     *
+     * @throws io.turbidite.core.StorageException if it failed; what was done stays
+     */
+    public void await() {
+        history.site().tasks().await(() -> done);
+        RuntimeException first = failure;
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    private boolean step() {
+        if (done) {
+            return false;
+        }
+        try {
+            done = !advance();
+        } catch (RuntimeException e) {
+            failure = e;
+            done = true;
+            history.site()
+                    .events()
+                    .publish(new StoreEvent.Failed(
+                            history.site().clock().wallMicros(),
+                            "indexing of history of log " + history.site().name(),
+                            e));
+        }
+        history.site().tasks().signal();
+        return !done;
+    }
+
+    /** Reads a page, or finishes a piece; false if nothing is left. */
+    private boolean advance() {
+        Interval now = piece;
+        if (now == null || now.to() <= addresses.begin()) {
+            piece = newPiece();
+            return piece != null;
+        }
+        boolean isFull = next < now.to() && !readPage(now);
+        if (isFull || next >= now.to()) {
+            addresses.awaitDurable(next);
+            history.add(psfId, now.from(), next, entries);
+            indexedBytes.addAndGet(next - now.from());
+            // what is left of a piece that had too many properties becomes one of its own
+            piece = next < now.to() ? start(new Interval(next, now.to())) : null;
+        }
+        return true;
+    }
+
+    private @Nullable Interval newPiece() {
+        long begin = addresses.begin();
+        List<Interval> gaps = history.registry().psf(psfId).gaps(begin, end);
+        if (gaps.isEmpty()) {
+            return null;
+        }
+        LogShape shape = addresses.shape();
+        Interval newest = gaps.getLast();
+        long lowest = shape.startOf(shape.pageOf(Math.max(0, newest.to() - bounds.pieceBytes)));
+        return start(new Interval(Math.max(newest.from(), lowest), newest.to()));
+    }
+
+    private Interval start(Interval taken) {
+        entries.clear();
+        next = taken.from();
+        return taken;
+    }
+
+    /** False if there are more entries than there is room for: the record at {@link #next} is not noted. */
+    private boolean readPage(Interval now) {
+        LogShape shape = addresses.shape();
+        long pageEnd = Math.min(now.to(), shape.startOf(shape.pageOf(next) + 1));
+        try (LogReader reader = log.openReader("history")) {
+            reader.protect();
+            LogScan scan = new LogScan(reader);
+            scan.start(Math.max(next, addresses.begin()), pageEnd);
+            while (scan.next()) {
+                if (!note(scan)) {
+                    next = scan.address();
+                    return false;
+                }
+            }
+            next = pageEnd;
+        } catch (InvalidRequestException gone) {
+            if (addresses.begin() <= next) {
+                throw gone;
+            }
+            next = Math.min(now.to(), addresses.begin()); // retention was quicker
+        }
+        return true;
+    }
+
+    /** False if there is no room for what the record has. */
+    private boolean note(LogScan scan) {
+        long word = scan.header();
+        if (RecordHeader.kind(word) != RecordHeader.RECORD
+                || addresses.deleted().contains(scan.address())) {
+            return true;
+        }
+        long payload = scan.offset() + RecordHeader.payloadOffset(word);
+        boolean read = extractor.extract(
+                scan.segment(), payload, RecordHeader.payloadBytes(word), properties);
+        return !read || properties.count() == 0 || entries.add(properties.hash(0), scan.address());
+    }
+
+    /** Ends it; what is done stays. */
+    @Override
+    public void close() {
+        worker.close();
+        done = true;
+        synchronized (this) {
+            if (!closed) {
+                closed = true;
+                entries.close();
+            }
+        }
+        history.site().tasks().signal();
+    }
+}

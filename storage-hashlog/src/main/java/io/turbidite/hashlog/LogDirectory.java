@@ -1,0 +1,38 @@
+package io.turbidite.hashlog;
+
+import io.turbidite.core.StoreInUseException;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskName;
+
+import java.util.function.Function;
+
+/** The directory of a log, which one opening holds at a time. <em>Stateless.</em> */
+final class LogDirectory {
+    private LogDirectory() {}
+
+    /** Opens under the directory's lock, which is given back if the opening fails. */
+    static HashLog locked(Disk disk, String directory, Function<Disk.Lock, HashLog> opening) {
+        Disk.Lock lock = disk.tryLock(directory + "/LOCK");
+        if (lock == null) {
+            throw new StoreInUseException(directory);
+        }
+        boolean done = false;
+        try {
+            HashLog log = opening.apply(lock);
+            done = true;
+            return log;
+        } finally {
+            if (!done) {
+                lock.close();
+            }
+        }
+    }
+
+    /** A directory's name is durable once the directory it is in is synced. */
+    static void createDurably(Disk disk, String directory) {
+        disk.createDirectories(directory);
+        for (String at = directory; !at.isEmpty(); at = DiskName.parent(at)) {
+            disk.syncDirectory(DiskName.parent(at));
+        }
+    }
+}
