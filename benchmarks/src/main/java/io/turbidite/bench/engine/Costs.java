@@ -10,30 +10,30 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** What this process has used so far: the difference of two readings is the cost of what lay between. */
-final class Costs {
+public final class Costs {
     private static final Path IO = Path.of("/proc/self/io");
     private static final Path STATUS = Path.of("/proc/self/status");
 
     private Costs() {}
 
     /** CPU time of the whole process: all threads, native ones and the JVM's too. */
-    static long cpuNanos() {
+    public static long cpuNanos() {
         return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
                 .getProcessCpuTime();
     }
 
     /** Bytes of heap that any thread has allocated. */
-    static long allocatedBytes() {
+    public static long allocatedBytes() {
         return ((ThreadMXBean) ManagementFactory.getThreadMXBean()).getTotalThreadAllocatedBytes();
     }
 
     /** Bytes handed to write calls, logs included; 0 where the system does not count them. */
-    static long writtenBytes() {
+    public static long writtenBytes() {
         return number(IO, "wchar:");
     }
 
     /** The most memory that this process ever had resident; 0 where the system does not tell. */
-    static long residentBytesMax() {
+    public static long residentBytesMax() {
         return number(STATUS, "VmHWM:") << 10;
     }
 

@@ -1,0 +1,397 @@
+package io.turbidite.bench.strategy;
+
+import io.turbidite.bench.engine.Costs;
+import io.turbidite.bench.engine.Scratch;
+import io.turbidite.bench.peer.Engine.Answer;
+import io.turbidite.bench.peer.Tweet;
+import io.turbidite.bench.peer.TweetSource;
+import io.turbidite.bench.report.Report;
+import io.turbidite.bench.strategy.TweetStore.Shape;
+import io.turbidite.bench.strategy.TweetStore.Validation;
+import io.turbidite.core.time.Clock;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * The experiments on maintenance strategies, each in two regimes: everything in cache, where the figure is
+ * CPU time of the process, and the papers', with a small cache and direct I/O, where it is wall time.
+ * Background work is included: a measured load ends when everything is flushed. Strategies take turns in a
+ * round, on the same tweets, and their answers are compared. The first round warms up and is not counted.
+ */
+public final class StrategySuite {
+    private static final int WARM_UP_DIVISOR = 4;
+    private static final long FIRST_MICROS = 1_700_000_000_000_000L;
+
+    private final int tweets;
+    private final int rounds;
+    private final Path directory;
+    private final List<String> names;
+    private final Clock clock = Clock.system();
+    private final Map<String, Answer> answers = new HashMap<>();
+
+    /**
+     * @param tweets a store
+     * @param rounds counted rounds
+     * @param directory for the stores; emptied
+     */
+    public StrategySuite(int tweets, int rounds, Path directory) {
+        this.tweets = tweets;
+        this.rounds = rounds;
+        this.directory = directory;
+        this.names = names();
+    }
+
+    private List<Regime> regimes() {
+        return List.of(Regime.inCache(), Regime.small(tweets));
+    }
+
+    /** LUO19 Figure 11: what a primary key index saves inserts that must find their key free. */
+    public List<Report> insert() {
+        Map<String, Shape> shapes = Map.of(
+                "with key tree",
+                Shape.standard(),
+                "without",
+                new Shape(1, false, "correlated-tiering"));
+        List<Report> reports = new ArrayList<>();
+        for (Regime regime : regimes()) {
+            List<String> names = List.of("with key tree", "without");
+            Report report = report(
+                    "insert",
+                    "Inserts with unique keys (LUO19 Figure 11), " + regime.name(),
+                    names,
+                    "the primary key index keeps inserts fast once the data is larger than the cache");
+            for (double duplicates : new double[] {0, 0.5}) {
+                turns(names, (name, counted) -> {
+                    TweetSource source = new TweetSource(7, size(counted), duplicates);
+                    try (TweetStore store = open(
+                            Recipe.EAGER, shapes.getOrDefault(name, Shape.standard()), regime)) {
+                        double micros = load(store, source, size(counted), regime, store::insert);
+                        note(
+                                report,
+                                counted,
+                                "%.0f %% duplicates, us an insert".formatted(100 * duplicates),
+                                name,
+                                micros);
+                    }
+                });
+            }
+            reports.add(report);
+        }
+        return reports;
+    }
+
+    /** LUO19 Figures 12, 13a and 13b: upserts by update ratio, size of merges, number of indexes. */
+    public List<Report> upsert() {
+        List<Report> reports = new ArrayList<>();
+        for (Regime regime : regimes()) {
+            Report byRatio = report(
+                    "upsert",
+                    "Upserts by update ratio (LUO19 Figure 12), " + regime.name(),
+                    names,
+                    "eager is slowest for its point lookups, validation without repair fastest, repair costs little,"
+                            + " mutable-bitmap is near validation");
+            for (double ratio : new double[] {0, 0.1, 0.5}) {
+                upserts(
+                        byRatio,
+                        "%.0f %% updates".formatted(100 * ratio),
+                        ratio,
+                        Shape.standard(),
+                        regime);
+            }
+            reports.add(byRatio);
+        }
+        Regime small = Regime.small(tweets);
+        Report byMerges = report(
+                "upsert",
+                "Upserts by the size of merges, 10 % updates (LUO19 Figure 13a), " + small.name(),
+                names,
+                "more merges make all strategies slower, their order stays");
+        for (String max : List.of("4MiB", "32MiB", "1GiB")) {
+            Shape shape =
+                    new Shape(1, true, "correlated-tiering(mergeableBytesMax=%s)".formatted(max));
+            upserts(byMerges, "merges up to " + max, 0.1, shape, small);
+        }
+        reports.add(byMerges);
+        Report byIndexes = report(
+                "upsert",
+                "Upserts by the number of secondary indexes, 10 % updates (LUO19 Figure 13b), "
+                        + small.name(),
+                names,
+                "each index makes all slower, validation relatively more: its cost is flush and merge");
+        for (int indexes : new int[] {1, 2, 4}) {
+            Shape shape = new Shape(indexes, true, "correlated-tiering");
+            upserts(byIndexes, indexes + " indexes", 0.1, shape, small);
+        }
+        reports.add(byIndexes);
+        return reports;
+    }
+
+    private void upserts(Report report, String work, double ratio, Shape shape, Regime regime) {
+        turns(names, (name, counted) -> {
+            TweetSource source = new TweetSource(11, size(counted), ratio);
+            try (TweetStore store = open(recipe(name), shape, regime)) {
+                double micros = load(store, source, size(counted), regime, store::upsert);
+                note(report, counted, work + ", us an upsert", name, micros);
+                note(
+                        report,
+                        counted,
+                        work + ", pages read an upsert",
+                        name,
+                        store.pagesRead() / size(counted));
+                check(counted, work + regime.name(), store.scan());
+            }
+        });
+    }
+
+    /** LUO19 Figures 14 and 15: queries by secondary index, to the records and index-only. */
+    public List<Report> query() {
+        List<Report> reports = new ArrayList<>();
+        for (Regime regime : regimes()) {
+            for (double ratio : new double[] {0, 0.5}) {
+                reports.add(query(regime, ratio));
+            }
+        }
+        return reports;
+    }
+
+    private Report query(Regime regime, double ratio) {
+        Report report = report(
+                "query",
+                "Queries by secondary index, %.0f %% updates (LUO19 Figures 14 and 15), %s"
+                        .formatted(100 * ratio, regime.name()),
+                names,
+                "to the records validation costs little more than eager, least with repair; index-only 3 to 5 times");
+        turns(names, (name, counted) -> {
+            TweetSource source = new TweetSource(13, size(counted), ratio);
+            try (TweetStore store = open(recipe(name), Shape.standard(), regime)) {
+                load(store, source, size(counted), regime, store::upsert);
+                for (double percent : new double[] {0.01, 0.1, 1, 10}) {
+                    int width = (int) (TweetSource.ATTRIBUTE_LIMIT * percent / 100);
+                    String what = "%s %% of the records".formatted(percent);
+                    ask(
+                            report,
+                            regime,
+                            counted,
+                            what + ", direct, ms",
+                            name,
+                            5,
+                            low -> store.byAttribute(low, low + width - 1, Validation.DIRECT));
+                    ask(
+                            report,
+                            regime,
+                            counted,
+                            what + ", by timestamp, ms",
+                            name,
+                            5,
+                            low -> store.byAttribute(low, low + width - 1, Validation.TIMESTAMP));
+                    ask(
+                            report,
+                            regime,
+                            counted,
+                            what + ", index-only, ms",
+                            name,
+                            5,
+                            low -> store.countByAttribute(low, low + width - 1));
+                }
+                ask(report, regime, counted, "full scan, ms", name, 1, low -> store.scan());
+            }
+        });
+        return report;
+    }
+
+    /** LUO19 Figure 16: scans with a filter on the time of creation, of old and of recent data. */
+    public List<Report> filter() {
+        List<Report> reports = new ArrayList<>();
+        for (Regime regime : regimes()) {
+            for (double ratio : new double[] {0, 0.5}) {
+                Report report = report(
+                        "filter",
+                        "Scans of a span of time, %.0f %% updates (LUO19 Figure 16), %s"
+                                .formatted(100 * ratio, regime.name()),
+                        names,
+                        "filters work for recent data under all strategies; for old data with updates only under"
+                                + " mutable-bitmap");
+                turns(names, (name, counted) -> {
+                    int size = size(counted);
+                    TweetSource source = new TweetSource(17, size, ratio);
+                    Shape shape = new Shape(1, true, "correlated-tiering(mergeableBytesMax=16MiB)");
+                    try (TweetStore store = open(recipe(name), shape, regime)) {
+                        load(store, source, size, regime, store::upsert);
+                        long span = size / 50;
+                        ask(
+                                report,
+                                regime,
+                                counted,
+                                "oldest 2 %, ms",
+                                name,
+                                3,
+                                low -> store.createdIn(FIRST_MICROS, FIRST_MICROS + span));
+                        ask(
+                                report,
+                                regime,
+                                counted,
+                                "newest 2 %, ms",
+                                name,
+                                3,
+                                low -> store.createdIn(
+                                        FIRST_MICROS + size - span, FIRST_MICROS + size));
+                    }
+                });
+                reports.add(report);
+            }
+        }
+        return reports;
+    }
+
+    /** DEFER18 Figure 7: small records, four indexes, half of the operations deletes. */
+    public List<Report> deferred() {
+        List<Report> reports = new ArrayList<>();
+        for (Regime regime : regimes()) {
+            Report report = report(
+                    "deferred",
+                    "Half inserts, half deletes, 4 indexes (DEFER18 Figure 7), " + regime.name(),
+                    names,
+                    "deferring was 5.2 times as fast as the synchronous way, which read the old record from disk");
+            turns(names, (name, counted) -> {
+                int size = size(counted);
+                TweetSource source = new TweetSource(19, size, 0);
+                SplittableRandom chooser = new SplittableRandom(19);
+                Shape shape = new Shape(4, true, "correlated-tiering");
+                try (TweetStore store = open(recipe(name), shape, regime)) {
+                    double micros = load(store, source, size, regime, tweet -> {
+                        tweet.message.set(tweet.message.segment(), tweet.message.offset(), 8);
+                        store.upsert(tweet);
+                        store.delete(source.pastId(chooser));
+                    });
+                    note(report, counted, "an upsert and a delete, us", name, micros);
+                    check(counted, "deferred" + regime.name(), store.scan());
+                }
+            });
+            reports.add(report);
+        }
+        return reports;
+    }
+
+    // how a round goes
+
+    /** What one strategy does in a round. */
+    @FunctionalInterface
+    private interface Turn {
+        void run(String name, boolean counted);
+    }
+
+    private void turns(List<String> names, Turn turn) {
+        for (int round = 0; round <= rounds; round++) {
+            answers.clear();
+            for (int i = 0; i < names.size(); i++) {
+                int at = round % 2 == 0 ? i : names.size() - 1 - i;
+                turn.run(names.get(at), round > 0);
+            }
+        }
+    }
+
+    private int size(boolean counted) {
+        return counted ? tweets : tweets / WARM_UP_DIVISOR;
+    }
+
+    private TweetStore open(Recipe recipe, Shape shape, Regime regime) {
+        return new TweetStore(
+                Scratch.empty(directory.resolve("strategies")), recipe, shape, regime);
+    }
+
+    private List<String> names() {
+        return Recipe.all().stream()
+                .filter(recipe ->
+                        TweetStore.isBuilt(Scratch.empty(directory.resolve("probe")), recipe))
+                .map(Recipe::name)
+                .toList();
+    }
+
+    private static Recipe recipe(String name) {
+        return Recipe.all().stream()
+                .filter(recipe -> recipe.name().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Microseconds for each tweet, background work and the last flush included. */
+    private double load(
+            TweetStore store, TweetSource source, int count, Regime regime, Consumer<Tweet> write) {
+        Tweet tweet = new Tweet();
+        return micros(regime, () -> {
+                    for (int i = 0; i < count; i++) {
+                        source.next(tweet);
+                        write.accept(tweet);
+                    }
+                    store.flush();
+                })
+                / count;
+    }
+
+    /** A query of a range that begins at a number. */
+    @FunctionalInterface
+    private interface Query {
+        Answer at(int low);
+    }
+
+    private void ask(
+            Report report,
+            Regime regime,
+            boolean counted,
+            String work,
+            String name,
+            int times,
+            Query query) {
+        SplittableRandom random = new SplittableRandom(work.hashCode());
+        double sum = 0;
+        for (int i = 0; i < times; i++) {
+            int low = random.nextInt(TweetSource.ATTRIBUTE_LIMIT * 8 / 10);
+            List<Answer> got = new ArrayList<>();
+            sum += micros(regime, () -> got.add(query.at(low))) / 1e3;
+            check(counted, work + regime.name() + low, got.getFirst());
+        }
+        note(report, counted, work, name, sum / times);
+    }
+
+    private double micros(Regime regime, Runnable work) {
+        Supplier<Long> meter = () -> regime.isByWall() ? clock.monotonicNanos() : Costs.cpuNanos();
+        long start = meter.get();
+        work.run();
+        return (meter.get() - start) / 1e3;
+    }
+
+    private static void note(
+            Report report, boolean counted, String work, String name, double figure) {
+        if (counted) {
+            report.add(work, name, figure);
+        }
+    }
+
+    /** The same work must give the same answer under each strategy. */
+    private void check(boolean counted, String work, Answer answer) {
+        Answer before = answers.putIfAbsent(work + counted, answer);
+        if (before != null && !before.equals(answer)) {
+            throw new IllegalStateException(
+                    "%s: one strategy says %s, another %s".formatted(work, before, answer));
+        }
+    }
+
+    private Report report(String suite, String title, List<String> names, String finding) {
+        return new Report(title, names)
+                .setting("machine", Report.machine())
+                .setting("tweets", "%,d of about 500 bytes".formatted(tweets))
+                .setting("the paper's finding", finding)
+                .setting("figure", "median of %d rounds".formatted(rounds))
+                .setting(
+                        "command",
+                        "./turbidite bench %s --tweets %d --rounds %d"
+                                .formatted(suite, tweets, rounds));
+    }
+}
