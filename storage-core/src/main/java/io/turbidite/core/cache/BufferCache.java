@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 
@@ -54,6 +55,7 @@ public final class BufferCache implements AutoCloseable {
     private final LongAdder loadCount = new LongAdder();
     private final LongAdder failedLoadCount = new LongAdder();
     private final AtomicInteger loadsInFlight = new AtomicInteger();
+    private final AtomicLong readAheadBytes = new AtomicLong();
 
     /** Threads that wait for a load, or for an unpin; unpins look here. */
     private final AtomicInteger waitingCount = new AtomicInteger();
@@ -79,6 +81,7 @@ public final class BufferCache implements AutoCloseable {
         meters.gauge("cache.bytes", () -> statistics().bytesHeld());
         meters.gauge("cache.frames", () -> statistics().frameCount());
         meters.gauge("cache.frames.pinned", () -> statistics().pinnedFrameCount());
+        meters.gauge("cache.readahead.bytes", readAheadBytes::get);
         meters.total("cache.hits", () -> statistics().hitCount());
         meters.total("cache.loads", () -> statistics().loadCount());
         meters.total("cache.evictions", () -> statistics().evictionCount());
@@ -127,6 +130,25 @@ public final class BufferCache implements AutoCloseable {
 
     public long bytesMax() {
         return options.bytesMax();
+    }
+
+    /**
+     * Takes room for pages that are read before they are asked for, beside the frames: all readers together
+     * may have an eighth of the cache's size.
+     *
+     * @return whether it was taken; {@link #releaseReadAhead} gives it back
+     */
+    public boolean reserveReadAhead(long bytes) {
+        if (readAheadBytes.addAndGet(bytes) <= options.bytesMax() / 8 && account.reserve(bytes)) {
+            return true;
+        }
+        readAheadBytes.addAndGet(-bytes);
+        return false;
+    }
+
+    public void releaseReadAhead(long bytes) {
+        readAheadBytes.addAndGet(-bytes);
+        account.release(bytes);
     }
 
     public CacheStatistics statistics() {

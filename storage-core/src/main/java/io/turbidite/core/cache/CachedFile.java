@@ -43,11 +43,24 @@ public final class CachedFile implements AutoCloseable {
      * @throws io.turbidite.core.StorageException whatever the {@link PageLoader} throws
      */
     public Frame pin(int page) {
+        return pin(page, loader);
+    }
+
+    /**
+     * As {@link #pin(int)}; a miss is loaded by {@code own}, for whoever has read the bytes already. It must
+     * give what the file's loader gives.
+     */
+    public Frame pin(int page, PageLoader own) {
         Frame frame = frames.get(page);
         if (frame != null && frame.tryPin()) {
             return frame;
         }
-        return pinSlowly(page);
+        return pinSlowly(page, own);
+    }
+
+    /** Whether the page is cached or being loaded; it may be gone a moment later. */
+    public boolean holds(int page) {
+        return frames.get(page) != null;
     }
 
     public int pageCount() {
@@ -89,7 +102,7 @@ public final class CachedFile implements AutoCloseable {
         return frames.get(frame.page) == frame;
     }
 
-    private Frame pinSlowly(int page) {
+    private Frame pinSlowly(int page, PageLoader own) {
         while (true) {
             if (closed) {
                 throw new ClosedException(name);
@@ -98,7 +111,7 @@ public final class CachedFile implements AutoCloseable {
             if (frame == null) {
                 Frame mine = new Frame(cache, this, page);
                 if (frames.compareAndSet(page, null, mine)) {
-                    return load(mine);
+                    return load(mine, own);
                 }
             } else if (frame.tryPin()) {
                 return frame;
@@ -112,8 +125,8 @@ public final class CachedFile implements AutoCloseable {
         }
     }
 
-    private Frame load(Frame mine) {
-        cache.load(mine, loader);
+    private Frame load(Frame mine, PageLoader own) {
+        cache.load(mine, own);
         if (closed) {
             mine.doom();
             mine.unpin();

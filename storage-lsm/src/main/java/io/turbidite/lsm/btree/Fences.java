@@ -138,7 +138,7 @@ public final class Fences {
      *
      * @param hint a page, or negative to guess
      */
-    int pageOf(Slice key, long timestamp, int hint) {
+    public int pageOf(Slice key, long timestamp, int hint) {
         int fenceCount = pageCount - 1; // the first page's is empty and left out
         if (fenceCount < 1) {
             return pageCount - 1;

@@ -14,15 +14,21 @@ import io.turbidite.lsm.entry.Found;
 public final class PointCursor implements AutoCloseable {
     private final Tree tree;
     private final LeafPages pages;
+    private final boolean stateful;
     private final Leaf leaf = new Leaf();
     private int page = -1;
     private int index;
     private boolean closed;
     private long pageCount;
 
-    PointCursor(Tree tree, LeafPages pages) {
+    /**
+     * @param stateful false: each search starts at the root, which is better where most are on pages of
+     *     their own
+     */
+    PointCursor(Tree tree, LeafPages pages, boolean stateful) {
         this.tree = tree;
         this.pages = pages;
+        this.stateful = stateful;
     }
 
     /** As {@link Tree#find}. */
@@ -31,6 +37,9 @@ public final class PointCursor implements AutoCloseable {
             throw new ClosedException("the cursor");
         }
         tree.checkOpen();
+        if (!stateful) {
+            page = -1;
+        }
         int target = tree.fences().pageOf(key, snapshot, page);
         if (target < 0) {
             return Found.ABSENT;

@@ -145,7 +145,13 @@ public final class Tree implements AutoCloseable {
     /** A searcher that remembers where it was. */
     public PointCursor pointCursor() {
         checkOpen();
-        return new PointCursor(this, new CachedLeafPages(file, firstPage));
+        return new PointCursor(this, new CachedLeafPages(file, firstPage), true);
+    }
+
+    /** A searcher over pages that come from elsewhere; it owns them. */
+    public PointCursor pointCursor(LeafPages pages, boolean stateful) {
+        checkOpen();
+        return new PointCursor(this, pages, stateful);
     }
 
     @Override

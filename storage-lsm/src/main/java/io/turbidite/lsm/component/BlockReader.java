@@ -160,6 +160,11 @@ final class BlockReader {
         return file.blockBytes();
     }
 
+    /** As {@link #readRaw}, and false if less than {@code needed} is there. */
+    boolean tryRead(long fileOffset, MemorySegment target, int byteCount, int needed) {
+        return file.read(fileOffset, target, 0, byteCount) >= needed;
+    }
+
     /**
      * Reads bytes as they are, for whoever checks them itself.
      *

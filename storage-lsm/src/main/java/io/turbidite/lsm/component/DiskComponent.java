@@ -11,6 +11,7 @@ import io.turbidite.core.format.FileFooter;
 import io.turbidite.core.format.FileHeader;
 import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.lsm.btree.ComingKeys;
 import io.turbidite.lsm.btree.Fences;
 import io.turbidite.lsm.btree.PointCursor;
 import io.turbidite.lsm.btree.Tree;
@@ -54,6 +55,7 @@ public final class DiskComponent implements AutoCloseable {
     private final ComponentMeta meta;
     private final BlockReader blocks;
     private final Arena arena;
+    private final BufferCache cache;
     private final CachedFile pages;
     private final Tree records;
     private final @Nullable Tree keys;
@@ -65,6 +67,7 @@ public final class DiskComponent implements AutoCloseable {
     private DiskComponent(DiskFile file, Arena arena, ComponentHeader expected, BufferCache cache) {
         this.file = file;
         this.arena = arena;
+        this.cache = cache;
         this.bytes = file.size();
         // 1. header, footer and table of contents
         this.meta = readMeta(file, bytes, expected);
@@ -241,14 +244,29 @@ public final class DiskComponent implements AutoCloseable {
         return keyTree().find(key, snapshot, found, false);
     }
 
-    /** All entries in order, through the buffer cache. */
+    /** All entries in order, through the buffer cache; reads ahead where it misses page after page. */
     public TreeCursor cursor() {
-        return records.cursor();
+        return records.cursor(readAhead(recordPages(), Foresight.ofScan(records.fences())));
     }
 
     /** All entries in order without their values: of the key tree, if there is one. */
     public TreeCursor keyCursor() {
-        return keyTree().cursor();
+        return keyTree().cursor(readAhead(keyPages(), Foresight.ofScan(keyTree().fences())));
+    }
+
+    private ReadAheadPages readAhead(ReadAheadPages.Tree tree, Foresight foresight) {
+        return new ReadAheadPages(blocks, tree, cache, pages, foresight);
+    }
+
+    private ReadAheadPages.Tree recordPages() {
+        return new ReadAheadPages.Tree(Kind.RECORD_LEAF, records.fences(), 0);
+    }
+
+    private ReadAheadPages.Tree keyPages() {
+        return keys == null
+                ? recordPages()
+                : new ReadAheadPages.Tree(
+                        Kind.KEY_LEAF, keys.fences(), records.fences().pageCount());
     }
 
     /** All entries in order, read ahead past the buffer cache: for merges. */
@@ -260,6 +278,19 @@ public final class DiskComponent implements AutoCloseable {
     /** Stateful point searches in the record tree, best for ascending keys. */
     public PointCursor pointCursor() {
         return records.pointCursor();
+    }
+
+    /**
+     * Point searches in the record tree for keys that are known before: their pages are read together where
+     * they lie near one another.
+     *
+     * @param stateful whether it remembers where it was
+     * @param snapshot at which most keys will be sought
+     */
+    public PointCursor pointCursor(ComingKeys coming, long snapshot, boolean stateful) {
+        return records.pointCursor(
+                readAhead(recordPages(), Foresight.of(coming, records.fences(), snapshot)),
+                stateful);
     }
 
     /** Stateful point searches in the key tree, if there is one, else in the record tree. */

@@ -8,6 +8,7 @@ import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FetchOptions.Pruning;
 import io.turbidite.core.scan.FetchWork;
 import io.turbidite.core.scan.KeyBatch;
+import io.turbidite.lsm.btree.ComingKeys;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.version.Version;
 
@@ -56,7 +57,7 @@ import java.util.Arrays;
 public final class KeyLookup implements AutoCloseable {
     private final Found found = new Found(Limits.RECORD_BYTES_MAX);
     private final Slice key = new Slice();
-    private final LookupLayers layers = new LookupLayers();
+    private final LookupLayers layers = new LookupLayers(new Coming());
     private KeyBatch keys = new KeyBatch(Limits.KEY_BYTES_MAX);
     private FetchOptions options = FetchOptions.defaults();
     private long snapshot;
@@ -96,7 +97,9 @@ public final class KeyLookup implements AutoCloseable {
      * @throws InvalidRequestException if layers are to be left out by timestamps that the keys don't have
      */
     public void begin(KeyBatch sortedKeys, long newSnapshot, FetchOptions newOptions) {
-        if (newOptions.pruning() != Pruning.NONE && !sortedKeys.hasTimestamps()) {
+        if (newOptions.pruning() != Pruning.NONE
+                && sortedKeys.size() > 0
+                && !sortedKeys.hasTimestamps()) {
             throw new InvalidRequestException(
                     "layers can't be left out by timestamp (%s): the keys were added without"
                             .formatted(newOptions.pruning()));
@@ -113,7 +116,7 @@ public final class KeyLookup implements AutoCloseable {
 
     /** Searches in the layers of {@code version} from now on; the caller keeps it pinned. */
     public void moveTo(Version version) {
-        layers.open(version, options, keys.size());
+        layers.open(version, options, keys.size(), snapshot);
         // what was passed over in this layer, and what was not looked at
         while (next < pendingCount) {
             int place = pending[next++];
@@ -302,6 +305,28 @@ public final class KeyLookup implements AutoCloseable {
         }
         bloomTestCount += layers.isOnDisk(layer) ? 1 : 0;
         return layers.mayContain(layer, hashes[place]);
+    }
+
+    /** The marked keys behind the one in hand, so that the layer can read their pages ahead. */
+    private final class Coming implements ComingKeys {
+        private int at;
+
+        @Override
+        public void restart() {
+            at = next + 1;
+        }
+
+        @Override
+        public boolean next(Slice coming) {
+            while (at < pendingCount) {
+                int place = pending[at++];
+                if (place < 0) {
+                    keys.key(batchStart + ~place, coming);
+                    return true;
+                }
+            }
+            return false;
+        }
     }
 
     /** The index of the key whose record was found. */

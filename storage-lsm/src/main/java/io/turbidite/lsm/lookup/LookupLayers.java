@@ -2,6 +2,7 @@ package io.turbidite.lsm.lookup;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FetchOptions;
+import io.turbidite.lsm.btree.ComingKeys;
 import io.turbidite.lsm.btree.PointCursor;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.Found;
@@ -25,6 +26,7 @@ final class LookupLayers {
     /** With fewer keys for each page the place of the search before is no better than a guess. */
     private static final double KEYS_PER_PAGE_MIN = 0.25;
 
+    private final ComingKeys coming;
     private final List<MemoryLayer> memory = new ArrayList<>(2);
     private List<ComponentHandle> components = List.of();
     private @Nullable PointCursor[] cursors = new @Nullable PointCursor[0];
@@ -35,11 +37,15 @@ final class LookupLayers {
     private FetchOptions.Cursor cursorOption = FetchOptions.Cursor.AUTO;
     private boolean keyByKey;
     private int keyCount;
+    private long snapshot;
 
     /** Of the layer in hand, if it is on disk. */
     private @Nullable DiskComponent component;
 
     private @Nullable PointCursor cursor;
+
+    /** Its number among the components; -1 if it is not on disk. */
+    private int entered = -1;
 
     private long visitCount;
     private long statefulVisitCount;
@@ -47,11 +53,18 @@ final class LookupLayers {
     private long pageCount;
 
     /**
+     * @param coming the keys that the layer in hand will be asked for
+     */
+    LookupLayers(ComingKeys coming) {
+        this.coming = coming;
+    }
+
+    /**
      * Goes over to another version.
      *
      * @param newKeyCount keys that will be looked up, all batches together
      */
-    void open(Version version, FetchOptions options, int newKeyCount) {
+    void open(Version version, FetchOptions options, int newKeyCount, long newSnapshot) {
         close();
         memory.add(version.current());
         MemoryLayer frozen = version.frozen();
@@ -64,11 +77,13 @@ final class LookupLayers {
         cursorOption = options.cursor();
         keyByKey = options.batchBytes() == 0;
         keyCount = newKeyCount;
+        snapshot = newSnapshot;
     }
 
     void close() {
         component = null;
         cursor = null;
+        entered = -1;
         for (int i = 0; i < cursors.length; i++) {
             closeCursor(i);
         }
@@ -128,28 +143,30 @@ final class LookupLayers {
         if (!isOnDisk(layer)) {
             return;
         }
-        int number = layer - memory.size();
-        DiskComponent entered = components.get(number).component();
-        component = entered;
-        cursor = cursors[number];
-        if (cursor == null && remembers(entered, searches)) {
-            cursor = entered.pointCursor();
-            cursors[number] = cursor;
+        entered = layer - memory.size();
+        DiskComponent onDisk = components.get(entered).component();
+        component = onDisk;
+        boolean stateful = remembers(onDisk, searches);
+        if (cursors[entered] == null && (stateful || !keyByKey)) {
+            cursors[entered] = keyByKey
+                    ? onDisk.pointCursor()
+                    : onDisk.pointCursor(coming, snapshot, stateful);
         }
+        cursor = cursors[entered];
         visitCount++;
-        statefulVisitCount += cursor == null ? 0 : 1;
+        statefulVisitCount += stateful ? 1 : 0;
     }
 
     /**
      * Whether a cursor that remembers its place pays: where neighbouring keys are often on one page. Of keys
      * that are taken one by one through all layers, any may be in this one.
      */
-    private boolean remembers(DiskComponent entered, int searches) {
+    private boolean remembers(DiskComponent onDisk, int searches) {
         long keys = keyByKey ? keyCount : searches;
         return switch (cursorOption) {
             case STATEFUL -> true;
             case STATELESS -> false;
-            case AUTO -> keys >= KEYS_PER_PAGE_MIN * entered.recordPageCount();
+            case AUTO -> keys >= KEYS_PER_PAGE_MIN * onDisk.recordPageCount();
         };
     }
 
@@ -157,11 +174,10 @@ final class LookupLayers {
     void leave() {
         component = null;
         cursor = null;
-        if (!keyByKey) {
-            for (int i = 0; i < cursors.length; i++) {
-                closeCursor(i);
-            }
+        if (!keyByKey && entered >= 0) {
+            closeCursor(entered);
         }
+        entered = -1;
     }
 
     /** Searches the layer in hand; returns a code of {@link Found}. */
