@@ -20,6 +20,7 @@ import io.turbidite.lsm.maintain.Maintainer;
 import io.turbidite.lsm.maintain.OldRecord;
 import io.turbidite.lsm.partition.BatchGet;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.repair.RepairCounts;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.Version;
@@ -408,11 +409,36 @@ public final class Dataset implements Source {
         }
     }
 
-    /** Merges each index of each partition into one component. */
+    /** Merges each index of each partition into one component, without what is known to be dead. */
     public void mergeAll() {
         for (Partition partition : partitions) {
             store.background().mergeAll(partition);
         }
+    }
+
+    /**
+     * Checks the entries of all indexes that are not eager against the primary's key trees (LUO19 §4.4,
+     * standalone repair), several indexes at once: what was superseded by what is on disk, and is below every
+     * snapshot, is marked dead. Searches pass it over at once, the next merge drops it. Returns when done.
+     *
+     * @return what was done
+     * @throws InvalidRequestException if there is no such index
+     */
+    public RepairCounts repair() {
+        return IndexRepair.run(this, null);
+    }
+
+    /**
+     * As {@link #repair()}, of one index.
+     *
+     * @throws InvalidRequestException if there is no such index, or it is eager
+     */
+    public RepairCounts repair(String index) {
+        return IndexRepair.run(this, index);
+    }
+
+    Store store() {
+        return store;
     }
 
     DatasetSchema schema() {

@@ -162,6 +162,8 @@ final class Workload {
             dataset.flush();
         } else if (dice < 5) {
             dataset.mergeAll();
+        } else if (dice < 7 && dataset.indexes().stream().anyMatch(i -> !i.alwaysValid())) {
+            dataset.repair();
         }
     }
 

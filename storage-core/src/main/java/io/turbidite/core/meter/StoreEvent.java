@@ -44,6 +44,28 @@ public sealed interface StoreEvent {
             long nanos)
             implements StoreEvent {}
 
+    /**
+     * A component of a secondary index was checked against the primary's keys.
+     *
+     * @param cause {@code "merge"}: it was just merged; {@code "request"}: by itself
+     * @param checked entries looked at
+     * @param spared of these, told by Bloom filters alone
+     * @param searched of these, looked up in key trees
+     * @param marked of these, found dead
+     */
+    record Repaired(
+            long wallMicros,
+            String dataset,
+            int partition,
+            String index,
+            String cause,
+            long checked,
+            long spared,
+            long searched,
+            long marked,
+            long nanos)
+            implements StoreEvent {}
+
     /** Writers had to wait. */
     record Stalled(long wallMicros, String dataset, int partition, String cause, long nanos)
             implements StoreEvent {}

@@ -22,30 +22,30 @@ import java.lang.foreign.MemorySegment;
  * few are dead.
  */
 public final class DeadEntriesBuilder {
-    private final long entryCount;
+    private final long entryCountMax;
     private final RoaringBitmap marked;
 
-    private DeadEntriesBuilder(long entryCount, RoaringBitmap marked) {
-        this.entryCount = entryCount;
+    private DeadEntriesBuilder(long entryCountMax, RoaringBitmap marked) {
+        this.entryCountMax = entryCountMax;
         this.marked = marked;
     }
 
     /**
      * A builder without dead entries.
      *
-     * @param entryCount of the component
+     * @param entryCountMax what the component may have of entries
      * @throws InvalidRequestException if a bitmap does not reach them all
      */
-    public static DeadEntriesBuilder create(long entryCount) {
-        if (entryCount < 0 || entryCount > DeadEntries.ENTRY_COUNT_MAX) {
+    public static DeadEntriesBuilder create(long entryCountMax) {
+        if (entryCountMax < 0 || entryCountMax > DeadEntries.ENTRY_COUNT_MAX) {
             throw new InvalidRequestException(
                     "a component of %d entries can't have a bitmap of dead ones: that reaches %d; use a merge policy that bounds components"
-                            .formatted(entryCount, DeadEntries.ENTRY_COUNT_MAX));
+                            .formatted(entryCountMax, DeadEntries.ENTRY_COUNT_MAX));
         }
-        return new DeadEntriesBuilder(entryCount, new RoaringBitmap());
+        return new DeadEntriesBuilder(entryCountMax, new RoaringBitmap());
     }
 
-    /** A builder that begins with what is dead already. */
+    /** A builder that begins with what is dead already of a component. */
     public static DeadEntriesBuilder of(long entryCount, @Nullable DeadEntries before) {
         DeadEntriesBuilder builder = create(entryCount);
         if (before != null) {
@@ -57,7 +57,7 @@ public final class DeadEntriesBuilder {
 
     /** Marks an entry. */
     public void mark(long ordinal) {
-        assert ordinal >= 0 && ordinal < entryCount : ordinal + " of " + entryCount;
+        assert ordinal >= 0 && ordinal < entryCountMax : ordinal + " of " + entryCountMax;
         marked.add((int) ordinal);
     }
 
@@ -70,20 +70,22 @@ public final class DeadEntriesBuilder {
      * Writes the file and makes it durable; its directory is the caller's to sync. If it fails there is no
      * file, as far as that can be.
      *
+     * @param entryCount of the component
      * @return bytes of the file
      */
-    public long write(Disk disk, String name, DeadEntriesOwner owner) {
+    public long write(Disk disk, String name, DeadEntriesOwner owner, long entryCount) {
+        assert entryCount <= entryCountMax : entryCount;
         if (marked.isEmpty()) {
             throw new IllegalStateException("no entry is dead: that is no bitmap");
         }
         marked.runOptimize();
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment payload = encode(arena, owner);
+            MemorySegment payload = encode(arena, owner, entryCount);
             return write(disk, name, owner, payload);
         }
     }
 
-    private MemorySegment encode(Arena arena, DeadEntriesOwner owner) {
+    private MemorySegment encode(Arena arena, DeadEntriesOwner owner, long entryCount) {
         int bitmapBytes = Math.toIntExact(marked.serializedSizeInBytes());
         MemorySegment payload =
                 arena.allocate((long) DeadEntriesFormat.BITMAP_OFFSET + bitmapBytes, Long.BYTES);

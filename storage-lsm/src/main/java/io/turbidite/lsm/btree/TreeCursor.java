@@ -36,6 +36,7 @@ public final class TreeCursor implements EntryCursor {
     private int keyIndex = -1;
 
     private boolean closed;
+    private long pageCount;
 
     TreeCursor(Tree tree, LeafPages pages) {
         this.tree = tree;
@@ -112,6 +113,11 @@ public final class TreeCursor implements EntryCursor {
         return leaf.firstOrdinal() + index;
     }
 
+    /** Pages that it went to. */
+    public long pageCount() {
+        return pageCount;
+    }
+
     @Override
     public void close() {
         closed = true;
@@ -164,6 +170,7 @@ public final class TreeCursor implements EntryCursor {
         keyIndex = -1;
         tree.wrap(leaf, pages.page(target));
         page = target;
+        pageCount++;
     }
 
     private void checkOpen() {

@@ -3,6 +3,8 @@ package io.turbidite.lsm.partition;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.task.Tasks;
+import io.turbidite.lsm.repair.RepairCounts;
+import io.turbidite.lsm.repair.RepairOptions;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 import io.turbidite.lsm.schedule.Backoff;
 import io.turbidite.lsm.schedule.IoBudget;
@@ -10,6 +12,7 @@ import io.turbidite.lsm.schedule.WritePace;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
@@ -38,6 +41,7 @@ public final class BackgroundWork implements AutoCloseable {
     private final Tasks.Worker flusher;
     private final MergeWork merges;
     private final RetentionWork retention;
+    private final RepairWork repairs;
     private final ConcurrentLinkedQueue<Request> flushRequests = new ConcurrentLinkedQueue<>();
 
     /**
@@ -58,6 +62,7 @@ public final class BackgroundWork implements AutoCloseable {
         this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
         this.merges = new MergeWork(substrate, options, io, throttle, writeMemoryBytes);
         this.retention = new RetentionWork(substrate);
+        this.repairs = new RepairWork(substrate, options.mergeWorkers(), merges::wake);
         this.flusher = substrate.tasks().start("flush", IDLE_MICROS, this::flushStep);
     }
 
@@ -109,6 +114,17 @@ public final class BackgroundWork implements AutoCloseable {
     /** Merges all components of each of the partition's trees into one. */
     public void mergeAll(Partition partition) {
         merges.mergeAll(partition);
+    }
+
+    /**
+     * Checks indexes of partitions against what was flushed of their primaries, as far as nobody reads below;
+     * what is dead is marked.
+     *
+     * @param indexIds of indexes that are not eager
+     */
+    public RepairCounts repair(
+            List<Partition> partitions, List<Integer> indexIds, RepairOptions options) {
+        return repairs.repair(partitions, indexIds, options);
     }
 
     /** Merges that have begun and not ended. */
@@ -223,6 +239,7 @@ public final class BackgroundWork implements AutoCloseable {
     public void close() {
         flusher.close();
         retention.close();
+        repairs.close();
         merges.close();
         substrate.graveyard().dig();
     }

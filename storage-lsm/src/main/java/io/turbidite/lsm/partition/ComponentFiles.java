@@ -2,6 +2,7 @@ package io.turbidite.lsm.partition;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.lsm.bitmap.DeadEntries;
+import io.turbidite.lsm.bitmap.DeadEntriesBuilder;
 import io.turbidite.lsm.bitmap.DeadEntriesOwner;
 import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentOptions;
@@ -13,6 +14,8 @@ import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DeadState;
 import io.turbidite.lsm.version.StoreFiles;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.Collection;
 import java.util.List;
@@ -87,8 +90,9 @@ public final class ComponentFiles {
     }
 
     /**
-     * Opens a component that was just merged from others, and not repaired: what is true of all of them is
-     * true of it.
+     * Opens a component that was just merged from others.
+     *
+     * @param repaired null if it was not repaired: then it is checked as far as all of them are
      */
     static ComponentHandle openMerged(
             Substrate substrate,
@@ -96,7 +100,8 @@ public final class ComponentFiles {
             int partition,
             int tree,
             long fileId,
-            List<ComponentHandle> inputs) {
+            List<ComponentHandle> inputs,
+            @Nullable Repaired repaired) {
         int generation = 0;
         long repairedTimestamp = Long.MAX_VALUE;
         for (ComponentHandle input : inputs) {
@@ -106,8 +111,51 @@ public final class ComponentFiles {
         DiskComponent component = openFile(substrate, schema, partition, tree, fileId);
         ComponentState state =
                 fresh(component, generation).withRepaired(repairedTimestamp, DeadState.NONE);
-        return ComponentHandle.of(state, component, null, substrate.graveyard());
+        if (repaired == null) {
+            return ComponentHandle.of(state, component, null, substrate.graveyard());
+        }
+        ComponentHandle handle = null;
+        try {
+            DeadState deadState = writeDead(substrate, component, repaired.dead());
+            DeadEntries dead =
+                    deadState.isNone() ? null : openDead(substrate, component, deadState);
+            handle = ComponentHandle.of(
+                    state.withRepaired(repaired.timestamp(), deadState),
+                    component,
+                    dead,
+                    substrate.graveyard());
+            return handle;
+        } finally {
+            if (handle == null) {
+                // no space for the bitmap, perhaps: the component must not take it
+                letGo(
+                        List.of(ComponentHandle.of(state, component, null, substrate.graveyard())),
+                        false);
+            }
+        }
     }
+
+    /** Writes a component's dead entries, if there are any; the directory is the caller's to sync. */
+    static DeadState writeDead(
+            Substrate substrate, DiskComponent component, DeadEntriesBuilder dead) {
+        if (dead.count() == 0) {
+            return DeadState.NONE;
+        }
+        long fileId = substrate.manifest().newFileId();
+        DeadEntriesOwner owner = new DeadEntriesOwner(
+                component.header().storeId(), fileId, component.header().fileId());
+        long bytes = dead.write(
+                substrate.disk(), StoreFiles.dead(fileId), owner, component.entryCount());
+        return new DeadState(fileId, bytes, dead.count());
+    }
+
+    /**
+     * What a repair found of a component.
+     *
+     * @param timestamp up to where it is checked now
+     * @param dead the entries that are dead
+     */
+    record Repaired(long timestamp, DeadEntriesBuilder dead) {}
 
     /** Opens a component of an index that was just built after one of the primary. */
     public static ComponentHandle openBuilt(

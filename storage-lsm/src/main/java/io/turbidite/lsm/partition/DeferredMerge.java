@@ -63,10 +63,11 @@ final class DeferredMerge implements AutoCloseable {
         }
 
         @Override
-        public void complete() {
+        public boolean complete(long stepBytes) {
             if (join != null) {
                 events.deferred(antimatter.count(indexId), join.removedCount());
             }
+            return true;
         }
     }
 

@@ -42,9 +42,10 @@ final class DeletedKeyMerge implements MergeHook {
     }
 
     @Override
-    public void complete() {
+    public boolean complete(long stepBytes) {
         if (filter != null) {
             events.deletedKeysApplied(filter.removedCount());
         }
+        return true;
     }
 }

@@ -7,7 +7,9 @@ import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.scan.FetchWork;
 import io.turbidite.core.time.Clock;
+import io.turbidite.lsm.repair.RepairCounts;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.MemoryLayer;
@@ -48,6 +50,12 @@ public final class EngineEvents {
     private final Counter lookupLayers;
     private final Counter lookupSearches;
     private final Counter lookupPages;
+    private final Counter repairChecked;
+    private final Counter repairSpared;
+    private final Counter repairSearched;
+    private final Counter repairMarked;
+    private final Counter repairKeyPages;
+    private final Latency repairs;
     private final Latency flushes;
     private final Latency merges;
     private final Latency stalls;
@@ -80,6 +88,12 @@ public final class EngineEvents {
         this.lookupLayers = meters.counter("lookup.layers");
         this.lookupSearches = meters.counter("lookup.searches");
         this.lookupPages = meters.counter("lookup.pages");
+        this.repairChecked = meters.counter("repair.entries.checked");
+        this.repairSpared = meters.counter("repair.entries.spared");
+        this.repairSearched = meters.counter("repair.entries.searched");
+        this.repairMarked = meters.counter("repair.entries.marked");
+        this.repairKeyPages = meters.counter("repair.key.pages");
+        this.repairs = meters.latency("repair.time");
         this.flushes = meters.latency("flush.time");
         this.merges = meters.latency("merge.time");
         this.stalls = meters.latency("write.stall.time");
@@ -130,6 +144,31 @@ public final class EngineEvents {
                         .sum(),
                 output.component().entryCount(),
                 nanos));
+    }
+
+    /**
+     * A component of an index was checked against the primary.
+     *
+     * @param cause {@code "merge"} or {@code "request"}
+     */
+    void repaired(Partition partition, IndexSchema index, String cause, RepairCounts counts) {
+        repairChecked.add(counts.checked());
+        repairSpared.add(counts.spared());
+        repairSearched.add(counts.searched());
+        repairMarked.add(counts.marked());
+        repairKeyPages.add(counts.keyPages());
+        repairs.record(counts.nanos());
+        events.publish(new StoreEvent.Repaired(
+                clock.wallMicros(),
+                partition.schema().name(),
+                partition.number(),
+                index.name(),
+                cause,
+                counts.checked(),
+                counts.spared(),
+                counts.searched(),
+                counts.marked(),
+                counts.nanos()));
     }
 
     /** Index entries were validated by their timestamps, with so many searches of key trees on disk. */

@@ -78,7 +78,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
         this.trees = trees;
         Map<Integer, List<ComponentHandle>> inputs = new HashMap<>();
         trees.forEach(tree -> inputs.put(tree.id, tree.newestFirst));
-        this.hooks = new MergeHooks(substrate, schema, inputs);
+        this.hooks = new MergeHooks(partition, schema, inputs);
         this.inputBytes = trees.stream().mapToLong(Tree::bytes).sum();
         this.remainingBytes = inputBytes;
     }
@@ -251,7 +251,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
                     retention);
             ComponentWriter writer = ComponentFiles.create(
                     substrate, schema, partition.number(), tree.id, fileId, entries);
-            opened = new Output(tree, fileId, kept, writer, hook);
+            opened = new Output(tree, fileId, versions, kept, writer, hook);
             return opened;
         } finally {
             if (opened == null) {
@@ -277,15 +277,24 @@ final class Merge implements RunQueue.Job, AutoCloseable {
     private final class Output implements AutoCloseable {
         private final Tree tree;
         private final long fileId;
+        private final EntryCursor versions;
         private final EntryStream kept;
         private final ComponentWriter writer;
         private final MergeHook hook;
+        private boolean isWritten;
         private boolean isComplete;
         private long syncedBytes;
 
-        Output(Tree tree, long fileId, EntryStream kept, ComponentWriter writer, MergeHook hook) {
+        Output(
+                Tree tree,
+                long fileId,
+                EntryCursor versions,
+                EntryStream kept,
+                ComponentWriter writer,
+                MergeHook hook) {
             this.tree = tree;
             this.fileId = fileId;
+            this.versions = versions;
             this.kept = kept;
             this.writer = writer;
             this.hook = hook;
@@ -295,12 +304,18 @@ final class Merge implements RunQueue.Job, AutoCloseable {
         long copy(long bytesMax) {
             long bytes = 0;
             while (bytes < bytesMax) {
+                if (isWritten) {
+                    isComplete = hook.complete(bytesMax - bytes);
+                    return isComplete ? bytes : bytesMax;
+                }
                 if (!kept.next()) {
-                    isComplete = true;
-                    return bytes;
+                    isWritten = true;
+                    continue;
                 }
                 writer.add(kept.key(), kept.timestamp(), kept.isAntimatter(), kept.value());
-                hook.written(kept.key(), kept.timestamp(), kept.isAntimatter());
+                // the entry that is kept is the one that the versions stand on
+                hook.written(
+                        kept.key(), kept.timestamp(), kept.isAntimatter(), versions.checkedUntil());
                 bytes += kept.key().length() + kept.value().length() + Long.BYTES;
             }
             return bytes;
@@ -315,7 +330,6 @@ final class Merge implements RunQueue.Job, AutoCloseable {
         }
 
         ComponentHandle finish() {
-            hook.complete();
             ComponentFilter filter = tree.newestFirst.get(0).component().filter();
             long minTimestamp = Long.MAX_VALUE;
             long maxTimestamp = 0;
@@ -331,7 +345,13 @@ final class Merge implements RunQueue.Job, AutoCloseable {
             writer.finish(
                     new ComponentId(minTimestamp, maxTimestamp), filter, minMicros, maxMicros);
             return ComponentFiles.openMerged(
-                    substrate, schema, partition.number(), tree.id, fileId, tree.newestFirst);
+                    substrate,
+                    schema,
+                    partition.number(),
+                    tree.id,
+                    fileId,
+                    tree.newestFirst,
+                    hook.repaired());
         }
 
         @Override

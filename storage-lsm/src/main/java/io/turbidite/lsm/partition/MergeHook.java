@@ -39,11 +39,27 @@ interface MergeHook extends AutoCloseable {
         return kept;
     }
 
-    /** An entry was written; its ordinal is the number of those before it. */
-    default void written(Slice key, long timestamp, boolean antimatter) {}
+    /**
+     * An entry was written; its ordinal is the number of those before it.
+     *
+     * @param checkedUntil of the input that it came from ({@link EntryCursor#checkedUntil})
+     */
+    default void written(Slice key, long timestamp, boolean antimatter, long checkedUntil) {}
 
-    /** All entries are written; the component is not finished yet. */
-    default void complete() {}
+    /**
+     * All entries are written, the component is not finished yet: does some of what is left to do.
+     *
+     * @param stepBytes about as much as that many bytes of entries would cost
+     * @return whether nothing is left
+     */
+    default boolean complete(long stepBytes) {
+        return true;
+    }
+
+    /** What is known of the written component, when all is complete; null if it was not repaired. */
+    default ComponentFiles.@Nullable Repaired repaired() {
+        return null;
+    }
 
     @Override
     default void close() {}

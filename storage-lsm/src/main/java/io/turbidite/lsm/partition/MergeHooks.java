@@ -20,6 +20,7 @@ final class MergeHooks implements AutoCloseable {
     /** Chunks of the write memory, of which it has 256 or more, to sort in what a merge finds superseded. */
     private static final int SORT_CHUNKS = 16;
 
+    private final Partition partition;
     private final Substrate substrate;
     private final DatasetSchema schema;
     private final Map<Integer, List<ComponentHandle>> inputs;
@@ -29,8 +30,9 @@ final class MergeHooks implements AutoCloseable {
      * @param inputs for each tree of the merge, newest first; the merge holds them
      */
     MergeHooks(
-            Substrate substrate, DatasetSchema schema, Map<Integer, List<ComponentHandle>> inputs) {
-        this.substrate = substrate;
+            Partition partition, DatasetSchema schema, Map<Integer, List<ComponentHandle>> inputs) {
+        this.partition = partition;
+        this.substrate = partition.substrate();
         this.schema = schema;
         this.inputs = Map.copyOf(inputs);
     }
@@ -50,13 +52,16 @@ final class MergeHooks implements AutoCloseable {
             return MergeHook.NONE;
         }
         return switch (index.maintenance()) {
-            case DEFERRED -> Objects.requireNonNull(deferred).secondary(tree);
+            // alone it is rewritten only, without what is dead
+            case DEFERRED -> deferred == null ? MergeHook.NONE : deferred.secondary(tree);
             case DELETED_KEY ->
                 new DeletedKeyMerge(
                         index,
                         Objects.requireNonNull(inputs.get(IndexSchema.companionId(tree))),
                         substrate.events());
-            case EAGER, VALIDATION, MUTABLE_BITMAP -> MergeHook.NONE;
+            case VALIDATION ->
+                RepairHook.of(partition, index, Objects.requireNonNull(inputs.get(tree)));
+            case EAGER, MUTABLE_BITMAP -> MergeHook.NONE;
         };
     }
 

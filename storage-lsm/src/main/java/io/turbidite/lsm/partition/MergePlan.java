@@ -13,7 +13,9 @@ import io.turbidite.lsm.version.Version;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * What to merge in one go: the same number of neighbours in one tree and its companion or, correlated, in
@@ -75,6 +77,39 @@ record MergePlan(List<Integer> trees, MergeRange range) {
             MergePlan plan = all(pinned, group, free, maxTimestamp);
             if (plan != null) {
                 return plan;
+            }
+        }
+        return null;
+    }
+
+    /** The files of dead entries of all components of secondaries. */
+    static Set<Long> deadFiles(Version pinned) {
+        Set<Long> fileIds = new HashSet<>();
+        for (IndexSchema index : pinned.schema().indexes()) {
+            for (ComponentHandle handle : pinned.tree(index.id())) {
+                fileIds.add(handle.state().deadFileId());
+            }
+        }
+        return fileIds;
+    }
+
+    /**
+     * One component of a secondary by itself, without its dead entries; its ID stays what it is, so that
+     * indexes stay aligned.
+     *
+     * @param deadFiles of components that are meant
+     * @return null if none of them is left
+     */
+    static @Nullable MergePlan rewriting(Version pinned, Set<Long> deadFiles) {
+        for (IndexSchema index : pinned.schema().indexes()) {
+            List<ComponentHandle> handles = pinned.tree(index.id());
+            for (int i = 0; i < handles.size(); i++) {
+                ComponentHandle handle = handles.get(i);
+                if (handle.dead() != null
+                        && deadFiles.contains(handle.state().deadFileId())
+                        && !handle.isObsolete()) {
+                    return new MergePlan(index.treeIds(), new MergeRange(i, i));
+                }
             }
         }
         return null;

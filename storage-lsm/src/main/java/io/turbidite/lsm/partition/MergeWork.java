@@ -22,6 +22,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -72,16 +73,28 @@ final class MergeWork implements AutoCloseable {
     /** Something that a plan looks at has changed, beside versions. */
     private volatile boolean planIsStale = true;
 
-    /** A wish to merge all that was flushed up to a timestamp into one, and who waits for it. */
+    /**
+     * A wish to merge all that was flushed up to a timestamp into one, without what is dead, and who waits for
+     * it.
+     */
     private static final class Request {
         final Partition partition;
         final long maxTimestamp;
+
+        /** What was dead when it was asked: what is found since waits for the next time. */
+        final Set<Long> deadFiles;
+
         volatile boolean done;
         volatile @Nullable StorageException failure;
 
         Request(Partition partition) {
             this.partition = partition;
             this.maxTimestamp = partition.flushedTimestamp();
+            Version pinned = partition.pinUnlessDropped();
+            this.deadFiles = pinned == null ? Set.of() : MergePlan.deadFiles(pinned);
+            if (pinned != null) {
+                pinned.unpin();
+            }
         }
     }
 
@@ -314,6 +327,9 @@ final class MergeWork implements AutoCloseable {
             }
             try {
                 MergePlan plan = MergePlan.all(pinned, request.maxTimestamp);
+                if (plan == null) {
+                    plan = MergePlan.rewriting(pinned, request.deadFiles);
+                }
                 if (plan == null) {
                     finish(request, null);
                 } else {

@@ -422,6 +422,16 @@ public final class Partition {
         }
     }
 
+    /** Installs a component with another bitmap; called under the manifest's lock. */
+    void installRepaired(int tree, ComponentHandle before, ComponentHandle after) {
+        swap(now -> now.withMerged(List.of(new Version.MergedTree(tree, List.of(before), after))));
+        if (dropped || !version.hasTree(tree)) {
+            after.markObsolete();
+        } else {
+            before.markReplacedBy(after);
+        }
+    }
+
     /**
      * Installs a version without some components, if no snapshot is registered at this moment.
      *

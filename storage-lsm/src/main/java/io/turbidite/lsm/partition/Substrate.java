@@ -6,6 +6,7 @@ import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.memory.ChunkSource;
+import io.turbidite.lsm.repair.RepairOptions;
 import io.turbidite.lsm.sort.SortSite;
 import io.turbidite.lsm.version.Graveyard;
 import io.turbidite.lsm.version.Manifest;
@@ -21,6 +22,9 @@ import java.util.Objects;
  * rest.
  */
 public final class Substrate {
+    /** A sixteenth of the write memory, which has 256 chunks or more. */
+    private static final int REPAIR_CHUNKS = 16;
+
     private final Disk disk;
     private final Disk componentDisk;
     private final Tasks tasks;
@@ -106,6 +110,11 @@ public final class Substrate {
                 manifest.state().storeId(),
                 manifest::newFileId,
                 events.sortSpilledBytes());
+    }
+
+    /** How entries of secondaries are checked, unless it is said. */
+    public RepairOptions repairOptions() {
+        return RepairOptions.within(REPAIR_CHUNKS * (long) chunks.chunkBytes());
     }
 
     public Manifest manifest() {

@@ -109,6 +109,19 @@ public record IndexSchema(
         }
     }
 
+    /**
+     * Moves {@code primaryKey} to the primary key in an entry's key.
+     *
+     * @param entryKey of a B+-tree index
+     */
+    public void primaryKey(Slice entryKey, Slice primaryKey) {
+        int secondaryBytes = key.length(entryKey, 0);
+        primaryKey.set(
+                entryKey.segment(),
+                entryKey.offset() + secondaryBytes,
+                entryKey.length() - secondaryBytes);
+    }
+
     public IndexDescription describe() {
         return new IndexDescription(name, kind, key.fields(), maintenance.isValidWhenFound());
     }

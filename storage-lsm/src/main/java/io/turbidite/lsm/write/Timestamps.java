@@ -223,6 +223,11 @@ public final class Timestamps {
         return old;
     }
 
+    /** The smallest timestamp at which anybody reads, or will. */
+    public synchronized long horizon() {
+        return snapshots.isEmpty() ? watermark.get() : snapshots.firstKey();
+    }
+
     /** What a flush or merge that starts now must keep (D3). */
     public synchronized VersionRetention retention(boolean includesOldest) {
         long[] sorted = new long[snapshots.size()];

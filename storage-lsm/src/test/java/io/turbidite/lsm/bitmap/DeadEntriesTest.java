@@ -66,7 +66,7 @@ class DeadEntriesTest {
 
     @Test
     void what_is_written_is_the_archived_file() throws IOException {
-        long bytes = sample().write(disk, NAME, OWNER);
+        long bytes = sample().write(disk, NAME, OWNER, ENTRY_COUNT);
         String written = HexFormat.of().formatHex(disk.content(NAME));
         assertThat(bytes).isEqualTo(written.length() / 2);
         if (Boolean.getBoolean("golden.print")) {
@@ -150,7 +150,7 @@ class DeadEntriesTest {
         DeadEntriesBuilder largest = DeadEntriesBuilder.create(DeadEntries.ENTRY_COUNT_MAX);
         largest.mark(DeadEntries.ENTRY_COUNT_MAX - 1);
         largest.mark(1L << 31);
-        largest.write(disk, NAME, OWNER);
+        largest.write(disk, NAME, OWNER, DeadEntries.ENTRY_COUNT_MAX);
         try (DeadEntries dead = open()) {
             assertThat(dead.next(0)).isEqualTo(1L << 31);
             assertThat(dead.next((1L << 31) + 1)).isEqualTo(DeadEntries.ENTRY_COUNT_MAX - 1);
@@ -167,7 +167,7 @@ class DeadEntriesTest {
                 }) {
             for (int call = 1; call <= (kind == OperationKind.WRITE ? 3 : 1); call++) {
                 disk.fault(FaultScript.with(Fault.ENOSPC).on(kind).call(call));
-                assertThatThrownBy(() -> sample().write(disk, NAME, OWNER))
+                assertThatThrownBy(() -> sample().write(disk, NAME, OWNER, ENTRY_COUNT))
                         .isInstanceOf(StorageIoException.class);
                 disk.clearFaults();
                 assertThat(disk.files()).isEmpty();
@@ -187,7 +187,7 @@ class DeadEntriesTest {
             marked.add(ordinal);
             first.mark(ordinal);
         }
-        first.write(disk, "first", OWNER);
+        first.write(disk, "first", OWNER, entryCount);
         try (DeadEntries before = DeadEntries.open(disk, "first", OWNER)) {
             DeadEntriesBuilder second = DeadEntriesBuilder.of(entryCount, before);
             for (int i = 0; i < 500; i++) {
@@ -196,7 +196,7 @@ class DeadEntriesTest {
                 second.mark(ordinal);
             }
             assertThat(second.count()).isEqualTo(marked.size());
-            second.write(disk, NAME, OWNER);
+            second.write(disk, NAME, OWNER, entryCount);
         }
         try (DeadEntries dead = open()) {
             assertThat(dead.count()).isEqualTo(marked.size());

@@ -446,7 +446,7 @@ class MergePolicyTest {
 
     @Test
     void ranges_and_sizes_are_checked() {
-        assertThatThrownBy(() -> new MergeRange(2, 2)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new MergeRange(2, 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new MergeRange(-1, 2))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new ComponentSize(-1, 0, 0, 0, false))

@@ -91,7 +91,7 @@ class ComponentHandleTest {
             builder.mark(ordinal);
         }
         DeadEntriesOwner owner = new DeadEntriesOwner(STORE, fileId, 1);
-        long bytes = builder.write(disk, StoreFiles.dead(fileId), owner);
+        long bytes = builder.write(disk, StoreFiles.dead(fileId), owner, ENTRIES);
         DeadState state = new DeadState(fileId, bytes, builder.count());
         return before.repaired(
                 before.state().withRepaired(9_000 + fileId, state),

@@ -1,0 +1,58 @@
+package io.turbidite.lsm;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.lsm.repair.RepairCounts;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.Maintenance;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+
+/** Says which indexes a repair is of. Stateless. */
+final class IndexRepair {
+    private IndexRepair() {}
+
+    /**
+     * Repairs indexes of a dataset.
+     *
+     * @param name of the index; null for all that are not eager
+     */
+    static RepairCounts run(Dataset dataset, @Nullable String name) {
+        List<Integer> ids = name == null ? all(dataset.schema()) : List.of(one(dataset, name));
+        Store store = dataset.store();
+        return store.background()
+                .repair(dataset.partitions(), ids, store.substrate().repairOptions());
+    }
+
+    private static List<Integer> all(DatasetSchema schema) {
+        List<Integer> ids = schema.indexes().stream()
+                .filter(index -> index.isReady() && index.maintenance() != Maintenance.EAGER)
+                .map(IndexSchema::id)
+                .toList();
+        if (ids.isEmpty()) {
+            throw new InvalidRequestException("dataset %s has no index to repair: %s"
+                    .formatted(
+                            schema.name(),
+                            schema.indexes().isEmpty()
+                                    ? "it has none at all"
+                                    : "all are eager, so that no entry is ever obsolete"));
+        }
+        return ids;
+    }
+
+    private static int one(Dataset dataset, String name) {
+        IndexSchema index = dataset.schema().catalog().find(name);
+        if (index == null || !index.isReady()) {
+            throw new InvalidRequestException("dataset %s has no index %s that could be repaired"
+                    .formatted(dataset.name(), name));
+        }
+        if (index.maintenance() == Maintenance.EAGER) {
+            throw new InvalidRequestException(
+                    "index %s of dataset %s is eager: none of its entries is ever obsolete, so there is nothing to repair"
+                            .formatted(name, dataset.name()));
+        }
+        return index.id();
+    }
+}

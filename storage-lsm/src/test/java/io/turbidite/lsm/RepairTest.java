@@ -1,0 +1,333 @@
+package io.turbidite.lsm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.log.Durability;
+import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.lsm.StoreDescription.ComponentDescription;
+import io.turbidite.lsm.StoreDescription.IndexDescription;
+import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.repair.RepairCounts;
+import io.turbidite.lsm.schema.Maintenance;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Merge repair and standalone repair (LUO19 §4.4), and the histories that would break a naive one. */
+class RepairTest {
+    private static final long SEED = 7;
+    private static final String NO_MERGE = "no-merge";
+
+    private final SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+    private final TreeMap<Long, Row> rows = new TreeMap<>();
+    private SimStore sim = SimStore.open(disk, SEED, SimStore.options(Durability.SYNC));
+    private Dataset dataset = create(NO_MERGE);
+
+    private Dataset create(String policy) {
+        return sim.store.createDataset(Row.spec(policy.replace('(', '-'))
+                .maintenance(Maintenance.VALIDATION)
+                .mergePolicy(MergePolicySpec.parse(policy)));
+    }
+
+    /** Begins anew under another policy. */
+    private void under(String policy) {
+        rows.clear();
+        dataset = create(policy);
+    }
+
+    @AfterEach
+    void all_is_right_and_closed() {
+        check();
+        sim.verify();
+        assertThat(sim.store.holdsNothing()).isTrue();
+        sim.close();
+        assertThat(disk.openHandles()).isEmpty();
+    }
+
+    private void put(long id, String user) {
+        Row row = new Row(id, user, 1, null, "body");
+        rows.put(id, row);
+        dataset.upsert(row.toMap());
+    }
+
+    private void delete(long id) {
+        rows.remove(id);
+        dataset.delete(id);
+    }
+
+    private void check() {
+        try (ReadView view = dataset.openView()) {
+            AnswerCheck.run(dataset, view, rows);
+        }
+    }
+
+    private void check(ReadView view, Map<Long, Row> then) {
+        AnswerCheck.run(dataset, view, then);
+    }
+
+    private void reopen() {
+        String name = dataset.name();
+        sim.close();
+        sim = SimStore.open(disk, SEED + 1, SimStore.options(Durability.SYNC));
+        dataset = sim.store.dataset(name);
+    }
+
+    private List<ComponentDescription> components(String index) {
+        List<ComponentDescription> all = new ArrayList<>();
+        for (StoreDescription.DatasetDescription described :
+                sim.store.describe().datasets()) {
+            if (described.name().equals(dataset.name())) {
+                described
+                        .partitions()
+                        .forEach(partition -> partition.indexes().stream()
+                                .filter(one -> one.name().equals(index))
+                                .map(IndexDescription::components)
+                                .forEach(all::addAll));
+            }
+        }
+        return all;
+    }
+
+    private List<Long> dead(String index) {
+        return components(index).stream().map(ComponentDescription::dead).toList();
+    }
+
+    private List<Long> repaired(String index) {
+        return components(index).stream()
+                .map(ComponentDescription::repairedTimestamp)
+                .toList();
+    }
+
+    private long entries(String index) {
+        return components(index).stream()
+                .mapToLong(ComponentDescription::entries)
+                .sum();
+    }
+
+    @Test
+    void a_standalone_repair_marks_what_was_superseded_on_disk_and_gives_only_a_bitmap() {
+        for (long id = 0; id < 10; id++) {
+            put(id, "old");
+        }
+        dataset.flush();
+        put(1, "new");
+        put(2, "old"); // its key stays, its entry is another
+        delete(3);
+        dataset.flush();
+        put(4, "in memory");
+        List<String> before = disk.files();
+        long newest = components("primary").getFirst().maxTimestamp();
+        RepairCounts counts = dataset.repair();
+        assertThat(dead("by_user")).containsExactly(0L, 3L);
+        assertThat(dead("by_score")).containsExactly(0L, 3L);
+        assertThat(repaired("by_user")).containsExactly(newest, newest);
+        assertThat(counts.components()).isEqualTo(2);
+        assertThat(counts.checked()).isEqualTo(20);
+        assertThat(counts.marked()).isEqualTo(6);
+        assertThat(counts.keyPages()).isPositive();
+        List<String> grown = new ArrayList<>(disk.files());
+        grown.removeAll(before);
+        assertThat(grown).hasSize(2).allMatch(name -> name.endsWith(".dead"));
+        check();
+        assertThat(dataset.repair()).isEqualTo(RepairCounts.NONE);
+    }
+
+    @Test
+    void what_a_repair_found_is_there_after_reopening_and_one_that_finds_more_replaces_its_file() {
+        for (long id = 0; id < 10; id++) {
+            put(id, "old");
+        }
+        dataset.flush();
+        put(1, "new");
+        dataset.flush();
+        dataset.repair("by_user");
+        reopen();
+        assertThat(dead("by_user")).containsExactly(0L, 1L);
+        assertThat(dead("by_score")).containsExactly(0L, 0L);
+        check();
+        put(2, "new");
+        dataset.flush();
+        dataset.repair();
+        assertThat(dead("by_user")).containsExactly(0L, 0L, 2L);
+        reopen();
+        assertThat(disk.files().stream().filter(name -> name.endsWith(".dead"))).hasSize(2);
+        check();
+    }
+
+    @Test
+    void after_merge_all_and_repair_and_another_merge_there_is_an_entry_for_each_record() {
+        for (String policy : List.of("tiering", "correlated-no-merge", "constant")) {
+            under(policy);
+            for (int round = 0; round < 6; round++) {
+                for (long id = round; id < 300; id += 1 + round) {
+                    put(id, "user" + id * round % 17);
+                }
+                for (long id = round; id < 300; id += 7) {
+                    delete(id);
+                }
+                dataset.flush();
+            }
+            dataset.mergeAll();
+            dataset.repair();
+            dataset.mergeAll();
+            for (String index : List.of("by_user", "by_score")) {
+                assertThat(components(index)).as(policy).hasSize(1);
+                assertThat(entries(index)).as(policy).isEqualTo(rows.size());
+                assertThat(dead(index)).containsExactly(0L);
+            }
+            check();
+        }
+    }
+
+    @Test
+    void a_snapshot_that_is_open_keeps_what_it_sees_and_bounds_the_repaired_timestamp() {
+        put(1, "first");
+        put(2, "first");
+        dataset.flush();
+        put(1, "second");
+        dataset.flush();
+        Map<Long, Row> then = new TreeMap<>(rows);
+        try (ReadView view = dataset.openView()) {
+            put(1, "third");
+            put(2, "third");
+            delete(1);
+            dataset.flush();
+            dataset.repair();
+            // the successors of 2's first entry and of 1's second are above the snapshot
+            assertThat(dead("by_user")).containsExactly(0L, 0L, 1L);
+            assertThat(repaired("by_user"))
+                    .satisfies(all -> assertThat(all.get(1)).isEqualTo(view.timestamp()))
+                    .satisfies(all -> assertThat(all.get(2)).isEqualTo(view.timestamp()));
+            check(view, then);
+            check();
+            dataset.mergeAll();
+            check(view, then);
+            check();
+        }
+        dataset.repair();
+        dataset.mergeAll();
+        assertThat(entries("by_user")).isEqualTo(rows.size());
+    }
+
+    @Test
+    void a_snapshot_that_is_opened_while_a_repair_goes_on_sees_what_it_must() {
+        for (long id = 0; id < 500; id++) {
+            put(id, "old" + id % 5);
+        }
+        dataset.flush();
+        for (long id = 0; id < 500; id += 2) {
+            put(id, "new");
+        }
+        dataset.flush();
+        Map<Long, Row> then = new TreeMap<>();
+        List<ReadView> views = new ArrayList<>();
+        // each durable step of the repair
+        disk.onOperation(step -> {
+            if (views.isEmpty() && step.name().endsWith(".dead")) {
+                views.add(dataset.openView());
+                then.putAll(rows);
+            }
+        });
+        dataset.repair();
+        disk.onOperation(step -> {});
+        assertThat(views).hasSize(1);
+        for (long id = 0; id < 500; id += 3) {
+            put(id, "newer");
+        }
+        dataset.flush();
+        dataset.repair();
+        try (ReadView view = views.getFirst()) {
+            check(view, then);
+        }
+    }
+
+    @Test
+    void merged_entries_are_checked_from_where_their_own_component_was_checked_to() {
+        // Figure 6's trap: the older component was repaired further than the newer one begins
+        put(1, "a");
+        put(2, "a");
+        dataset.flush();
+        put(3, "a");
+        put(1, "b");
+        dataset.flush();
+        dataset.repair();
+        put(2, "b");
+        put(3, "b");
+        dataset.flush();
+        dataset.mergeAll();
+        assertThat(repaired("by_user"))
+                .containsExactly(components("primary").getFirst().maxTimestamp());
+        dataset.mergeAll();
+        assertThat(entries("by_user")).isEqualTo(3);
+        check();
+    }
+
+    @Test
+    void merge_repair_under_a_correlated_policy_spares_most_entries_the_sort() {
+        under("correlated-no-merge");
+        for (long id = 0; id < 1_000; id++) {
+            put(id, "old" + id % 5);
+        }
+        dataset.flush();
+        for (long id = 0; id < 1_000; id += 20) {
+            put(id, "new");
+        }
+        dataset.flush();
+        dataset.mergeAll();
+        List<StoreEvent.Repaired> repairs = sim.store.events().recent().stream()
+                .filter(StoreEvent.Repaired.class::isInstance)
+                .map(StoreEvent.Repaired.class::cast)
+                .toList();
+        assertThat(repairs).hasSize(2).allSatisfy(repair -> {
+            assertThat(repair.cause()).isEqualTo("merge");
+            assertThat(repair.checked()).isEqualTo(1_050);
+            assertThat(repair.marked()).isEqualTo(50);
+            // the newer component's own 50 are above what it was checked for: nothing to do
+            assertThat(repair.spared()).isGreaterThan(900);
+            assertThat(repair.searched()).isLessThan(100);
+        });
+        check();
+    }
+
+    @Test
+    void an_entry_whose_record_and_delete_are_gone_from_the_key_trees_is_dead() {
+        put(1, "a");
+        put(2, "a");
+        dataset.flush();
+        delete(1);
+        dataset.flush();
+        // the primary alone forgets both: absence in the merged key tree is the proof
+        dataset.mergeAll();
+        dataset.repair();
+        dataset.mergeAll();
+        assertThat(entries("by_user")).isEqualTo(1);
+    }
+
+    @Test
+    void eager_indexes_need_no_repair_and_say_so() {
+        Dataset eager = sim.store.createDataset(Row.spec("Eager"));
+        assertThatThrownBy(eager::repair)
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("Eager has no index to repair: all are eager");
+        assertThatThrownBy(() -> eager.repair("by_user"))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("by_user of dataset Eager is eager");
+        assertThatThrownBy(() -> eager.repair("by_nobody"))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("no index by_nobody");
+        Dataset bare = sim.store.createDataset(Row.blindSpec("Bare"));
+        assertThatThrownBy(bare::repair)
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("it has none at all");
+    }
+}
