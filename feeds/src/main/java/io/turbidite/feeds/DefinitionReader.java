@@ -246,13 +246,13 @@ final class DefinitionReader {
             section.missing("on");
             List<String> on = fields(section, "on", type);
             String strategy = section.choice("maintenance", MAINTENANCES, List.of());
-            Maintenance maintenance = strategy == null
-                    ? ofDataset.ofItsIndexes()
-                    : Maintenance.ofLabel(strategy);
+            Maintenance maintenance =
+                    strategy == null ? ofDataset.ofItsIndexes() : Maintenance.ofLabel(strategy);
             PageOptions pages = pages(section, datasetPages);
             boolean unique = section.truth("unique", false);
             section.convert("maintenance", maintenance, chosen -> {
-                chosen.checkOfIndex(String.valueOf(dataset.text("name")), String.valueOf(name), unique);
+                chosen.checkOfIndex(
+                        String.valueOf(dataset.text("name")), String.valueOf(name), unique);
                 return chosen;
             });
             if (kind == null) {

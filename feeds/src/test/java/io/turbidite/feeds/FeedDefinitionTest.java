@@ -75,9 +75,17 @@ class FeedDefinitionTest {
         assertThat(definition.dataset().indexes())
                 .containsExactly(
                         new FeedDefinition.IndexPart(
-                                "by_tail", List.of("tailnum"), false, Maintenance.EAGER, PageOptions.standard()),
+                                "by_tail",
+                                List.of("tailnum"),
+                                false,
+                                Maintenance.EAGER,
+                                PageOptions.standard()),
                         new FeedDefinition.IndexPart(
-                                "by_two", List.of("tailnum", "on"), false, Maintenance.EAGER, PageOptions.standard()));
+                                "by_two",
+                                List.of("tailnum", "on"),
+                                false,
+                                Maintenance.EAGER,
+                                PageOptions.standard()));
         assertThat(definition.source().resolved()).isEqualTo(Path.of("/defs/data/flights.csv.gz"));
         assertThat(definition.format()).isInstanceOf(FormatPart.Csv.class);
         assertThat(definition.transforms()).hasSize(1);

@@ -171,7 +171,16 @@ public final class HashLog implements AutoCloseable {
      * @throws InvalidRequestException if the name is taken or the definition isn't understood
      */
     public RegisteredPsf register(String name, PsfDefinition definition) {
-        return registrations.register(name, definition);
+        return register(name, definition, 1);
+    }
+
+    /**
+     * The same for a PSF with hot values.
+     *
+     * @param chainCount chains that each of its properties is spread over: 1, 2, 4, 8 or 16
+     */
+    public RegisteredPsf register(String name, PsfDefinition definition, int chainCount) {
+        return registrations.register(name, definition, chainCount);
     }
 
     /**
@@ -297,7 +306,12 @@ public final class HashLog implements AutoCloseable {
 
     /** The same, reading from disk as {@code readAhead} says. */
     public ChainWalk walk(LogReader reader, Property property, ReadAhead readAhead) {
-        return new ChainWalk(reader, table, property, readAhead);
+        return walk(reader, property, registry().chainHeads().hashes(property), readAhead);
+    }
+
+    /** The same along some of the property's chains, given by their hashes. */
+    ChainWalk walk(LogReader reader, Property property, long[] chains, ReadAhead readAhead) {
+        return new ChainWalk(reader, table, property, chains, readAhead);
     }
 
     /**
@@ -384,17 +398,6 @@ public final class HashLog implements AutoCloseable {
 
     PsfFunctions functions() {
         return options.functions();
-    }
-
-    /**
-     * The newest key pointer of the chain that the property is on, 0 if there is none: what a walk starts
-     * from, and where a subscription sees that something new has come.
-     *
-     * @param reader protected
-     */
-    public long chainHead(LogReader reader, Property property) {
-        assert reader.isProtected();
-        return table.headOf(property.hash());
     }
 
     public HashLogOptions options() {

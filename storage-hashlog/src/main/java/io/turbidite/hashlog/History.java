@@ -29,6 +29,8 @@ import java.util.Objects;
  * What of a log is indexed by sorted runs, and who makes more of them. <em>Thread-safe;</em> owned by the log.
  */
 final class History implements AutoCloseable {
+    static final int ALL_CHAINS = -1;
+
     private final LogSite site;
     private final Registrations registrations;
     private final @Nullable Runs runs;
@@ -93,12 +95,22 @@ final class History implements AutoCloseable {
         recordCount.add(entries.count());
     }
 
-    /** The ways to what a plan wants, through {@code reader}. */
-    Ways ways(HashLog log, LogReader reader, QueryPlan plan) {
+    /**
+     * The ways to what a plan wants, through {@code reader}.
+     *
+     * @param chain number of the only chain of the property to walk, or {@link #ALL_CHAINS}
+     */
+    Ways ways(HashLog log, LogReader reader, QueryPlan plan, int chain) {
         return new Ways() {
             @Override
             public ChainWalk chain(int psfId) {
-                return log.walk(reader, Property.of(psfId, plan.value()));
+                Property property = Property.of(psfId, plan.value());
+                long[] chains = registry().chainHeads().hashes(property);
+                return log.walk(
+                        reader,
+                        property,
+                        chain == ALL_CHAINS ? chains : new long[] {chains[chain]},
+                        log.newReadAhead());
             }
 
             @Override

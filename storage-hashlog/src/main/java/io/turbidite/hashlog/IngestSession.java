@@ -81,6 +81,7 @@ public final class IngestSession implements AutoCloseable {
         this.hardTotal = counters.hardInsertions();
         this.plan = owner.plan();
         this.extractor = plan.set().newExtractor();
+        writer.follow(plan.heads());
     }
 
     /**
@@ -233,6 +234,7 @@ public final class IngestSession implements AutoCloseable {
         Registrations.Plan now = owner.plan();
         if (now.version() != plan.version()) {
             extractor = now.set().newExtractor();
+            writer.follow(now.heads());
             plan = now;
         }
     }

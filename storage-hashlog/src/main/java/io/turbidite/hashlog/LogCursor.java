@@ -34,7 +34,10 @@ public final class LogCursor implements AutoCloseable {
         this.left = limit;
         this.floor = plan.parts().isEmpty() ? 0 : plan.parts().getLast().from();
         this.scan = new RangeScan(
-                reader, plan.parts(), plan.newTests(), log.history().ways(log, reader, plan));
+                reader,
+                plan.parts(),
+                plan.newTests(),
+                log.history().ways(log, reader, plan, History.ALL_CHAINS));
     }
 
     static LogCursor open(HashLog log, LogQuery query) {

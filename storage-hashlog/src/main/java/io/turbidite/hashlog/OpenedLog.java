@@ -85,7 +85,7 @@ record OpenedLog(
             RegistryState registry =
                     runs.withoutUnusable(found.clipped(base.start.tail()), base.start.begin());
             log = HybridLog.open(site, options.log().withShape(shape), base.start, epochs);
-            Replay replay = new Replay(log, base.index);
+            Replay replay = new Replay(log, registry.chainHeads(), base.index);
             while (!replay.run()) {
                 // chains that once shared entries have none each; finer entries are always right
                 HashTable small = table;
@@ -93,7 +93,7 @@ record OpenedLog(
                 small.close();
                 registry = registry.withTableBits(registry.tableBits() + 2);
                 table = HashTable.create(registry.tableBits(), epochs, account);
-                replay = new Replay(log, IndexCheckpoint.none(table));
+                replay = new Replay(log, registry.chainHeads(), IndexCheckpoint.none(table));
             }
             if (!registry.equals(found)) {
                 RegistryFile.write(disk, site.directory(), registry);

@@ -2,6 +2,7 @@ package io.turbidite.hashlog;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.task.Tasks;
+import io.turbidite.hashlog.chain.ChainHeads;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.LogShape;
 import io.turbidite.hashlog.scan.RangeScan;
@@ -17,12 +18,12 @@ import java.util.function.Supplier;
 
 /**
  * Runs one query by several workers: parts are cut at page borders, and each worker takes the next piece. A
- * part with an index is one piece: a chain has one order. <em>Used once, by one thread.</em>
+ * part with an index is one piece, or one for each chain of the property. <em>Used once, by one thread.</em>
  */
 final class ParallelScan {
     private final HashLog log;
     private final QueryPlan plan;
-    private final List<ScanPart> pieces;
+    private final List<Piece> pieces;
     private final AtomicInteger nextPiece = new AtomicInteger();
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicLong left;
@@ -34,22 +35,35 @@ final class ParallelScan {
             reader.protect();
             this.plan = QueryPlan.of(query, log, reader);
         }
-        this.pieces = pieces(plan.parts(), log.log().shape());
+        this.pieces = pieces(plan.parts(), log.log().shape(), log.registry().chainHeads());
         this.left = new AtomicLong(query.limit());
     }
 
-    private static List<ScanPart> pieces(List<ScanPart> parts, LogShape shape) {
-        List<ScanPart> pieces = new ArrayList<>();
+    /** What a worker takes at once: a part, or its records on one chain. */
+    private record Piece(ScanPart part, int chain) {}
+
+    private static List<Piece> pieces(List<ScanPart> parts, LogShape shape, ChainHeads heads) {
+        List<Piece> pieces = new ArrayList<>();
         for (ScanPart part : parts) {
             long top = part.to();
             while (!part.isIndexed() && shape.pageOf(top - 1) > shape.pageOf(part.from())) {
                 long border = shape.startOf(shape.pageOf(top - 1));
-                pieces.add(new ScanPart(border, top, ScanPart.SCANNED));
+                pieces.add(whole(new ScanPart(border, top, ScanPart.SCANNED)));
                 top = border;
             }
-            pieces.add(new ScanPart(part.from(), top, part.psfId(), part.run()));
+            if (part.isIndexed() && part.run() == null) {
+                for (int chain = 0; chain < heads.count(part.psfId()); chain++) {
+                    pieces.add(new Piece(part, chain));
+                }
+            } else {
+                pieces.add(whole(new ScanPart(part.from(), top, part.psfId(), part.run())));
+            }
         }
         return pieces;
+    }
+
+    private static Piece whole(ScanPart part) {
+        return new Piece(part, History.ALL_CHAINS);
     }
 
     /** Returns when every worker is done; the first failure is thrown. */
@@ -106,13 +120,13 @@ final class ParallelScan {
             return false;
         }
 
-        private void scan(ScanPart piece) {
+        private void scan(Piece piece) {
             try (LogReader reader = log.openReader("parallel query");
                     RangeScan scan = new RangeScan(
                             reader,
-                            List.of(piece),
+                            List.of(piece.part),
                             plan.newTests(),
-                            log.history().ways(log, reader, plan))) {
+                            log.history().ways(log, reader, plan, piece.chain))) {
                 reader.protect();
                 while (scan.next() && left.getAndDecrement() > 0) {
                     sink.accept(
@@ -122,7 +136,7 @@ final class ParallelScan {
                             scan.payloadBytes());
                 }
             } catch (InvalidRequestException gone) {
-                if (log.log().begin() <= piece.from()) {
+                if (log.log().begin() <= piece.part.from()) {
                     throw gone;
                 }
             }

@@ -3,6 +3,7 @@ package io.turbidite.hashlog;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.file.Disk;
+import io.turbidite.hashlog.chain.ChainHeads;
 import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogSite;
 import io.turbidite.hashlog.psf.PsfDefinition;
@@ -35,7 +36,7 @@ final class Registrations {
     private volatile Plan plan;
 
     /** What sessions evaluate; another version is another set. */
-    record Plan(long version, PsfSet set) {}
+    record Plan(long version, PsfSet set, ChainHeads heads) {}
 
     Registrations(LogSite site, OpenedLog opened, PsfFunctions functions) {
         this.site = site;
@@ -43,7 +44,7 @@ final class Registrations {
         this.epochs = opened.epochs();
         this.functions = functions;
         this.registry = opened.registry();
-        this.plan = new Plan(0, registry.activeSet(functions));
+        this.plan = new Plan(0, registry.activeSet(functions), registry.chainHeads());
     }
 
     RegistryState registry() {
@@ -58,10 +59,10 @@ final class Registrations {
         return functions;
     }
 
-    RegisteredPsf register(String name, PsfDefinition definition) {
+    RegisteredPsf register(String name, PsfDefinition definition, int chainCount) {
         begin();
         try {
-            RegistryState with = registry.registered(name, definition);
+            RegistryState with = registry.registered(name, definition, chainCount);
             int id = with.psfs().size() - 1;
             PsfSet set = with.activeSet(functions);
             persist(with);
@@ -112,7 +113,7 @@ final class Registrations {
     private long publish(PsfSet set) {
         long[] boundary = {-1};
         AtomicBoolean passed = new AtomicBoolean();
-        plan = new Plan(plan.version() + 1, set);
+        plan = new Plan(plan.version() + 1, set, registry.chainHeads());
         epochs.bump(() -> {
             boundary[0] = log.tail();
             passed.set(true);

@@ -417,12 +417,12 @@ class OriginalBugsTest {
         RegistryState state =
                 RegistryState.fresh(1, LogBench.SHAPE, 8, LogBench.options().parser());
         PsfDefinition definition = PsfDefinition.parse("field(a)");
-        var psfs = new ArrayList<>(state.registered("p", definition).psfs());
+        var psfs = new ArrayList<>(state.registered("p", definition, 1).psfs());
         while (psfs.size() < 1 << 14) {
             psfs.add(psfs.getFirst().ended(0));
         }
         RegistryState full = new RegistryState(1, LogBench.SHAPE, 8, state.parser(), psfs);
-        assertThatThrownBy(() -> full.registered("one more", definition))
+        assertThatThrownBy(() -> full.registered("one more", definition, 1))
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessageContaining("16384 PSFs");
         // the header of a record can say more key pointers than there are PSFs but one

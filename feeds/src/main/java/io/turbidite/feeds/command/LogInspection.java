@@ -48,6 +48,7 @@ final class LogInspection {
                 .put("name", psf.name())
                 .put("definition", psf.definition().text())
                 .put("active", psf.active())
+                .put("chains", psf.chainCount())
                 .put(
                         "intervals",
                         psf.intervals().stream()
@@ -90,12 +91,15 @@ final class LogInspection {
     }
 
     static String text(RegisteredPsf psf) {
-        return "%d %s = %s, %s, indexed %s%s"
+        return "%d %s = %s, %s%s, indexed %s%s"
                 .formatted(
                         psf.id(),
                         psf.name(),
                         psf.definition().text(),
                         psf.active() ? "registered" : "removed",
+                        psf.chainCount() == 1
+                                ? ""
+                                : ", %d chains a value".formatted(psf.chainCount()),
                         psf.intervals().isEmpty()
                                 ? "nowhere"
                                 : psf.intervals().stream()

@@ -9,6 +9,7 @@ import io.turbidite.hashlog.registry.RegisteredPsf;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 import java.util.ArrayList;
@@ -46,6 +47,13 @@ final class LogPsfCommand implements Callable<Integer> {
             description = "name=definition to add, name to remove or index.")
     private List<String> psfs = new ArrayList<>();
 
+    @Option(
+            names = "--chains",
+            paramLabel = "n",
+            description =
+                    "Spread each value of what is added over 1, 2, 4, 8 or 16 chains, if some are hot.")
+    private int chains = 1;
+
     @Mixin
     private final CommonOptions common = new CommonOptions();
 
@@ -75,7 +83,7 @@ final class LogPsfCommand implements Callable<Integer> {
         LogPsfs wanted = LogPsfs.parse(definitions);
         try (OpenLog open =
                 OpenLog.openExisting(Stores.path("LOGDIR", directory), OpenLog.defaults())) {
-            wanted.registerMissing(open.log());
+            wanted.registerMissing(open.log(), chains);
             if (action.equals("remove")) {
                 named(open.log()).forEach(psf -> open.log().deregister(psf.id()));
             } else if (action.equals("index")) {

@@ -50,6 +50,15 @@ public final class LogPsfs {
      * @throws InvalidRequestException if the log has another definition under a name; nothing was registered
      */
     public void registerMissing(HashLog log) {
+        registerMissing(log, 1);
+    }
+
+    /**
+     * The same.
+     *
+     * @param chainCount chains that each property of those is spread over
+     */
+    public void registerMissing(HashLog log, int chainCount) {
         byName.forEach((name, definition) -> {
             RegisteredPsf there = active(log, name);
             if (there != null && !there.definition().equals(definition)) {
@@ -60,7 +69,7 @@ public final class LogPsfs {
         });
         byName.forEach((name, definition) -> {
             if (active(log, name) == null) {
-                log.register(name, definition);
+                log.register(name, definition, chainCount);
             }
         });
     }

@@ -267,6 +267,22 @@ class LogCommandTest {
     }
 
     @Test
+    void a_psf_with_hot_values_has_several_chains() {
+        ingest();
+        assertThat(Command.run("log", "psf", "add", log, "--chains", "4", "type=field(type)")
+                        .out())
+                .contains("registered, 4 chains a value");
+        ingest();
+        assertThat(log("query", "--psf", "type=push", "--count")
+                        .json()
+                        .path("count")
+                        .asInt())
+                .isEqualTo(6);
+        assertRefused(
+                Command.run("log", "psf", "add", log, "--chains", "3", "x=field(id)"), "3 chains");
+    }
+
+    @Test
     void what_came_before_a_psf_is_indexed_by_request() {
         ingest();
         assertThat(Command.run("log", "psf", "add", log, "type=field(type)").code())

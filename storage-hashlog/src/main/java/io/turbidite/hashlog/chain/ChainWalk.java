@@ -7,7 +7,7 @@ import io.turbidite.hashlog.table.HashTable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The records of one property, newest first.
+ * The records of one property, newest first, over one or several chains.
  *
  * <p><em>Confined to one thread;</em> its reader is protected from {@link #start} on, and may be refreshed
  * between calls of {@link #next}: addresses stay good, on disk or in memory.
@@ -20,13 +20,24 @@ public final class ChainWalk {
     private final HashTable table;
     private final Property property;
     private final ReadAhead readAhead;
-    private long next;
+    private final long[] chains;
+    private final long[] next;
     private long floor;
     private long record;
     private long header;
     private long hopCount;
 
-    public ChainWalk(LogReader reader, HashTable table, Property property, ReadAhead readAhead) {
+    /**
+     * @param chains hashes of the chains to walk
+     */
+    public ChainWalk(
+            LogReader reader,
+            HashTable table,
+            Property property,
+            long[] chains,
+            ReadAhead readAhead) {
+        this.chains = chains.clone();
+        this.next = new long[chains.length];
         this.reader = reader;
         this.table = table;
         this.property = property;
@@ -35,25 +46,42 @@ public final class ChainWalk {
 
     /** Starts at the newest record, to end before {@code from}, an address not below the log's begin. */
     public void start(long from) {
-        startAt(table.headOf(property.hash()), from);
+        for (int chain = 0; chain < chains.length; chain++) {
+            next[chain] = table.headOf(chains[chain]);
+        }
+        floor = from;
     }
 
-    /** Starts at a key pointer's address, as {@link #position} gave it or a table entry holds it. */
-    public void startAt(long keyPointer, long from) {
-        next = keyPointer;
+    /** Goes on where it ended, to end before {@code from}. */
+    public void goOn(long from) {
         floor = from;
+    }
+
+    /** The chain whose next key pointer is the newest. */
+    private int newest() {
+        int newest = 0;
+        for (int chain = 1; chain < next.length; chain++) {
+            if (next[chain] > next[newest]) {
+                newest = chain;
+            }
+        }
+        return newest;
     }
 
     /** Moves to the next record of the property; false at the end. */
     public boolean next() {
-        while (next >= floor && next != 0) {
-            long at = next;
+        while (true) {
+            int chain = newest();
+            long at = next[chain];
+            if (at < floor || at == 0) {
+                return false;
+            }
             hopCount++;
             readAhead.before(reader, at);
             reader.seek(at, KeyPointer.BYTES);
             long link = KeyPointer.loadLink(reader.segment(), reader.offset());
             long value = KeyPointer.loadValue(reader.segment(), reader.offset());
-            next = KeyPointer.previous(link);
+            next[chain] = KeyPointer.previous(link);
             if (property.mayMatch(link, value)) {
                 long start = KeyPointer.recordAddress(at, link);
                 long word = start < floor ? 0 : reader.headerAt(start);
@@ -68,12 +96,6 @@ public final class ChainWalk {
                 }
             }
         }
-        return false;
-    }
-
-    /** The key pointer that {@link #next} looks at next; 0 or below the floor at the end. */
-    public long position() {
-        return next;
     }
 
     /** The record's address. */

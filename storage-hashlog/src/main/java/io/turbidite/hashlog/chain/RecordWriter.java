@@ -23,6 +23,7 @@ public final class RecordWriter {
     private final MemorySegment memory;
     private final HashTable table;
     private final ChainInsertion insertion;
+    private ChainHeads heads = ChainHeads.ONE;
     private long word;
     private int wideOffset;
 
@@ -34,6 +35,11 @@ public final class RecordWriter {
         this.memory = log.memory();
         this.table = table;
         this.insertion = new ChainInsertion(log, table);
+    }
+
+    /** Spreads what is written from now on over these chains. */
+    public void follow(ChainHeads now) {
+        heads = now;
     }
 
     /**
@@ -81,7 +87,8 @@ public final class RecordWriter {
             RecordHeader.storeRelease(memory, place, word);
             long pointer = address + RecordHeader.BYTES;
             for (int i = 0; i < count; i++) {
-                insertion.insert(properties.hash(i), pointer);
+                long hash = heads.hash(properties.psfId(i), properties.hash(i), pointer);
+                insertion.insert(hash, pointer);
                 pointer += KeyPointer.BYTES;
             }
         }

@@ -39,6 +39,11 @@ public final class PropertyHash {
         return mix(HASHER.hashBytesToLong(bytes, offset, length) + psfId * GOLDEN);
     }
 
+    /** The hash of chain {@code chain} of several that the property of {@code hash} has. */
+    public static long ofChain(long hash, int chain) {
+        return mix(hash + (chain + 1) * GOLDEN);
+    }
+
     /** The finaliser of SplitMix64: each bit of the argument flips each bit of the result half the time. */
     private static long mix(long word) {
         long z = word;

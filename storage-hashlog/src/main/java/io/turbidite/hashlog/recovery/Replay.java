@@ -1,6 +1,7 @@
 package io.turbidite.hashlog.recovery;
 
 import io.turbidite.core.task.Tasks;
+import io.turbidite.hashlog.chain.ChainHeads;
 import io.turbidite.hashlog.chain.KeyPointer;
 import io.turbidite.hashlog.log.Deletion;
 import io.turbidite.hashlog.log.HybridLog;
@@ -34,6 +35,7 @@ public final class Replay {
 
     private final HybridLog log;
     private final HashTable table;
+    private final ChainHeads heads;
     private final long from;
     private final long end;
     private final AtomicLong nextPage;
@@ -44,10 +46,12 @@ public final class Replay {
     private volatile @Nullable RuntimeException failure;
 
     /**
+     * @param heads how many chains properties have
      * @param checkpoint whose table, deletions and sessions are brought up to the end of {@code log}
      */
-    public Replay(HybridLog log, IndexCheckpoint checkpoint) {
+    public Replay(HybridLog log, ChainHeads heads, IndexCheckpoint checkpoint) {
         this.log = log;
+        this.heads = heads;
         this.table = checkpoint.table();
         log.deleted().addAll(checkpoint.deleted(), log.begin());
         this.sessions = new HashMap<>(checkpoint.sessions());
@@ -165,7 +169,7 @@ public final class Replay {
                 long link = KeyPointer.loadLink(segment, record + at);
                 long value = KeyPointer.loadValue(segment, record + at);
                 long hash = KeyPointer.hash(link, value, header, segment, record);
-                if (!table.raise(hash, address + at, slot)) {
+                if (!table.raise(heads.hashAt(value, hash, address + at), address + at, slot)) {
                     isFull = true;
                 }
             }

@@ -1,5 +1,6 @@
 package io.turbidite.hashlog.registry;
 
+import io.turbidite.hashlog.chain.ChainHeads;
 import io.turbidite.hashlog.psf.PsfDefinition;
 
 import java.util.ArrayList;
@@ -14,6 +15,7 @@ import java.util.stream.Stream;
  * @param name as users call it; of the active PSFs only one has it
  * @param active whether new records are indexed by it
  * @param intervals where chains index it, ascending and disjoint; the last may be open
+ * @param chainCount how many chains each of its properties has
  * @param runs where sorted runs do, ascending and disjoint, from each other and from the intervals
  */
 public record RegisteredPsf(
@@ -21,27 +23,29 @@ public record RegisteredPsf(
         String name,
         PsfDefinition definition,
         boolean active,
+        int chainCount,
         List<Interval> intervals,
         List<HistoryRun> runs) {
 
     public RegisteredPsf {
+        ChainHeads.check(chainCount);
         intervals = List.copyOf(intervals);
         runs = List.copyOf(runs);
     }
 
     /** One that is indexed nowhere yet. */
-    static RegisteredPsf fresh(int id, String name, PsfDefinition definition) {
-        return new RegisteredPsf(id, name, definition, true, List.of(), List.of());
+    static RegisteredPsf fresh(int id, String name, PsfDefinition definition, int chainCount) {
+        return new RegisteredPsf(id, name, definition, true, chainCount, List.of(), List.of());
     }
 
     private RegisteredPsf with(boolean nowActive, List<Interval> others) {
-        return new RegisteredPsf(id, name, definition, nowActive, others, runs);
+        return new RegisteredPsf(id, name, definition, nowActive, chainCount, others, runs);
     }
 
     private RegisteredPsf withRuns(Stream<HistoryRun> others) {
         List<HistoryRun> sorted =
                 others.sorted(Comparator.comparingLong(HistoryRun::from)).toList();
-        return new RegisteredPsf(id, name, definition, active, intervals, sorted);
+        return new RegisteredPsf(id, name, definition, active, chainCount, intervals, sorted);
     }
 
     /** With one more run. */

@@ -27,12 +27,12 @@ import java.util.List;
  *
  * <pre>
  * offset          bytes field
- *      0             64 {@link FileHeader}, format "hashlog", version 3, storeId = the log's id, file id 0
+ *      0             64 {@link FileHeader}, format "hashlog", version 4, storeId = the log's id, file id 0
  *     64              n payload
  * 64 + n             64 {@link FileFooter} of the payload
  *
  * payload  := pageBytes i32, ringPageCount i32, segmentPageCount i32, tableBits i32, parser str, psf*
- * psf      := name str, definition str, active bool, interval*, run*      (ids count from 0)
+ * psf      := name str, definition str, active bool, chainCount i32, interval*, run*  (ids count from 0)
  * interval := from i64, to i64
  * run      := number i64, from i64, to i64
  * </pre>
@@ -42,7 +42,7 @@ import java.util.List;
  */
 public final class RegistryFile {
     static final String FORMAT = "hashlog";
-    static final int VERSION = 3;
+    static final int VERSION = 4;
     private static final String NAME = "HASHLOG";
     private static final String DRAFT = "HASHLOG.new";
     private static final long FILE_ID = 0;
@@ -139,6 +139,7 @@ public final class RegistryFile {
                 out.writeUTF(psf.name());
                 out.writeUTF(psf.definition().text());
                 out.writeBoolean(psf.active());
+                out.writeInt(psf.chainCount());
                 out.writeInt(psf.intervals().size());
                 for (Interval interval : psf.intervals()) {
                     out.writeLong(interval.from());
@@ -169,6 +170,7 @@ public final class RegistryFile {
                 String psfName = in.readUTF();
                 PsfDefinition definition = PsfDefinition.parse(in.readUTF());
                 boolean active = in.readBoolean();
+                int chainCount = in.readInt();
                 List<Interval> intervals = new ArrayList<>();
                 int intervalCount = in.readInt();
                 for (int i = 0; i < intervalCount; i++) {
@@ -179,7 +181,8 @@ public final class RegistryFile {
                 for (int i = 0; i < runCount; i++) {
                     runs.add(new HistoryRun(in.readLong(), in.readLong(), in.readLong()));
                 }
-                psfs.add(new RegisteredPsf(id, psfName, definition, active, intervals, runs));
+                psfs.add(new RegisteredPsf(
+                        id, psfName, definition, active, chainCount, intervals, runs));
             }
             if (in.available() != 0) {
                 throw new IOException("%d bytes too many".formatted(in.available()));

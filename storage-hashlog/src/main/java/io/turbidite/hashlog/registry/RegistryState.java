@@ -1,6 +1,7 @@
 package io.turbidite.hashlog.registry;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.hashlog.chain.ChainHeads;
 import io.turbidite.hashlog.log.LogShape;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.psf.Properties;
@@ -45,9 +46,10 @@ public record RegistryState(
     /**
      * With one more active PSF, of the next id, indexed nowhere yet.
      *
+     * @param chainCount how many chains each of its properties has
      * @throws InvalidRequestException if an active PSF has the name, or ids are used up
      */
-    public RegistryState registered(String name, PsfDefinition definition) {
+    public RegistryState registered(String name, PsfDefinition definition, int chainCount) {
         if (name.isBlank() || name.length() > 256) {
             throw new InvalidRequestException(
                     "a PSF's name must have 1 to 256 characters: '%s'".formatted(name));
@@ -63,7 +65,7 @@ public record RegistryState(
                             .formatted(psfs.size()));
         }
         List<RegisteredPsf> more = new ArrayList<>(psfs);
-        more.add(RegisteredPsf.fresh(psfs.size(), name, definition));
+        more.add(RegisteredPsf.fresh(psfs.size(), name, definition, chainCount));
         return withPsfs(more);
     }
 
@@ -115,6 +117,11 @@ public record RegistryState(
             }
         }
         return set;
+    }
+
+    /** How many chains the properties of each PSF have. */
+    public ChainHeads chainHeads() {
+        return ChainHeads.of(psfs.stream().mapToInt(RegisteredPsf::chainCount).toArray());
     }
 
     private RegistryState withPsfs(List<RegisteredPsf> others) {

@@ -87,7 +87,7 @@ public final class RangeScan implements AutoCloseable {
             begun.put(part.psfId(), known);
             known.start(part.from());
         } else {
-            known.startAt(known.position(), part.from());
+            known.goOn(part.from());
         }
         walk = known;
     }

@@ -24,10 +24,10 @@ class RegistryFileTest {
     private static final String NAME = "log/HASHLOG";
     private static final RegistryState STATE = RegistryState.fresh(
                     7, new LogShape(16 << 10, 8, 4), 9, new ParserSpec.Json())
-            .registered("by type", PsfDefinition.parse("field(type)"))
+            .registered("by type", PsfDefinition.parse("field(type)"), 4)
             .changed(0, psf -> psf.begun(4_096).ended(8_192))
             .changed(0, psf -> psf.withRun(new HistoryRun(2, 64, 4_096)))
-            .registered("größe", PsfDefinition.parse("bucket(size, 10)"))
+            .registered("größe", PsfDefinition.parse("bucket(size, 10)"), 1)
             .changed(1, psf -> psf.begun(5_000));
 
     private static SimDisk written() {
@@ -45,15 +45,15 @@ class RegistryFileTest {
     @Test
     void the_bytes_are_pinned() {
         assertThat(HexFormat.of().formatHex(written().content(NAME)))
-                .isEqualTo("5455524249444954686173686c6f670000000000000000000300000000000000"
-                        + "0700000000000000000000000000000000000000000000000000000074d6089f"
+                .isEqualTo("5455524249444954686173686c6f670000000000000000000400000000000000"
+                        + "070000000000000000000000000000000000000000000000000000002ac86f5b"
                         + "0000400000000008000000040000000900046a736f6e00000002000762792074"
-                        + "797065000b6669656c6428747970652900000000010000000000001000000000"
-                        + "0000002000000000010000000000000002000000000000004000000000000010"
-                        + "0000076772c3b6c39f6500106275636b65742873697a652c2031302901000000"
-                        + "0100000000000013887fffffffffffffff000000004000000000000000950000"
-                        + "000000000007000000000000000000000000000000445eeac900000000000000"
-                        + "000000000000000000ce92ee6054555242464f4f54");
+                        + "797065000b6669656c6428747970652900000000040000000100000000000010"
+                        + "0000000000000020000000000100000000000000020000000000000040000000"
+                        + "000000100000076772c3b6c39f6500106275636b65742873697a652c20313029"
+                        + "01000000010000000100000000000013887fffffffffffffff00000000400000"
+                        + "00000000009d000000000000000700000000000000000000000000000017bccc"
+                        + "af000000000000000000000000000000008e47f39054555242464f4f54");
     }
 
     @Test

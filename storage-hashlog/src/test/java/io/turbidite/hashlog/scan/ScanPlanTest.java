@@ -22,7 +22,7 @@ class ScanPlanTest {
         for (int i = 0; i < borders.length; i += 2) {
             intervals.add(new Interval(borders[i], borders[i + 1]));
         }
-        return new RegisteredPsf(id, "type", TYPE, false, intervals, List.of());
+        return new RegisteredPsf(id, "type", TYPE, false, 1, intervals, List.of());
     }
 
     @Test
@@ -63,7 +63,7 @@ class ScanPlanTest {
                     intervals.add(new Interval(at, to));
                     at = to + 1 + random.nextInt(10);
                 }
-                psfs.add(new RegisteredPsf(id, "type", TYPE, false, intervals, List.of()));
+                psfs.add(new RegisteredPsf(id, "type", TYPE, false, 1, intervals, List.of()));
             }
             long from = random.nextInt(50);
             long top = from + 1 + random.nextInt(60);
