@@ -81,6 +81,7 @@ public final class Store implements AutoCloseable {
         this.schemaChanges = new SchemaChanges(this, writes);
         parts.meters().gauge("merge.backlog.bytes", background::mergeBytesLeft);
         parts.meters().gauge("merge.backlog.components", background::componentsBehind);
+        parts.meters().gauge("deferred.garbage.percent", this::garbagePercent);
         parts.meters().gauge("write.amplification.percent", this::writeAmplificationPercent);
         for (OpenStore.OpenDataset dataset : parts.datasets()) {
             datasets.put(
@@ -458,6 +459,15 @@ public final class Store implements AutoCloseable {
                 + meters().counter("merge.bytes.written").sum()
                 + substrate.log().statistics().writtenBytes();
         return brought == 0 ? 0 : 100 * written / brought;
+    }
+
+    /** Obsolete entries for each hundred, in the deferred index that has most of them. */
+    private long garbagePercent() {
+        double most = 0;
+        for (Partition partition : substrate.partitions().all()) {
+            most = Math.max(most, partition.garbage().largestShare());
+        }
+        return Math.round(100 * most);
     }
 
     Substrate substrate() {

@@ -10,6 +10,7 @@ import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.IndexSchema.State;
+import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
@@ -76,6 +77,10 @@ public record StoreDescription(
      * @param maintenance how it follows updates; the dataset's strategy for the primary
      * @param pages how new components keep their pages
      * @param state {@code ready}, {@code building} or {@code disabled}
+     * @param garbageEntries about how many entries on disk wait for a merge of the primary to find them
+     *     obsolete, in a deferred index; 0 in others
+     * @param deletedKeys the companions of a deleted-key index's components, in their order; empty in
+     *     others
      */
     public record IndexDescription(
             String name,
@@ -84,7 +89,9 @@ public record StoreDescription(
             String maintenance,
             PageOptions pages,
             String state,
-            List<ComponentDescription> components) {}
+            long garbageEntries,
+            List<ComponentDescription> components,
+            List<ComponentDescription> deletedKeys) {}
 
     /**
      * A disk component, newest first.
@@ -147,12 +154,22 @@ public record StoreDescription(
         DatasetSchema schema = pinned.schema();
         try {
             List<IndexDescription> indexes = new ArrayList<>();
+            boolean defers = schema.indexes().stream()
+                    .anyMatch(index -> index.maintenance() == Maintenance.DEFERRED);
+            if (defers) {
+                partition.garbage().refresh(pinned);
+            }
             for (int tree : schema.treeIds()) {
+                if (IndexSchema.isCompanion(tree)) {
+                    continue;
+                }
                 IndexSchema index = schema.index(tree);
                 KeySpec key = index == null ? schema.primaryKey() : index.key();
-                List<ComponentDescription> components = pinned.tree(tree).stream()
-                        .map(handle -> of(schema, handle))
-                        .toList();
+                List<ComponentDescription> components = components(pinned, tree);
+                boolean isDeferred = index != null && index.maintenance() == Maintenance.DEFERRED;
+                List<ComponentDescription> deletedKeys = index != null && index.hasCompanion()
+                        ? components(pinned, IndexSchema.companionId(tree))
+                        : List.of();
                 String state = (index == null ? State.READY : index.state()).label();
                 indexes.add(new IndexDescription(
                         schema.treeName(tree),
@@ -161,7 +178,9 @@ public record StoreDescription(
                         (index == null ? schema.maintenance() : index.maintenance()).label(),
                         schema.pages(tree),
                         state,
-                        components));
+                        isDeferred ? partition.garbage().entries(pinned) : 0,
+                        components,
+                        deletedKeys));
             }
             for (IndexSchema index : schema.catalog().all()) {
                 if (index.state() == State.DISABLED) {
@@ -172,6 +191,8 @@ public record StoreDescription(
                             index.maintenance().label(),
                             schema.pages(index.id()),
                             index.state().label(),
+                            0,
+                            List.of(),
                             List.of()));
                 }
             }
@@ -187,6 +208,12 @@ public record StoreDescription(
         } finally {
             pinned.unpin();
         }
+    }
+
+    private static List<ComponentDescription> components(Version pinned, int tree) {
+        return pinned.tree(tree).stream()
+                .map(handle -> of(pinned.schema(), handle))
+                .toList();
     }
 
     private static ComponentDescription of(DatasetSchema schema, ComponentHandle handle) {

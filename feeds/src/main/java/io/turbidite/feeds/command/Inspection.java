@@ -83,9 +83,13 @@ final class Inspection {
                 .put("unique", index.unique())
                 .put("maintenance", index.maintenance())
                 .put("state", index.state())
+                .put("garbageEntries", index.garbageEntries())
                 .put(
                         "components",
                         index.components().stream().map(Inspection::toMap).toList())
+                .put(
+                        "deletedKeys",
+                        index.deletedKeys().stream().map(Inspection::toMap).toList())
                 .toMap();
     }
 
@@ -152,32 +156,40 @@ final class Inspection {
     }
 
     private static void print(IndexDescription index, PrintStream out) {
-        out.println("    %sindex %s on %s%s%s"
+        out.println("    %sindex %s on %s%s%s%s"
                 .formatted(
                         index.unique() && !index.name().equals("primary") ? "unique " : "",
                         index.name(),
                         String.join(", ", index.fields()),
                         index.state().equals("ready") ? "" : " (" + index.state() + ")",
+                        index.garbageEntries() == 0
+                                ? ""
+                                : ", about %s entries obsolete"
+                                        .formatted(Words.number(index.garbageEntries())),
                         index.components().isEmpty() ? ": no component yet" : ""));
-        for (ComponentDescription component : index.components()) {
-            out.println("      [%s, %s] file %d, %s, %s entries, %s anti-matter%s%s"
-                    .formatted(
-                            Words.number(component.minTimestamp()),
-                            Words.number(component.maxTimestamp()),
-                            component.fileId(),
-                            Words.bytes(component.bytes()),
-                            Words.number(component.entries()),
-                            Words.number(component.antimatter()),
-                            repair(component),
-                            component.filters().stream()
-                                    .map(f -> ", %s %s..%s%s"
-                                            .formatted(
-                                                    f.field(),
-                                                    f.min() == null ? "" : f.min(),
-                                                    f.max() == null ? "" : f.max(),
-                                                    f.hasAbsent() ? " or absent" : ""))
-                                    .collect(Collectors.joining())));
-        }
+        index.components().forEach(component -> print(component, "", out));
+        index.deletedKeys().forEach(component -> print(component, "deleted keys ", out));
+    }
+
+    private static void print(ComponentDescription component, String what, PrintStream out) {
+        out.println("      %s[%s, %s] file %d, %s, %s entries, %s anti-matter%s%s"
+                .formatted(
+                        what,
+                        Words.number(component.minTimestamp()),
+                        Words.number(component.maxTimestamp()),
+                        component.fileId(),
+                        Words.bytes(component.bytes()),
+                        Words.number(component.entries()),
+                        Words.number(component.antimatter()),
+                        repair(component),
+                        component.filters().stream()
+                                .map(f -> ", %s %s..%s%s"
+                                        .formatted(
+                                                f.field(),
+                                                f.min() == null ? "" : f.min(),
+                                                f.max() == null ? "" : f.max(),
+                                                f.hasAbsent() ? " or absent" : ""))
+                                .collect(Collectors.joining())));
     }
 
     /** Only where it says something: a component as flushed is checked up to its end. */

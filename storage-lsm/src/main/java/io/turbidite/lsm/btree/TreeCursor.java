@@ -57,6 +57,17 @@ public final class TreeCursor implements EntryCursor {
         index = leaf.lowerBound(target, Long.MAX_VALUE, -1) - 1;
     }
 
+    /** Stands before the entry of this ordinal; less than the entry count. */
+    public void seekOrdinal(long ordinal) {
+        checkOpen();
+        standsOnEntry = false;
+        int targetPage = tree.fences().pageOfOrdinal(ordinal);
+        if (targetPage != page) {
+            load(targetPage);
+        }
+        index = Math.toIntExact(ordinal - leaf.firstOrdinal()) - 1;
+    }
+
     @Override
     public void seekEnd() {
         checkOpen();

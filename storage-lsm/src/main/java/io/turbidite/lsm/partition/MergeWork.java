@@ -3,6 +3,7 @@ package io.turbidite.lsm.partition;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.task.Tasks;
+import io.turbidite.lsm.maintain.DeferredAntimatter;
 import io.turbidite.lsm.merge.ComponentSize;
 import io.turbidite.lsm.merge.MergeDebt;
 import io.turbidite.lsm.merge.MergePolicySpec;
@@ -285,8 +286,23 @@ final class MergeWork implements AutoCloseable {
         int behind = 0;
         for (Partition partition : substrate.partitions().all()) {
             behind = Math.max(behind, debt(partition).componentCount());
+            estimateGarbage(partition);
         }
         throttle.componentsBehind(behind);
+    }
+
+    private static void estimateGarbage(Partition partition) {
+        Version pinned = partition.pinUnlessDropped();
+        if (pinned == null) {
+            return;
+        }
+        try {
+            if (!DeferredAntimatter.deferred(pinned.schema()).isEmpty()) {
+                partition.garbage().refresh(pinned);
+            }
+        } finally {
+            pinned.unpin();
+        }
     }
 
     /** How far the partition's index that is most behind is behind. */
@@ -369,9 +385,14 @@ final class MergeWork implements AutoCloseable {
             if (wishes.isEmpty()) {
                 return false;
             }
+            // merges that have much garbage to take away go before all others (DEFER18's bound)
+            List<Wish> urgent = wishes.stream()
+                    .filter(wish -> wish.partition.garbage().isUrgent())
+                    .toList();
+            List<Wish> first = urgent.isEmpty() ? wishes : urgent;
             Wish next = options.mergeScheduler() == MergeScheduler.GREEDY
-                    ? Collections.min(wishes, Comparator.comparingLong(Wish::bytes))
-                    : nextInTurn(wishes);
+                    ? Collections.min(first, Comparator.comparingLong(Wish::bytes))
+                    : nextInTurn(first);
             lastStarted = turnOf(next);
             return start(next.partition, next.pinned, next.plan);
         } finally {

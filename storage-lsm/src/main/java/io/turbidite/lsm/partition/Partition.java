@@ -4,6 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.maintain.GarbageEstimate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -42,6 +43,7 @@ public final class Partition {
     /** Of every open cursor. */
     private final Set<Hold> holds = ConcurrentHashMap.newKeySet();
 
+    private final GarbageEstimate garbage = new GarbageEstimate();
     private volatile Version version;
     private volatile boolean dropped;
     private long flushedTimestamp;
@@ -138,6 +140,11 @@ public final class Partition {
             Thread.onSpinWait();
         }
         return null;
+    }
+
+    /** How much of its deferred indexes is obsolete. */
+    public GarbageEstimate garbage() {
+        return garbage;
     }
 
     /** Whether the dataset is gone: nothing is flushed or merged any more. */

@@ -1,0 +1,399 @@
+package io.turbidite.lsm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.log.Durability;
+import io.turbidite.core.meter.Reading;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.partition.MergeStep;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.schema.Maintenance;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.Map;
+
+/**
+ * Deferred indexes (DEFER18). The tests with a number are after what went wrong in the database that had them
+ * first, by the number of its issue; {@code docs/strategies.md} tells why the others can't happen here.
+ */
+class DeferredTest {
+    private static final long SEED = Seeds.of("DeferredTest");
+    private static final StoreOptions OPTIONS = SimStore.options(Durability.SYNC);
+    private static final String BY_USER = "by_user";
+
+    private final SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+    private final SimStore sim = SimStore.open(disk, SEED, OPTIONS);
+    private final Store store = sim.store;
+    private final Dataset dataset = store.createDataset(spec("T"));
+
+    private static DatasetSpec spec(String name) {
+        return Row.spec(name)
+                .maintenance(Maintenance.DEFERRED)
+                .mergePolicy(MergePolicySpec.parse("correlated-no-merge"));
+    }
+
+    private Partition partition() {
+        return dataset.partitions().getFirst();
+    }
+
+    private static Row row(long id, String user) {
+        return new Row(id, user, 1, null, user);
+    }
+
+    private void put(long id, String user) {
+        dataset.upsert(row(id, user).toMap());
+    }
+
+    /** Puts a record and flushes: a component of its own. */
+    private void layer(long id, String user) {
+        put(id, user);
+        dataset.flush();
+    }
+
+    private long entries() {
+        return Garbage.entries(store, dataset, BY_USER);
+    }
+
+    private Map<Long, Object> valid() {
+        return Garbage.valid(dataset, BY_USER);
+    }
+
+    private long made() {
+        return store.meters().counter("deferred.antimatter").sum();
+    }
+
+    @AfterEach
+    void nothing_is_wrong_or_left() {
+        sim.verify();
+        assertThat(store.holdsNothing()).isTrue();
+        sim.close();
+        assertThat(disk.openHandles()).isEmpty();
+    }
+
+    @Test
+    void a_merge_takes_the_entries_of_superseded_records_along() {
+        layer(1, "anna");
+        layer(1, "bert");
+        assertThat(entries()).isEqualTo(2);
+        assertThat(valid()).isEqualTo(Map.of(1L, "bert"));
+        MergeStep.run(partition(), 0, 1);
+        assertThat(entries()).isEqualTo(1);
+        assertThat(valid()).isEqualTo(Map.of(1L, "bert"));
+    }
+
+    @Test
+    void a_delete_that_goes_with_the_oldest_component_takes_the_entry_first() {
+        layer(1, "anna");
+        layer(2, "other");
+        dataset.delete(1L);
+        dataset.flush();
+        assertThat(entries()).isEqualTo(2);
+        MergeStep.run(partition(), 0, 2);
+        assertThat(entries()).isEqualTo(1);
+        assertThat(valid()).isEqualTo(Map.of(2L, "other"));
+    }
+
+    /** The paper's mark "deferred delete" must outlive a merge that sees the newer version alone. */
+    @Test
+    void a_merge_that_sees_the_newer_version_alone_leaves_the_older_to_the_next() {
+        layer(1, "anna");
+        layer(1, "bert");
+        layer(2, "other");
+        MergeStep.run(partition(), 0, 1);
+        assertThat(entries()).isEqualTo(3);
+        MergeStep.run(partition(), 0, 1);
+        assertThat(entries()).isEqualTo(2);
+        assertThat(valid()).isEqualTo(Map.of(1L, "bert", 2L, "other"));
+    }
+
+    @Test
+    void what_a_snapshot_sees_stays_until_the_merge_after_its_end() {
+        layer(1, "anna");
+        Snapshot snapshot = store.openSnapshot();
+        layer(1, "bert");
+        MergeStep.run(partition(), 0, 1);
+        assertThat(entries()).isEqualTo(2);
+        try (ReadView view = snapshot.view(dataset)) {
+            assertThat(Garbage.valid(dataset, view, BY_USER)).isEqualTo(Map.of(1L, "anna"));
+        }
+        assertThat(valid()).isEqualTo(Map.of(1L, "bert"));
+        snapshot.close();
+        layer(2, "other");
+        MergeStep.run(partition(), 0, 1);
+        assertThat(entries()).isEqualTo(2);
+    }
+
+    /** The snapshot is below both versions: the primary drops the older one for good, so its entry goes too. */
+    @Test
+    void a_snapshot_of_long_ago_keeps_no_entry_that_nobody_sees() {
+        layer(9, "first");
+        try (Snapshot snapshot = store.openSnapshot()) {
+            layer(1, "anna");
+            layer(1, "bert");
+            MergeStep.run(partition(), 0, 1);
+            assertThat(entries()).isEqualTo(2);
+            try (ReadView view = snapshot.view(dataset)) {
+                assertThat(Garbage.valid(dataset, view, BY_USER)).isEqualTo(Map.of(9L, "first"));
+            }
+        }
+        assertThat(valid()).isEqualTo(Map.of(1L, "bert", 9L, "first"));
+    }
+
+    /** Found in 2018: the flag that says that readers pass a deferred delete over was lost on dump. */
+    @Test
+    void skip_read_lost_on_dump_an_entry_that_came_again_is_not_hidden_wherever_things_lie() {
+        layer(1, "anna");
+        layer(1, "bert");
+        layer(1, "anna");
+        MergeStep.run(partition(), 1, 2);
+        assertThat(valid()).isEqualTo(Map.of(1L, "anna"));
+        MergeStep.run(partition(), 0, 1);
+        assertThat(valid()).isEqualTo(Map.of(1L, "anna"));
+        assertThat(entries()).isEqualTo(1);
+    }
+
+    @Test
+    void issue_3638_an_index_that_is_new_shows_no_phantom() {
+        layer(1, "anna");
+        layer(1, "bert");
+        put(1, "carl");
+        dataset.createIndex(IndexSpec.btree("late", "user"));
+        put(1, "dora");
+        assertThat(Garbage.valid(dataset, "late")).isEqualTo(Map.of(1L, "dora"));
+        dataset.flush();
+        dataset.mergeAll();
+        assertThat(Garbage.entries(store, dataset, "late")).isEqualTo(1);
+        assertThat(entries()).isEqualTo(1);
+    }
+
+    @Test
+    void issue_3693_nothing_is_made_where_the_key_has_not_changed() {
+        layer(1, "anna");
+        dataset.upsert(new Row(1, "anna", 1, null, "another body").toMap());
+        dataset.flush();
+        MergeStep.run(partition(), 0, 1);
+        assertThat(made()).isZero();
+        assertThat(entries()).isEqualTo(1);
+        assertThat(valid()).isEqualTo(Map.of(1L, "anna"));
+    }
+
+    @Test
+    void issue_4248_two_writes_of_a_key_in_one_batch_leave_no_garbage() {
+        layer(1, "anna");
+        WriteBatch batch = store.newBatch();
+        for (String user : new String[] {"bert", "carl"}) {
+            batch.upsert(dataset, dataset.newRecordWriter().write(row(1, user).toMap()));
+        }
+        store.write(batch);
+        dataset.flush();
+        MergeStep.run(partition(), 0, 1);
+        assertThat(entries()).isEqualTo(1);
+        assertThat(valid()).isEqualTo(Map.of(1L, "carl"));
+    }
+
+    @Test
+    void issue_4294_a_write_and_a_delete_of_a_key_in_one_batch_leave_no_garbage() {
+        layer(1, "anna");
+        WriteBatch batch = store.newBatch();
+        batch.upsert(dataset, dataset.newRecordWriter().write(row(1, "anna").toMap()));
+        batch.delete(dataset, Slice.of(dataset.primaryKeySpec().encode(1L)));
+        store.write(batch);
+        dataset.flush();
+        MergeStep.run(partition(), 0, 1);
+        assertThat(entries()).isZero();
+        assertThat(valid()).isEmpty();
+    }
+
+    @Test
+    void issue_6448_an_index_that_is_dropped_during_a_merge_takes_nothing_with_it() {
+        for (long id = 0; id < 200; id++) {
+            put(id, "anna");
+        }
+        dataset.flush();
+        for (long id = 0; id < 200; id++) {
+            put(id, "bert");
+        }
+        dataset.flush();
+        try (MergeStep step = MergeStep.start(partition(), 0, 1)) {
+            assertThat(step.advance(100)).isFalse();
+            dataset.dropIndex("by_score");
+            step.finish();
+        }
+        assertThat(entries()).isEqualTo(200);
+        assertThat(valid()).hasSize(200);
+    }
+
+    @Test
+    void issue_6448_a_dataset_that_is_dropped_during_a_merge_lets_it_end() {
+        Dataset other = store.createDataset(spec("Other"));
+        for (String user : new String[] {"anna", "bert"}) {
+            for (long id = 0; id < 200; id++) {
+                other.upsert(row(id, user).toMap());
+            }
+            other.flush();
+        }
+        try (MergeStep step = MergeStep.start(other.partitions().getFirst(), 0, 1)) {
+            assertThat(step.advance(100)).isFalse();
+            store.dropDataset("Other");
+            step.finish();
+        }
+    }
+
+    @Test
+    void issue_10820_what_is_written_over_in_memory_leaves_nothing_behind() {
+        layer(1, "anna");
+        put(1, "bert");
+        put(1, "anna");
+        put(1, "carl");
+        dataset.flush();
+        assertThat(valid()).isEqualTo(Map.of(1L, "carl"));
+        MergeStep.run(partition(), 0, 1);
+        assertThat(entries()).isEqualTo(1);
+    }
+
+    @Test
+    void issue_10822_an_insert_and_what_replaces_it_in_one_batch() {
+        WriteBatch batch = store.newBatch();
+        batch.insert(dataset, dataset.newRecordWriter().write(row(1, "anna").toMap()));
+        batch.upsert(dataset, dataset.newRecordWriter().write(row(1, "bert").toMap()));
+        store.write(batch);
+        dataset.flush();
+        assertThat(valid()).isEqualTo(Map.of(1L, "bert"));
+        assertThat(entries()).isEqualTo(1);
+    }
+
+    /** A then B then A: the two A's are as if unchanged, but what lies between them must go. */
+    @Test
+    void issue_10895_a_key_that_is_what_it_was_again_hides_nothing_that_came_between() {
+        layer(1, "anna");
+        layer(1, "bert");
+        layer(1, "anna");
+        MergeStep.run(partition(), 0, 1);
+        assertThat(entries()).isEqualTo(2);
+        MergeStep.run(partition(), 0, 1);
+        assertThat(entries()).isEqualTo(1);
+        assertThat(valid()).isEqualTo(Map.of(1L, "anna"));
+    }
+
+    /** There, a chain of cached neighbours reached over what was passed over. */
+    @Test
+    void issue_11079_an_obsolete_entry_between_two_others_hides_no_row_from_an_older_reader() {
+        layer(1, "anna");
+        layer(2, "bert");
+        layer(3, "carl");
+        try (ReadView before = dataset.openView()) {
+            layer(2, "zoe");
+            Map<Long, Object> expected = Map.of(1L, "anna", 2L, "bert", 3L, "carl");
+            assertThat(valid()).isEqualTo(Map.of(1L, "anna", 2L, "zoe", 3L, "carl"));
+            assertThat(Garbage.valid(dataset, before, BY_USER)).isEqualTo(expected);
+            MergeStep.run(partition(), 0, 3);
+            assertThat(Garbage.valid(dataset, before, BY_USER)).isEqualTo(expected);
+            assertThat(valid()).isEqualTo(Map.of(1L, "anna", 2L, "zoe", 3L, "carl"));
+        }
+    }
+
+    @Test
+    void issue_11990_a_unique_index_is_not_deferred() {
+        IndexSpec unique = IndexSpec.btree("once", "id").asUnique();
+        assertThatThrownBy(() -> dataset.createIndex(unique))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("needs maintenance eager, not deferred");
+    }
+
+    @Test
+    void an_uncorrelated_policy_is_refused_by_name() {
+        DatasetSpec uncorrelated = spec("Other").mergePolicy(MergePolicySpec.parse("tiering"));
+        assertThatThrownBy(() -> store.createDataset(uncorrelated))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("correlated-tiering");
+    }
+
+    @Test
+    void what_is_more_than_memory_sorts_is_sorted_on_disk() {
+        for (String user : new String[] {"anna", "bert"}) {
+            for (long id = 0; id < 12_000; id++) {
+                put(id, user + id % 100);
+            }
+            dataset.flush();
+        }
+        long before = store.meters().counter("sort.bytes.spilled").sum();
+        dataset.mergeAll();
+        assertThat(store.meters().counter("sort.bytes.spilled").sum()).isGreaterThan(before);
+        assertThat(entries()).isEqualTo(12_000);
+        assertThat(valid()).hasSize(12_000);
+    }
+
+    /** Issue 4501: what waited for merges made a query take minutes, and nothing told of it. */
+    @Test
+    void issue_4501_the_garbage_is_estimated_and_told_of() {
+        for (long id = 0; id < 1_000; id++) {
+            put(id, "anna");
+        }
+        dataset.flush();
+        assertThat(garbage()).isZero();
+        for (long id = 0; id < 1_500; id += 2) {
+            put(id, "bert");
+        }
+        dataset.flush();
+        assertThat(garbage()).isBetween(450L, 560L);
+        assertThat(percent()).isBetween(25L, 32L);
+        MergeStep.run(partition(), 0, 1);
+        assertThat(garbage()).isZero();
+        assertThat(percent()).isZero();
+    }
+
+    private long percent() {
+        return store.meters().instruments().stream()
+                .filter(Reading.class::isInstance)
+                .map(Reading.class::cast)
+                .filter(reading -> reading.name().equals("deferred.garbage.percent"))
+                .findFirst()
+                .orElseThrow()
+                .value();
+    }
+
+    private long garbage() {
+        return Garbage.describe(store, dataset, BY_USER).garbageEntries();
+    }
+
+    /** The old record and what was to be said of it are lost together or not at all. */
+    @Test
+    void a_power_cut_at_any_step_of_the_merge_loses_neither() {
+        for (String user : new String[] {"anna", "bert"}) {
+            for (long id = 0; id < 20; id++) {
+                put(id, user);
+            }
+            dataset.flush();
+        }
+        int[] cuts = {0};
+        disk.onOperation(step -> {
+            for (Profile profile : Profile.values()) {
+                recover(disk.crashImage(Seeds.mix(SEED, step.index()), profile));
+            }
+            cuts[0]++;
+        });
+        MergeStep.run(partition(), 0, 1);
+        disk.onOperation(step -> {});
+        recover(disk.crashImage(SEED, Profile.STRICT));
+        assertThat(cuts[0]).isGreaterThan(10);
+    }
+
+    private static void recover(SimDisk image) {
+        try (SimStore recovered = SimStore.open(image, SEED, OPTIONS)) {
+            Dataset there = recovered.store.dataset("T");
+            assertThat(Garbage.valid(there, BY_USER)).hasSize(20).doesNotContainValue("anna");
+            recovered.verify();
+            there.mergeAll();
+            assertThat(Garbage.entries(recovered.store, there, BY_USER)).isEqualTo(20);
+        }
+    }
+}
