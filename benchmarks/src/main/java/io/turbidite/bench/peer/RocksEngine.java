@@ -48,6 +48,7 @@ public final class RocksEngine implements Engine {
     private final WriteOptions writeOptions = new WriteOptions().setSync(false);
     private final ReadOptions readOptions = new ReadOptions();
     private final int secondaryCount;
+    private final boolean blind;
     private final ByteBuffer key = direct(8);
     private final ByteBuffer value = direct(1 << 10);
     private final ByteBuffer entry = direct(12);
@@ -57,6 +58,11 @@ public final class RocksEngine implements Engine {
      * each.
      */
     public RocksEngine(EngineOptions options) {
+        this(options, false);
+    }
+
+    private RocksEngine(EngineOptions options, boolean blind) {
+        this.blind = blind;
         secondaryCount = options.secondaryCount();
         long writeMemoryBytes = options.writeMemoryBytes();
         LRUCache cache = own(new LRUCache(options.cacheBytes()));
@@ -96,6 +102,14 @@ public final class RocksEngine implements Engine {
         } catch (RocksDBException failed) {
             throw new IllegalStateException(failed);
         }
+    }
+
+    /**
+     * One that never reads an old record: its entries stay in the secondary, and whoever searches that must
+     * look at the records.
+     */
+    public static RocksEngine blind(EngineOptions options) {
+        return new RocksEngine(options, true);
     }
 
     private <T extends AutoCloseable> T own(T resource) {
@@ -182,6 +196,29 @@ public final class RocksEngine implements Engine {
         return fetch(ids, count);
     }
 
+    /**
+     * How many records have their first attribute in a range, both ends included; of a blind one each
+     * entry's record is looked at, as only that tells whether the entry is obsolete.
+     */
+    public long countByAttribute(int low, int high) {
+        long count = 0;
+        try (RocksIterator iterator = db.newIterator(families.get(1), readOptions)) {
+            entry.clear().putInt(low).flip();
+            for (iterator.seek(entry); iterator.isValid(); iterator.next()) {
+                entry.clear();
+                iterator.key(entry);
+                int attribute = entry.getInt(0);
+                if (attribute > high) {
+                    break;
+                }
+                if (!blind || get(entry.getLong(4)) == attribute) {
+                    count++;
+                }
+            }
+        }
+        return count;
+    }
+
     private Answer fetch(long[] sorted, int count) {
         long rows = 0;
         long sum = 0;
@@ -252,9 +289,12 @@ public final class RocksEngine implements Engine {
             try {
                 batch.clear();
                 id.clear().putLong(tweet.id).flip();
-                oldHeader.clear();
-                int found = db.get(families.get(0), readOptions, id, oldHeader);
-                id.rewind();
+                int found = RocksDB.NOT_FOUND;
+                if (!blind) {
+                    oldHeader.clear();
+                    found = db.get(families.get(0), readOptions, id, oldHeader);
+                    id.rewind();
+                }
                 for (int i = 0; i < secondaryCount; i++) {
                     maintain(i, found != RocksDB.NOT_FOUND, tweet);
                 }

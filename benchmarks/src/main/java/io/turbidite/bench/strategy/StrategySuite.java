@@ -3,6 +3,8 @@ package io.turbidite.bench.strategy;
 import io.turbidite.bench.engine.Costs;
 import io.turbidite.bench.engine.Scratch;
 import io.turbidite.bench.peer.Engine.Answer;
+import io.turbidite.bench.peer.EngineOptions;
+import io.turbidite.bench.peer.RocksEngine;
 import io.turbidite.bench.peer.Tweet;
 import io.turbidite.bench.peer.TweetSource;
 import io.turbidite.bench.report.Report;
@@ -17,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 
 /**
  * The experiments on maintenance strategies, each in two regimes: everything in cache, where the figure is
@@ -27,6 +28,16 @@ import java.util.function.Supplier;
  */
 public final class StrategySuite {
     private static final int WARM_UP_DIVISOR = 4;
+
+    /** The CPU time of a process is told in steps of 10 ms. */
+    private static final double CPU_MILLIS_MIN = 200;
+
+    private static final int TIMES_MAX = 2_000;
+    private static final double[] SELECTED_PERCENTS = {0.01, 0.1, 1, 10};
+
+    /** A peer that writes blindly too; in cache only. */
+    private static final String PEER = "RocksDB, blind";
+
     private static final long FIRST_MICROS = 1_700_000_000_000_000L;
 
     private final int tweets;
@@ -68,17 +79,12 @@ public final class StrategySuite {
                     names,
                     "the primary key index keeps inserts fast once the data is larger than the cache");
             for (double duplicates : new double[] {0, 0.5}) {
-                turns(names, (name, counted) -> {
-                    TweetSource source = new TweetSource(7, size(counted), duplicates);
+                turns(report, regime, names, column -> {
+                    TweetSource source = new TweetSource(7, column.size(), duplicates);
                     try (TweetStore store = open(
-                            Recipe.EAGER, shapes.getOrDefault(name, Shape.standard()), regime)) {
-                        double micros = load(store, source, size(counted), regime, store::insert);
-                        note(
-                                report,
-                                counted,
-                                "%.0f %% duplicates, us an insert".formatted(100 * duplicates),
-                                name,
-                                micros);
+                            Recipe.EAGER, shapes.getOrDefault(column.name, Shape.standard()), regime)) {
+                        double micros = column.load(source, store::insert, store::flush);
+                        column.note("%.0f %% duplicates, us an insert".formatted(100 * duplicates), micros);
                     }
                 });
             }
@@ -94,7 +100,7 @@ public final class StrategySuite {
             Report byRatio = report(
                     "upsert",
                     "Upserts by update ratio (LUO19 Figure 12), " + regime.name(),
-                    names,
+                    namesAndPeer(regime),
                     "eager is slowest for its point lookups, validation without repair fastest, repair costs little,"
                             + " mutable-bitmap is near validation");
             for (double ratio : new double[] {0, 0.1, 0.5}) {
@@ -134,18 +140,21 @@ public final class StrategySuite {
     }
 
     private void upserts(Report report, String work, double ratio, Shape shape, Regime regime) {
-        turns(names, (name, counted) -> {
-            TweetSource source = new TweetSource(11, size(counted), ratio);
-            try (TweetStore store = open(recipe(name), shape, regime)) {
-                double micros = load(store, source, size(counted), regime, store::upsert);
-                note(report, counted, work + ", us an upsert", name, micros);
-                note(
-                        report,
-                        counted,
-                        work + ", pages read an upsert",
-                        name,
-                        store.pagesRead() / size(counted));
-                check(counted, work + regime.name(), store.scan());
+        turns(report, regime, namesAndPeer(regime), column -> {
+            TweetSource source = new TweetSource(11, column.size(), ratio);
+            if (column.isPeer()) {
+                try (RocksEngine peer = openPeer(regime)) {
+                    double micros = column.load(source, peer.newWriter()::upsert, peer::settle);
+                    column.note(work + ", us an upsert", micros);
+                    column.check(work + regime.name(), peer.scan());
+                }
+                return;
+            }
+            try (TweetStore store = open(recipe(column.name), shape, regime)) {
+                double micros = column.load(source, store::upsert, store::flush);
+                column.note(work + ", us an upsert", micros);
+                column.note(work + ", pages read an upsert", store.pagesRead() / column.size());
+                column.check(work + regime.name(), store.scan());
             }
         });
     }
@@ -166,41 +175,33 @@ public final class StrategySuite {
                 "query",
                 "Queries by secondary index, %.0f %% updates (LUO19 Figures 14 and 15), %s"
                         .formatted(100 * ratio, regime.name()),
-                names,
+                namesAndPeer(regime),
                 "to the records validation costs little more than eager, least with repair; index-only 3 to 5 times");
-        turns(names, (name, counted) -> {
-            TweetSource source = new TweetSource(13, size(counted), ratio);
-            try (TweetStore store = open(recipe(name), Shape.standard(), regime)) {
-                load(store, source, size(counted), regime, store::upsert);
-                for (double percent : new double[] {0.01, 0.1, 1, 10}) {
+        turns(report, regime, namesAndPeer(regime), column -> {
+            TweetSource source = new TweetSource(13, column.size(), ratio);
+            if (column.isPeer()) {
+                try (RocksEngine peer = openPeer(regime)) {
+                    column.load(source, peer.newWriter()::upsert, peer::settle);
+                    for (double percent : SELECTED_PERCENTS) {
+                        int width = (int) (TweetSource.ATTRIBUTE_LIMIT * percent / 100);
+                        column.ask(
+                                "%s %% of the records, index-only, ms".formatted(percent),
+                                5,
+                                low -> new Answer(peer.countByAttribute(low, low + width - 1), 0));
+                    }
+                }
+                return;
+            }
+            try (TweetStore store = open(recipe(column.name), Shape.standard(), regime)) {
+                column.load(source, store::upsert, store::flush);
+                for (double percent : SELECTED_PERCENTS) {
                     int width = (int) (TweetSource.ATTRIBUTE_LIMIT * percent / 100);
                     String what = "%s %% of the records".formatted(percent);
-                    ask(
-                            report,
-                            regime,
-                            counted,
-                            what + ", direct, ms",
-                            name,
-                            5,
-                            low -> store.byAttribute(low, low + width - 1, Validation.DIRECT));
-                    ask(
-                            report,
-                            regime,
-                            counted,
-                            what + ", by timestamp, ms",
-                            name,
-                            5,
-                            low -> store.byAttribute(low, low + width - 1, Validation.TIMESTAMP));
-                    ask(
-                            report,
-                            regime,
-                            counted,
-                            what + ", index-only, ms",
-                            name,
-                            5,
-                            low -> store.countByAttribute(low, low + width - 1));
+                    column.ask(what + ", direct, ms", 5, low -> store.byAttribute(low, low + width - 1, Validation.DIRECT));
+                    column.ask(what + ", by timestamp, ms", 5, low -> store.byAttribute(low, low + width - 1, Validation.TIMESTAMP));
+                    column.ask(what + ", index-only, ms", 5, low -> store.countByAttribute(low, low + width - 1));
                 }
-                ask(report, regime, counted, "full scan, ms", name, 1, low -> store.scan());
+                column.ask("full scan, ms", 1, low -> store.scan());
             }
         });
         return report;
@@ -218,29 +219,15 @@ public final class StrategySuite {
                         names,
                         "filters work for recent data under all strategies; for old data with updates only under"
                                 + " mutable-bitmap");
-                turns(names, (name, counted) -> {
-                    int size = size(counted);
+                turns(report, regime, names, column -> {
+                    int size = column.size();
                     TweetSource source = new TweetSource(17, size, ratio);
                     Shape shape = new Shape(1, true, "correlated-tiering(mergeableBytesMax=16MiB)");
-                    try (TweetStore store = open(recipe(name), shape, regime)) {
-                        load(store, source, size, regime, store::upsert);
+                    try (TweetStore store = open(recipe(column.name), shape, regime)) {
+                        column.load(source, store::upsert, store::flush);
                         long span = size / 50;
-                        ask(
-                                report,
-                                regime,
-                                counted,
-                                "oldest 2 %, ms",
-                                name,
-                                3,
-                                low -> store.createdIn(FIRST_MICROS, FIRST_MICROS + span));
-                        ask(
-                                report,
-                                regime,
-                                counted,
-                                "newest 2 %, ms",
-                                name,
-                                3,
-                                low -> store.createdIn(
+                        column.ask("oldest 2 %, ms", 3, low -> store.createdIn(FIRST_MICROS, FIRST_MICROS + span));
+                        column.ask("newest 2 %, ms", 3, low -> store.createdIn(
                                         FIRST_MICROS + size - span, FIRST_MICROS + size));
                     }
                 });
@@ -259,19 +246,19 @@ public final class StrategySuite {
                     "Half inserts, half deletes, 4 indexes (DEFER18 Figure 7), " + regime.name(),
                     names,
                     "deferring was 5.2 times as fast as the synchronous way, which read the old record from disk");
-            turns(names, (name, counted) -> {
-                int size = size(counted);
+            turns(report, regime, names, column -> {
+                int size = column.size();
                 TweetSource source = new TweetSource(19, size, 0);
                 SplittableRandom chooser = new SplittableRandom(19);
                 Shape shape = new Shape(4, true, "correlated-tiering");
-                try (TweetStore store = open(recipe(name), shape, regime)) {
-                    double micros = load(store, source, size, regime, tweet -> {
+                try (TweetStore store = open(recipe(column.name), shape, regime)) {
+                    double micros = column.load(source, tweet -> {
                         tweet.message.set(tweet.message.segment(), tweet.message.offset(), 8);
                         store.upsert(tweet);
                         store.delete(source.pastId(chooser));
-                    });
-                    note(report, counted, "an upsert and a delete, us", name, micros);
-                    check(counted, "deferred" + regime.name(), store.scan());
+                    }, store::flush);
+                    column.note("an upsert and a delete, us", micros);
+                    column.check("deferred" + regime.name(), store.scan());
                 }
             });
             reports.add(report);
@@ -284,26 +271,30 @@ public final class StrategySuite {
     /** What one strategy does in a round. */
     @FunctionalInterface
     private interface Turn {
-        void run(String name, boolean counted);
+        void run(Column column);
     }
 
-    private void turns(List<String> names, Turn turn) {
+    private void turns(Report report, Regime regime, List<String> columns, Turn turn) {
         for (int round = 0; round <= rounds; round++) {
             answers.clear();
-            for (int i = 0; i < names.size(); i++) {
-                int at = round % 2 == 0 ? i : names.size() - 1 - i;
-                turn.run(names.get(at), round > 0);
+            for (int i = 0; i < columns.size(); i++) {
+                int at = round % 2 == 0 ? i : columns.size() - 1 - i;
+                turn.run(new Column(report, regime, columns.get(at), round > 0));
             }
         }
     }
 
-    private int size(boolean counted) {
-        return counted ? tweets : tweets / WARM_UP_DIVISOR;
+    private TweetStore open(Recipe recipe, Shape shape, Regime regime) {
+        return new TweetStore(scratch(), recipe, shape, regime);
     }
 
-    private TweetStore open(Recipe recipe, Shape shape, Regime regime) {
-        return new TweetStore(
-                Scratch.empty(directory.resolve("strategies")), recipe, shape, regime);
+    private RocksEngine openPeer(Regime regime) {
+        return RocksEngine.blind(new EngineOptions(
+                scratch(), regime.writeMemoryBytes(), regime.cacheBytes(), 1, regime.directIo()));
+    }
+
+    private Path scratch() {
+        return Scratch.empty(directory.resolve("strategies"));
     }
 
     private List<String> names() {
@@ -314,25 +305,20 @@ public final class StrategySuite {
                 .toList();
     }
 
+    /** The strategies, and in cache the peer. */
+    private List<String> namesAndPeer(Regime regime) {
+        List<String> all = new ArrayList<>(names);
+        if (!regime.isByWall()) {
+            all.add(PEER);
+        }
+        return all;
+    }
+
     private static Recipe recipe(String name) {
         return Recipe.all().stream()
                 .filter(recipe -> recipe.name().equals(name))
                 .findFirst()
                 .orElseThrow();
-    }
-
-    /** Microseconds for each tweet, background work and the last flush included. */
-    private double load(
-            TweetStore store, TweetSource source, int count, Regime regime, Consumer<Tweet> write) {
-        Tweet tweet = new Tweet();
-        return micros(regime, () -> {
-                    for (int i = 0; i < count; i++) {
-                        source.next(tweet);
-                        write.accept(tweet);
-                    }
-                    store.flush();
-                })
-                / count;
     }
 
     /** A query of a range that begins at a number. */
@@ -341,45 +327,83 @@ public final class StrategySuite {
         Answer at(int low);
     }
 
-    private void ask(
-            Report report,
-            Regime regime,
-            boolean counted,
-            String work,
-            String name,
-            int times,
-            Query query) {
-        SplittableRandom random = new SplittableRandom(work.hashCode());
-        double sum = 0;
-        for (int i = 0; i < times; i++) {
-            int low = random.nextInt(TweetSource.ATTRIBUTE_LIMIT * 8 / 10);
-            List<Answer> got = new ArrayList<>();
-            sum += micros(regime, () -> got.add(query.at(low))) / 1e3;
-            check(counted, work + regime.name() + low, got.getFirst());
+    /** One strategy's turn in a round: what it takes goes into the strategy's column. */
+    private final class Column {
+        private final Report report;
+        private final Regime regime;
+        private final String name;
+        private final boolean counted;
+
+        Column(Report report, Regime regime, String name, boolean counted) {
+            this.report = report;
+            this.regime = regime;
+            this.name = name;
+            this.counted = counted;
         }
-        note(report, counted, work, name, sum / times);
-    }
 
-    private double micros(Regime regime, Runnable work) {
-        Supplier<Long> meter = () -> regime.isByWall() ? clock.monotonicNanos() : Costs.cpuNanos();
-        long start = meter.get();
-        work.run();
-        return (meter.get() - start) / 1e3;
-    }
-
-    private static void note(
-            Report report, boolean counted, String work, String name, double figure) {
-        if (counted) {
-            report.add(work, name, figure);
+        boolean isPeer() {
+            return name.equals(PEER);
         }
-    }
 
-    /** The same work must give the same answer under each strategy. */
-    private void check(boolean counted, String work, Answer answer) {
-        Answer before = answers.putIfAbsent(work + counted, answer);
-        if (before != null && !before.equals(answer)) {
-            throw new IllegalStateException(
-                    "%s: one strategy says %s, another %s".formatted(work, before, answer));
+        int size() {
+            return counted ? tweets : tweets / WARM_UP_DIVISOR;
+        }
+
+        /** Microseconds for each tweet, background work and the last flush included. */
+        double load(TweetSource source, Consumer<Tweet> write, Runnable settle) {
+            Tweet tweet = new Tweet();
+            double micros = micros(() -> {
+                for (int i = 0; i < size(); i++) {
+                    source.next(tweet);
+                    write.accept(tweet);
+                }
+                settle.run();
+            });
+            return micros / size();
+        }
+
+        /** Milliseconds of a query: of ranges here and there, each asked until the clock can tell. */
+        void ask(String work, int ranges, Query query) {
+            SplittableRandom random = new SplittableRandom(work.hashCode());
+            double millis = 0;
+            for (int i = 0; i < ranges; i++) {
+                int low = random.nextInt(TweetSource.ATTRIBUTE_LIMIT * 8 / 10);
+                long times = 0;
+                double spent = 0;
+                do {
+                    List<Answer> got = new ArrayList<>();
+                    spent += micros(() -> got.add(query.at(low))) / 1e3;
+                    times++;
+                    check(work + regime.name() + low, got.getFirst());
+                } while (!regime.isByWall() && spent < CPU_MILLIS_MIN && times < TIMES_MAX);
+                millis += spent / times;
+            }
+            note(work, millis / ranges);
+        }
+
+        double micros(Runnable work) {
+            long start = nanos();
+            work.run();
+            return (nanos() - start) / 1e3;
+        }
+
+        private long nanos() {
+            return regime.isByWall() ? clock.monotonicNanos() : Costs.cpuNanos();
+        }
+
+        void note(String work, double figure) {
+            if (counted) {
+                report.add(work, name, figure);
+            }
+        }
+
+        /** The same work must give the same answer under each strategy. */
+        void check(String work, Answer answer) {
+            Answer before = answers.putIfAbsent(work + counted, answer);
+            if (before != null && !before.equals(answer)) {
+                throw new IllegalStateException("%s: one strategy says %s, another (%s) %s"
+                        .formatted(work, before, name, answer));
+            }
         }
     }
 
