@@ -16,8 +16,8 @@ public final class CandidateBatch {
     private final KeyBatch primaryKeys;
     private final KeyBatch secondaryKeys;
     private final BitSet valid = new BitSet();
-    private long[] timestamps = new long[1024];
-    private long[] checkedUntil = new long[1024];
+    private long[] timestamps = new long[128];
+    private long[] checkedUntil = new long[128];
     private int count;
 
     /**

@@ -17,8 +17,8 @@ import java.util.Objects;
 public final class KeyBatch {
     private final ByteSink bytes;
     private final int bytesMax;
-    private int[] offsets = new int[1024];
-    private int[] order = new int[1024];
+    private int[] offsets = new int[128];
+    private int[] order = new int[128];
     private int count;
 
     /** By number of adding, if keys come with them. */
@@ -39,7 +39,7 @@ public final class KeyBatch {
      */
     public KeyBatch(int bytesMax) {
         this.bytesMax = bytesMax;
-        this.bytes = new ByteSink(Math.min(bytesMax, 64 << 10), bytesMax);
+        this.bytes = new ByteSink(Math.min(bytesMax, 4 << 10), bytesMax);
         this.first = 0;
     }
 
