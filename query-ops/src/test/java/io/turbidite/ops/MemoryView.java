@@ -1,7 +1,10 @@
 package io.turbidite.ops;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.KeyBatch;
@@ -17,6 +20,7 @@ import io.turbidite.ops.MemorySource.Stored;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
@@ -105,6 +109,22 @@ final class MemoryView implements ReadView {
 
     @Override
     public RecordCursor fetch(int partition, KeyBatch sortedKeys) {
+        return new Records(stored(partition, sortedKeys));
+    }
+
+    /** In any order, unless the options ask for one. */
+    @Override
+    public RecordCursor fetch(int partition, KeyBatch sortedKeys, FetchOptions options) {
+        assertThat(options.pruning() == FetchOptions.Pruning.NONE || sortedKeys.hasTimestamps())
+                .isTrue();
+        List<Stored> found = stored(partition, sortedKeys);
+        if (!options.isOrdered()) {
+            Collections.reverse(found);
+        }
+        return new Records(found);
+    }
+
+    private List<Stored> stored(int partition, KeyBatch sortedKeys) {
         opened.checkOpen();
         List<Stored> found = new ArrayList<>();
         byte[] previous = null;
@@ -123,7 +143,7 @@ final class MemoryView implements ReadView {
             }
             previous = key;
         }
-        return new Records(found);
+        return found;
     }
 
     @Override

@@ -4,9 +4,11 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
+import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordStream;
+import io.turbidite.core.task.Tasks;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.scan.SelectProject;
@@ -24,7 +26,8 @@ import java.util.List;
  * <ol>
  *   <li>search: fill a batch with the primary keys of candidates;
  *   <li>sort the batch, drop repeated keys;
- *   <li>fetch the records in key order, each component read once from front to back;
+ *   <li>look the records up, layer by layer, by several workers where there are many keys; they come in no
+ *       order;
  *   <li>re-check all predicates on the record (direct validation);
  *   <li>next batch.
  * </ol>
@@ -34,10 +37,15 @@ import java.util.List;
 public final class IndexFetch implements FrameSource {
     private static final long BATCH_GROWTH = 4;
 
+    /** With fewer keys than this the workers would be woken for nothing. */
+    static final int PARALLEL_COUNT_MIN = 512;
+
     private final ReadView view;
     private final Iterator<Integer> partitions;
     private final IndexRange range;
     private final KeyBatch batch;
+    private final FetchOptions options;
+    private final @Nullable LookupWorkers workers;
     private final SelectProject output;
     private final Meters meters;
     private final KeySpec secondaryKey;
@@ -50,12 +58,20 @@ public final class IndexFetch implements FrameSource {
     private @Nullable RecordStream records;
 
     /**
-     * How many keys to fetch together.
+     * How to get from keys to records.
      *
-     * @param bytesMax most bytes of keys
+     * @param keyBytesMax most bytes of keys that are sorted together
      * @param countFirst most keys of the first batch, for a reader who may stop early; later ones grow
+     * @param options how a batch is looked up
+     * @param tasks where workers run; null: the reader alone
+     * @param workerCount workers that look keys up beside the reader
      */
-    public record Batch(int bytesMax, long countFirst) {}
+    public record Lookup(
+            int keyBytesMax,
+            long countFirst,
+            FetchOptions options,
+            @Nullable Tasks tasks,
+            int workerCount) {}
 
     /**
      * Where to count.
@@ -63,26 +79,35 @@ public final class IndexFetch implements FrameSource {
      * @param searched index entries found
      * @param distinct different primary keys, within a batch
      * @param fetched records found by them
+     * @param work what that took
      */
-    public record Meters(OperatorMeter searched, OperatorMeter distinct, OperatorMeter fetched) {}
+    public record Meters(
+            OperatorMeter searched,
+            OperatorMeter distinct,
+            OperatorMeter fetched,
+            LookupMeter work) {}
 
     /**
      * Reads some partitions.
      *
-     * @param batch keys that are sorted and fetched together, and for how many to begin with
+     * @param lookup how records are got by the keys that are found
      */
     public IndexFetch(
             ReadView view,
             List<Integer> partitions,
             IndexRange range,
-            Batch batch,
+            Lookup lookup,
             SelectProject output,
             Meters meters) {
         this.view = view;
         this.partitions = List.copyOf(partitions).iterator();
         this.range = range;
-        this.batch = new KeyBatch(batch.bytesMax());
-        this.batchCountMax = batch.countFirst();
+        this.batch = new KeyBatch(lookup.keyBytesMax());
+        this.batchCountMax = lookup.countFirst();
+        this.options = lookup.options();
+        this.workers = lookup.tasks() == null || lookup.workerCount() == 0
+                ? null
+                : new LookupWorkers(lookup.tasks(), lookup.workerCount());
         this.output = output;
         this.meters = meters;
         this.secondaryKey = KeySpec.of(
@@ -114,6 +139,13 @@ public final class IndexFetch implements FrameSource {
 
     @Override
     public void close() {
+        closeSearch();
+        if (workers != null) {
+            workers.close();
+        }
+    }
+
+    private void closeSearch() {
         closeRecords();
         if (search != null) {
             search.close();
@@ -122,7 +154,7 @@ public final class IndexFetch implements FrameSource {
     }
 
     private void nextPartition() {
-        close();
+        closeSearch();
         if (partitions.hasNext()) {
             partition = partitions.next();
             search = CandidateSearch.open(view, partition, range, meters.searched());
@@ -136,7 +168,15 @@ public final class IndexFetch implements FrameSource {
         batchCountMax = Math.min(Integer.MAX_VALUE, batchCountMax) * BATCH_GROWTH;
         batch.sortDistinct();
         meters.distinct().add(batch.size());
-        records = view.fetch(partition, batch);
+        LookupWorkers helpers = workers;
+        if (helpers == null || batch.size() < PARALLEL_COUNT_MIN) {
+            records = view.fetch(partition, batch, options);
+        } else {
+            ParallelFetch shared =
+                    new ParallelFetch(view, partition, batch, options, helpers.team());
+            records = shared;
+            helpers.assign(shared);
+        }
         return true;
     }
 
@@ -168,9 +208,14 @@ public final class IndexFetch implements FrameSource {
     }
 
     private void closeRecords() {
-        if (records != null) {
-            records.close();
+        if (workers != null) {
+            workers.assign(null);
+        }
+        RecordStream open = records;
+        if (open != null) {
             records = null;
+            open.close();
+            meters.work().add(open.work());
         }
     }
 }

@@ -1,5 +1,8 @@
 package io.turbidite.ops.plan;
 
+import io.turbidite.core.scan.FetchOptions;
+import io.turbidite.core.scan.FetchOptions.Pruning;
+import io.turbidite.core.scan.FetchWork;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
@@ -7,6 +10,7 @@ import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.FieldRange;
 import io.turbidite.ops.expr.TupleMaker;
 import io.turbidite.ops.fetch.IndexFetch;
+import io.turbidite.ops.fetch.LookupMeter;
 import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
@@ -39,6 +43,7 @@ final class SourceBuilder {
     private final OperatorMeter read = new OperatorMeter();
     private final OperatorMeter distinct = new OperatorMeter();
     private final OperatorMeter fetched = new OperatorMeter();
+    private final LookupMeter lookups = new LookupMeter();
     private final OperatorMeter selected = new OperatorMeter();
 
     SourceBuilder(CheckedQuery query, ReadView view, RunOptions options, AccessChoice choice) {
@@ -85,11 +90,14 @@ final class SourceBuilder {
                         view,
                         partitions,
                         range,
-                        new IndexFetch.Batch(
+                        new IndexFetch.Lookup(
                                 options.keyBatchBytes(),
-                                Math.max(FIRST_BATCH_COUNT_MIN, rowsWanted)),
+                                Math.max(FIRST_BATCH_COUNT_MIN, rowsWanted),
+                                fetchOptions(range),
+                                options.tasks(),
+                                lookupWorkers(partitions)),
                         output(maker, target, rowsWanted),
-                        new IndexFetch.Meters(read, distinct, fetched));
+                        new IndexFetch.Meters(read, distinct, fetched, lookups));
             case Access.Entries(var range, var _) -> {
                 EntryFields fields = entryFields(range);
                 yield new IndexOnlyScan(
@@ -101,6 +109,20 @@ final class SourceBuilder {
                         new IndexOnlyScan.Meters(read, selected));
             }
         };
+    }
+
+    /** How candidates are looked up; layers older than they are can be left out under every strategy. */
+    private static FetchOptions fetchOptions(IndexRange range) {
+        FetchOptions chosen = FetchOptions.defaults();
+        // what an always valid index names is found before any older layer: nothing would be saved
+        return range.index().alwaysValid() ? chosen : chosen.withPruning(Pruning.OLDER);
+    }
+
+    /** Workers beside the one that reads these partitions: none where others are read side by side. */
+    private int lookupWorkers(List<Integer> partitions) {
+        return options.tasks() == null || partitions.size() < view.partitionCount()
+                ? 0
+                : options.lookupWorkers();
     }
 
     private SelectProject output(TupleMaker maker, FrameWriter target, long rowsWanted) {
@@ -151,7 +173,7 @@ final class SourceBuilder {
             case Access.Scan scan ->
                 steps.add(new PlanStep("scan", scanDetail(scan), estimate, read));
             case Access.Fetch(var range, var _) -> {
-                steps.add(new PlanStep("fetch", "records, in key order", estimate, fetched));
+                steps.add(new PlanStep("fetch", fetchDetail(range), estimate, fetched));
                 steps.add(new PlanStep("sort-distinct", "primary keys", estimate, distinct));
                 steps.add(new PlanStep("search", indexDetail(range.index()), estimate, read));
             }
@@ -159,6 +181,38 @@ final class SourceBuilder {
                 steps.add(new PlanStep("search", indexDetail(range.index()), estimate, read));
         }
         return steps;
+    }
+
+    /** What was chosen for the lookups, and once they are done, what they took. */
+    private String fetchDetail(IndexRange range) {
+        FetchOptions chosen = fetchOptions(range);
+        StringBuilder detail = new StringBuilder("records, layer by layer for ")
+                .append(chosen.batchBytes() >> 10)
+                .append(" KiB of keys at a time");
+        if (chosen.pruning() != Pruning.NONE) {
+            detail.append(", no layers older than the candidate");
+        }
+        if (options.tasks() != null && options.lookupWorkers() > 0 && readsAlone()) {
+            detail.append(", up to ").append(options.lookupWorkers()).append(" workers beside");
+        }
+        FetchWork work = lookups.work();
+        if (work.keyCount() > 0) {
+            detail.append(
+                    "; %,d Bloom tests, %,d layers entered, %,d of them with cursors that remember, %,d searches on %,d pages"
+                            .formatted(
+                                    work.bloomTestCount(),
+                                    work.layerVisitCount(),
+                                    work.statefulVisitCount(),
+                                    work.searchCount(),
+                                    work.pageCount()));
+        }
+        return detail.toString();
+    }
+
+    /** Whether one branch reads all partitions. */
+    private boolean readsAlone() {
+        return view.partitionCount() == 1
+                || (query.kind() == CheckedQuery.Kind.ROWS && query.order().isEmpty());
     }
 
     private String scanDetail(Access.Scan scan) {

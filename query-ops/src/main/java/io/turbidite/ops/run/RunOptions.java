@@ -17,6 +17,8 @@ import java.util.function.BooleanSupplier;
  * @param spill where sorting and grouping put what does not fit; null: nowhere
  * @param tasks runs partitions side by side where a query reads all before it answers; null: one after
  *     another on the caller's thread
+ * @param lookupWorkers workers that fetch records by a secondary index beside the reader, where {@code
+ *     tasks} are there and the query has no other work side by side; 0: none
  * @param stop asked before each frame, by any thread: once it says true, the query ends with a {@link
  *     java.util.concurrent.CancellationException}
  */
@@ -25,9 +27,15 @@ public record RunOptions(
         int keyBatchBytes,
         @Nullable Spill spill,
         @Nullable Tasks tasks,
+        int lookupWorkers,
         BooleanSupplier stop) {
     /** Less would be all overhead; a query over long records needs more, and says so. */
     public static final long MEMORY_BYTES_MIN = 32 << 10;
+
+    /** With the reader four threads, as PERS24 §5.3 has it: most of them wait for the disk. */
+    private static final int LOOKUP_WORKERS = 3;
+
+    private static final int LOOKUP_WORKERS_MAX = 64;
 
     /**
      * A directory for temporary files.
@@ -46,31 +54,44 @@ public record RunOptions(
             throw new InvalidRequestException(
                     "keyBatchBytes %d is below the least of 4096".formatted(keyBatchBytes));
         }
+        if (lookupWorkers < 0 || lookupWorkers > LOOKUP_WORKERS_MAX) {
+            throw new InvalidRequestException("lookupWorkers %d must be 0 to %d"
+                    .formatted(lookupWorkers, LOOKUP_WORKERS_MAX));
+        }
     }
 
     /** 64 MiB, batches of 4 MiB, no spilling, the caller's thread. */
     public static RunOptions defaults() {
-        return new RunOptions(64L << 20, 4 << 20, null, null, () -> false);
+        return new RunOptions(64L << 20, 4 << 20, null, null, LOOKUP_WORKERS, () -> false);
     }
 
     public RunOptions withMemoryBytesMax(long bytes) {
-        return new RunOptions(bytes, keyBatchBytes, spill, tasks, stop);
+        return new RunOptions(bytes, keyBatchBytes, spill, tasks, lookupWorkers, stop);
     }
 
     public RunOptions withKeyBatchBytes(int bytes) {
-        return new RunOptions(memoryBytesMax, bytes, spill, tasks, stop);
+        return new RunOptions(memoryBytesMax, bytes, spill, tasks, lookupWorkers, stop);
     }
 
     public RunOptions withSpill(Disk disk, String directory) {
         return new RunOptions(
-                memoryBytesMax, keyBatchBytes, new Spill(disk, directory), tasks, stop);
+                memoryBytesMax,
+                keyBatchBytes,
+                new Spill(disk, directory),
+                tasks,
+                lookupWorkers,
+                stop);
     }
 
     public RunOptions withTasks(Tasks newTasks) {
-        return new RunOptions(memoryBytesMax, keyBatchBytes, spill, newTasks, stop);
+        return new RunOptions(memoryBytesMax, keyBatchBytes, spill, newTasks, lookupWorkers, stop);
+    }
+
+    public RunOptions withLookupWorkers(int count) {
+        return new RunOptions(memoryBytesMax, keyBatchBytes, spill, tasks, count, stop);
     }
 
     public RunOptions withStop(BooleanSupplier newStop) {
-        return new RunOptions(memoryBytesMax, keyBatchBytes, spill, tasks, newStop);
+        return new RunOptions(memoryBytesMax, keyBatchBytes, spill, tasks, lookupWorkers, newStop);
     }
 }

@@ -54,13 +54,13 @@ public final class CandidateSearch implements AutoCloseable {
         }
         if (pending) {
             lowBytes.clear().putBytes(highBytes.asSlice(high));
-            boolean fits = batch.add(cursor.primaryKey());
+            boolean fits = batch.add(cursor.primaryKey(), cursor.timestamp());
             assert fits : "a batch holds one longest key";
         }
         first = false;
         pending = false;
         while (!pending && cursor.next()) {
-            if (batch.size() >= countMax || !batch.add(cursor.primaryKey())) {
+            if (batch.size() >= countMax || !batch.add(cursor.primaryKey(), cursor.timestamp())) {
                 pending = true;
                 highBytes.clear().putBytes(cursor.secondaryKey()).putBytes(cursor.primaryKey());
             }

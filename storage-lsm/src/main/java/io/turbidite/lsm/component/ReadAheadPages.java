@@ -28,11 +28,10 @@ import java.lang.foreign.MemorySegment;
  */
 final class ReadAheadPages implements LeafPages, PageLoader {
     /**
-     * Bytes between two pages that are read over rather than left out. A read takes 0.1 ms or more before
-     * its first byte comes, and then a megabyte each millisecond or so: reading over that much is as dear
-     * as another read.
+     * Bytes between two pages that are read over rather than left out: about two pages, which take as long
+     * as the wait for another read where a read waits 0.05 ms and a gigabyte takes a second.
      */
-    private static final int GAP_BYTES_MAX = 128 << 10;
+    private static final int GAP_BYTES_MAX = 64 << 10;
 
     private static final int BUFFER_BYTES_MIN = 64 << 10;
 

@@ -23,7 +23,12 @@ import java.util.List;
  * through all layers for each key and keeps a cursor in each.
  */
 final class LookupLayers {
-    /** With fewer keys for each page the place of the search before is no better than a guess. */
+    /**
+     * Keys for each leaf page from which on the place of the search before is better than a guess. Measured
+     * ({@code bench navigation}, all in the cache, CPU of the whole query): with 0.06 a cursor that remembers
+     * and one that does not differ by no more than the noise, in 20 components as in a single one; with 0.6
+     * it saves a twentieth, with 3 and more a seventh to a fifth.
+     */
     private static final double KEYS_PER_PAGE_MIN = 0.25;
 
     private final ComingKeys coming;

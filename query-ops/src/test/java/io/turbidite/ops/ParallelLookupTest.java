@@ -1,0 +1,134 @@
+package io.turbidite.ops;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.sim.SimClock;
+import io.turbidite.core.sim.SimTasks;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.core.task.ThreadTasks;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.run.RunOptions;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Records that are found by a secondary index and looked up by several workers. */
+class ParallelLookupTest {
+    private static final int ROWS = 6_000;
+
+    private static final RecordType TYPE = RecordType.builder()
+            .field("id", "int64")
+            .field("user", "string")
+            .field("text", "string")
+            .build();
+
+    private final MemorySource source = new MemorySource(
+            TYPE,
+            List.of("id"),
+            List.of(),
+            List.of(new IndexDescription(
+                    "by_user", IndexDescription.Kind.BTREE, List.of("user"), false)),
+            1);
+
+    @BeforeEach
+    void fill() {
+        for (long id = 0; id < ROWS; id++) {
+            put(id, "ann", "first");
+        }
+        // the index keeps entries of the past: every third candidate will be rejected
+        for (long id = 0; id < ROWS; id += 3) {
+            put(id, "bob", "second");
+        }
+    }
+
+    @AfterEach
+    void nothing_is_left_open() {
+        assertThat(source.openCount).hasValue(0);
+    }
+
+    private void put(long id, String user, String text) {
+        Map<String, @Nullable Object> row = new LinkedHashMap<>();
+        row.put("id", id);
+        row.put("user", user);
+        row.put("text", text);
+        source.upsert(row);
+    }
+
+    private Query ann() {
+        return Query.on(source).where(Predicates.eq("user", "ann")).usingIndex("by_user");
+    }
+
+    private static RunOptions with(Tasks tasks, int workers) {
+        return RunOptions.defaults().withTasks(tasks).withLookupWorkers(workers);
+    }
+
+    @Test
+    void rows_come_in_the_same_order_whoever_was_faster() {
+        List<Map<String, @Nullable Object>> once = null;
+        for (long seed = 1; seed <= 5; seed++) {
+            Tasks tasks = new SimTasks(seed, new SimClock());
+            List<Map<String, @Nullable Object>> rows =
+                    ann().with(with(tasks, 3)).run().toList();
+            assertThat(rows).hasSize(ROWS - ROWS / 3).doesNotHaveDuplicates();
+            assertThat(rows).allSatisfy(row -> assertThat(row).containsEntry("text", "first"));
+            assertThat(once == null || once.equals(rows)).isTrue();
+            once = rows;
+        }
+        List<Map<String, @Nullable Object>> alone =
+                ann().with(RunOptions.defaults().withLookupWorkers(0)).run().toList();
+        assertThat(alone).containsExactlyInAnyOrderElementsOf(once);
+        try (ThreadTasks tasks = ThreadTasks.create("lookup-test")) {
+            assertThat(ann().with(with(tasks, 3)).run().toList()).isEqualTo(once);
+        }
+    }
+
+    @Test
+    void a_limit_is_filled_although_candidates_are_rejected() {
+        try (ThreadTasks tasks = ThreadTasks.create("lookup-test")) {
+            for (int limit : new int[] {1, 500, 1_000, 2_500, ROWS - ROWS / 3, ROWS}) {
+                assertThat(ann().limit(limit).with(with(tasks, 3)).run().count())
+                        .isEqualTo(Math.min(limit, ROWS - ROWS / 3));
+            }
+        }
+    }
+
+    @Test
+    void an_error_in_a_worker_reaches_the_reader_and_leaves_nothing_open() {
+        for (long seed = 1; seed <= 5; seed++) {
+            Tasks tasks = new SimTasks(seed, new SimClock());
+            source.failAfterMoves = source.moveCount.get() + ROWS + 2_000;
+            assertThatThrownBy(() -> ann().with(with(tasks, 2)).run().count())
+                    .isInstanceOf(CorruptionException.class);
+            assertThat(source.openCount).hasValue(0);
+        }
+        source.failAfterMoves = Integer.MAX_VALUE;
+    }
+
+    @Test
+    void a_reader_who_stops_in_the_middle_leaves_nothing_open() {
+        try (ThreadTasks tasks = ThreadTasks.create("lookup-test");
+                QueryResult result = ann().with(with(tasks, 3)).run()) {
+            var rows = result.iterator();
+            for (int i = 0; i < 700; i++) {
+                rows.next();
+            }
+        }
+    }
+
+    @Test
+    void explain_says_who_looks_up_and_how() {
+        Tasks tasks = new SimTasks(1, new SimClock());
+        assertThat(ann().with(with(tasks, 2)).explain().toString())
+                .contains("KiB of keys at a time", "up to 2 workers", "older than the candidate");
+        assertThat(ann().explain().toString()).doesNotContain("workers");
+    }
+}
