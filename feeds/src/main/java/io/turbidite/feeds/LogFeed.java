@@ -84,7 +84,8 @@ public final class LogFeed implements AutoCloseable {
                 .withLog(options.log()
                         .withRetention(
                                 log.retainBytes(),
-                                age == null ? Long.MAX_VALUE : age.seconds() * MICROS_PER_SECOND));
+                                age == null ? Long.MAX_VALUE : age.seconds() * MICROS_PER_SECOND)
+                        .withDirectIo(log.directIo()));
     }
 
     /**

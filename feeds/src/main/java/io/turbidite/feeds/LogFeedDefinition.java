@@ -30,13 +30,15 @@ public record LogFeedDefinition(String feed, LogPart log, SourcePart source) {
      * @param psfs registered before the feed runs, unless they are
      * @param retainBytes what is kept of the log at most
      * @param retainAge how long segments are kept, or null for ever
+     * @param directIo whether segments are written and read past the page cache
      */
     public record LogPart(
             String name,
             ParserSpec parser,
             LogPsfs psfs,
             long retainBytes,
-            @Nullable Retention retainAge) {}
+            @Nullable Retention retainAge,
+            boolean directIo) {}
 
     /** Whether the definition in {@code file} is one for a log; what else is wrong with it is not looked at. */
     public static boolean isOfLog(Path file) {
@@ -88,6 +90,7 @@ public record LogFeedDefinition(String feed, LogPart log, SourcePart source) {
         }
         String age = section.text("retain");
         Retention retainAge = age == null ? null : section.convert("retain", age, Retention::parse);
+        boolean directIo = section.truth("directIo", false);
         section.end();
         return name == null || parser == null || psfs == null
                 ? null
@@ -96,7 +99,8 @@ public record LogFeedDefinition(String feed, LogPart log, SourcePart source) {
                         parser,
                         psfs,
                         retainBytes == null ? Long.MAX_VALUE : retainBytes,
-                        retainAge);
+                        retainAge,
+                        directIo);
     }
 
     private static @Nullable LogPsfs psfs(Section log) {

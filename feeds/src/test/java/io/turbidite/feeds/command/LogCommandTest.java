@@ -456,6 +456,7 @@ class LogCommandTest {
                     type: field(type)
                     big: where(size > 5)
                   retain: 30d
+                  directIo: true
                 source: { kind: file, path: events.json }
                 """);
         Path store = directory.resolve("store");

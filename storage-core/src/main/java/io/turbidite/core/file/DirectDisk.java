@@ -61,6 +61,16 @@ public final class DirectDisk implements Disk, AutoCloseable {
         }
     }
 
+    /** As the disk below, for whoever aligns what is written; a refusal is told here, too. */
+    @Override
+    public @Nullable DiskFile createDirect(String name) {
+        DiskFile direct = refused ? null : disk.createDirect(name);
+        if (direct == null) {
+            refuse();
+        }
+        return direct;
+    }
+
     @Override
     public DiskFile openReadOnly(String name) {
         DiskFile direct = refused ? null : disk.openDirect(name);

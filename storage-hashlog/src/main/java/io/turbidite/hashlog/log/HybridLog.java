@@ -4,7 +4,10 @@ import io.turbidite.core.ClosedException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.epoch.Epochs;
+import io.turbidite.core.file.DirectDisk;
+import io.turbidite.core.file.Disk;
 import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.meter.StoreEvent;
 
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +42,7 @@ public final class HybridLog implements AutoCloseable {
     private final InFlight inFlight;
     private final Ring ring;
     private final Tail tail;
+    private final @Nullable DirectDisk direct;
     private final @Nullable SegmentFiles files;
     private final Flusher flusher;
     private final AtomicLong newestPage;
@@ -57,9 +61,11 @@ public final class HybridLog implements AutoCloseable {
         this.shape = options.shape();
         this.epochs = epochs;
         this.inFlight = new InFlight(options.sessionCountMax());
-        this.files = site.disk() == null
+        Disk disk = site.disk();
+        this.direct = disk == null || !options.directIo() ? null : directDisk(site, disk);
+        this.files = disk == null
                 ? null
-                : new SegmentFiles(site.disk(), site.directory(), start.logId(), shape);
+                : new SegmentFiles(disk, site.directory(), start.logId(), shape, direct);
         MemoryBudget.Account account = site.budget().account("log " + site.name());
         this.ring = Ring.create(shape, account);
         this.tail = new Tail(shape, ring, start.tail());
@@ -72,6 +78,19 @@ public final class HybridLog implements AutoCloseable {
         this.durable = start.tail();
         start.fill(ring, page, site.clock().wallMicros());
         this.flusher = new Flusher(this, site, options, files);
+    }
+
+    private static DirectDisk directDisk(LogSite site, Disk disk) {
+        DirectDisk direct = new DirectDisk(
+                disk,
+                site.budget().account("direct I/O of log " + site.name()),
+                () -> site.events()
+                        .publish(new StoreEvent.DirectIoRefused(
+                                site.clock().wallMicros(), disk.description())));
+        site.meters()
+                .scope("log", site.name())
+                .gauge("hashlog.disk.direct", () -> direct.isDirect() ? 1 : 0);
+        return direct;
     }
 
     /**
@@ -277,6 +296,9 @@ public final class HybridLog implements AutoCloseable {
             flusher.close();
             if (files != null) {
                 files.close();
+            }
+            if (direct != null) {
+                direct.close();
             }
             ring.close();
         }

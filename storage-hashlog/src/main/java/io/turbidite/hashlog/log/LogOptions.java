@@ -12,6 +12,8 @@ import io.turbidite.core.InvalidRequestException;
  * @param waitMicrosMax how long a session waits for a free page before it gives the record back
  * @param retainBytesMax the oldest segments are dropped when the log is longer
  * @param retainMicrosMax segments whose newest record arrived longer ago are dropped
+ * @param directIo write and read segments past the operating system's page cache, so that memory holds them once, in
+ *     the ring; where the file system refuses, that is an event, and they are ordinary files
  */
 public record LogOptions(
         LogShape shape,
@@ -20,7 +22,8 @@ public record LogOptions(
         long stallMicros,
         long waitMicrosMax,
         long retainBytesMax,
-        long retainMicrosMax) {
+        long retainMicrosMax,
+        boolean directIo) {
 
     public LogOptions {
         require(sessionCountMax >= 1 && sessionCountMax <= 4_096, "sessionCountMax", "1 to 4096");
@@ -33,7 +36,7 @@ public record LogOptions(
 
     /**
      * 128 sessions, durable after 100 ms at the latest, stalls reported after a second, a page waited for a
-     * minute, all is kept.
+     * minute, all is kept, ordinary files.
      */
     public static LogOptions defaults() {
         return of(LogShape.defaults());
@@ -42,7 +45,7 @@ public record LogOptions(
     /** The defaults with another shape. */
     public static LogOptions of(LogShape shape) {
         return new LogOptions(
-                shape, 128, 100_000, 1_000_000, 60_000_000, Long.MAX_VALUE, Long.MAX_VALUE);
+                shape, 128, 100_000, 1_000_000, 60_000_000, Long.MAX_VALUE, Long.MAX_VALUE, false);
     }
 
     /** With another shape. */
@@ -54,7 +57,8 @@ public record LogOptions(
                 stallMicros,
                 waitMicrosMax,
                 retainBytesMax,
-                retainMicrosMax);
+                retainMicrosMax,
+                directIo);
     }
 
     /** With another time between two partial flushes. */
@@ -66,7 +70,8 @@ public record LogOptions(
                 stallMicros,
                 waitMicrosMax,
                 retainBytesMax,
-                retainMicrosMax);
+                retainMicrosMax,
+                directIo);
     }
 
     /** Reports stalls of {@code reportMicros}, and waits for a page for at most {@code maxMicros}. */
@@ -78,7 +83,8 @@ public record LogOptions(
                 reportMicros,
                 maxMicros,
                 retainBytesMax,
-                retainMicrosMax);
+                retainMicrosMax,
+                directIo);
     }
 
     /** Keeps at most {@code bytesMax} and nothing that arrived more than {@code microsMax} ago. */
@@ -90,7 +96,21 @@ public record LogOptions(
                 stallMicros,
                 waitMicrosMax,
                 bytesMax,
-                microsMax);
+                microsMax,
+                directIo);
+    }
+
+    /** Writes and reads segments past the operating system's page cache. */
+    public LogOptions withDirectIo(boolean direct) {
+        return new LogOptions(
+                shape,
+                sessionCountMax,
+                flushMicros,
+                stallMicros,
+                waitMicrosMax,
+                retainBytesMax,
+                retainMicrosMax,
+                direct);
     }
 
     private static void require(boolean holds, String option, String rule) {

@@ -1,5 +1,6 @@
 package io.turbidite.hashlog.log;
 
+import io.turbidite.core.file.DirectDisk;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.Crc32c;
@@ -15,6 +16,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * The files of a log: segments of pages, and the marks of its newest page and of its begin.
@@ -22,8 +24,9 @@ import java.util.function.Consumer;
  * <p><em>Thread-safe for reading;</em> writing, syncing and deleting are the flusher's. A segment's header
  * and name are made durable before the first page in it is called durable.
  *
- * <p>Direct I/O, where the disk offers it, is a matter of how files are opened: pages, blocks and the first
- * page's place are multiples of 4 KiB, in the file and in memory.
+ * <p>With direct I/O new segments are created so, which suits them: pages, blocks and the first page's place are
+ * multiples of 4 KiB, in the file and in memory. Readers then have handles of their own, whose reads may be of any
+ * range. A segment that an earlier life began is written on through the page cache.
  */
 final class SegmentFiles implements AutoCloseable {
     private static final String SUFFIX = ".pages";
@@ -33,7 +36,12 @@ final class SegmentFiles implements AutoCloseable {
     private final String directory;
     private final long logId;
     private final LogShape shape;
+    private final @Nullable DirectDisk direct;
     private final ConcurrentHashMap<Long, DiskFile> open = new ConcurrentHashMap<>();
+
+    /** With direct I/O: handles of readers. */
+    private final ConcurrentHashMap<Long, DiskFile> reading = new ConcurrentHashMap<>();
+
     private final MemorySegment markBuffer;
     private @Nullable DiskFile tailFile;
     private long markNumber;
@@ -41,6 +49,16 @@ final class SegmentFiles implements AutoCloseable {
     private long beginNumber;
 
     SegmentFiles(Disk disk, String directory, long logId, LogShape shape) {
+        this(disk, directory, logId, shape, null);
+    }
+
+    /**
+     * @param direct reads past the page cache, and says whether new segments are to be written so; null: ordinary
+     *     files. Closed by its owner, afterwards.
+     */
+    SegmentFiles(
+            Disk disk, String directory, long logId, LogShape shape, @Nullable DirectDisk direct) {
+        this.direct = direct;
         this.disk = disk;
         this.directory = directory;
         this.logId = logId;
@@ -142,7 +160,7 @@ final class SegmentFiles implements AutoCloseable {
                 delete(segment);
                 deleted = true;
             } else if (segment >= shape.segmentOf(from)) {
-                DiskFile file = fileToRead(segment * shape.segmentPageCount());
+                DiskFile file = open.computeIfAbsent(segment, s -> openSegment(s, disk::open));
                 if (segment == lastSegment) {
                     int used = shape.offsetOf(end) == shape.pageHeaderBytes()
                             ? 0
@@ -162,9 +180,10 @@ final class SegmentFiles implements AutoCloseable {
 
     /** Deletes the segment; readers that have it open fail as closed. */
     void delete(long segment) {
-        DiskFile file = open.remove(segment);
-        if (file != null) {
-            file.close();
+        for (DiskFile file : new DiskFile[] {open.remove(segment), reading.remove(segment)}) {
+            if (file != null) {
+                file.close();
+            }
         }
         String name = segmentName(segment);
         if (disk.exists(name)) {
@@ -240,11 +259,15 @@ final class SegmentFiles implements AutoCloseable {
     }
 
     private DiskFile fileToRead(long page) {
-        return open.computeIfAbsent(shape.segmentOf(page), this::openSegment);
+        DirectDisk past = direct;
+        return past == null
+                ? open.computeIfAbsent(shape.segmentOf(page), s -> openSegment(s, disk::open))
+                : reading.computeIfAbsent(
+                        shape.segmentOf(page), s -> openSegment(s, past::openReadOnly));
     }
 
-    private DiskFile openSegment(long segment) {
-        DiskFile file = disk.open(segmentName(segment));
+    private DiskFile openSegment(long segment, Function<String, DiskFile> opening) {
+        DiskFile file = opening.apply(segmentName(segment));
         boolean sound = false;
         try {
             SegmentHeader.of(logId, shape, segment).check(file);
@@ -263,22 +286,41 @@ final class SegmentFiles implements AutoCloseable {
         if (file == null) {
             String name = segmentName(segment);
             if (disk.exists(name)) {
-                file = openSegment(segment);
+                file = openSegment(segment, disk::open);
             } else {
-                file = create(name, SegmentHeader.of(logId, shape, segment)::writeTo);
+                file = create(
+                        name,
+                        this::createSegment,
+                        SegmentHeader.of(logId, shape, segment)::writeTo);
             }
             open.put(segment, file);
         }
         return file;
     }
 
+    /** Past the page cache if that is wanted, and possible with blocks of ours. */
+    private DiskFile createSegment(String name) {
+        if (direct != null && direct.isDirect()) {
+            DiskFile file = direct.createDirect(name);
+            if (file != null && file.blockBytes() <= LogShape.BLOCK_BYTES) {
+                return file;
+            }
+            if (file != null) {
+                file.close();
+                disk.delete(name);
+            }
+        }
+        return disk.create(name);
+    }
+
     /** A new file whose name appears with its header durable: a name without a sound header is damage. */
-    private DiskFile create(String name, Consumer<DiskFile> header) {
+    private DiskFile create(
+            String name, Function<String, DiskFile> creating, Consumer<DiskFile> header) {
         String unfinished = name + ".new";
         if (disk.exists(unfinished)) {
             disk.delete(unfinished);
         }
-        DiskFile file = disk.create(unfinished);
+        DiskFile file = creating.apply(unfinished);
         boolean done = false;
         try {
             header.accept(file);
@@ -304,6 +346,7 @@ final class SegmentFiles implements AutoCloseable {
                 ? disk.open(name)
                 : create(
                         name,
+                        disk::create,
                         new FileHeader(TailMark.FORMAT, TailMark.VERSION, 0, logId, 0)::writeTo);
     }
 
@@ -322,6 +365,8 @@ final class SegmentFiles implements AutoCloseable {
     public void close() {
         open.values().forEach(DiskFile::close);
         open.clear();
+        reading.values().forEach(DiskFile::close);
+        reading.clear();
         if (tailFile != null) {
             tailFile.close();
         }

@@ -6,6 +6,7 @@ import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.format.FileHeader;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -54,7 +55,8 @@ record SegmentHeader(long logId, long firstPage, int pageBytes, int pageCount) {
     }
 
     void writeTo(DiskFile file) {
-        MemorySegment bytes = MemorySegment.ofArray(new byte[BYTES]);
+        // where direct I/O wants it, and once for each segment
+        MemorySegment bytes = Arena.ofAuto().allocate(BYTES, BYTES);
         new FileHeader(FORMAT, VERSION, 0, logId, segment()).write(bytes, 0);
         bytes.set(Bytes.I64, FIRST_PAGE_OFFSET, firstPage);
         bytes.set(Bytes.I32, PAGE_BYTES_OFFSET, pageBytes);
