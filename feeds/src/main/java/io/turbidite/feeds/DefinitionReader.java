@@ -24,6 +24,7 @@ import io.turbidite.lsm.schedule.BackgroundOptions;
 import io.turbidite.lsm.schedule.MergeScheduler;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.MergeRepair;
 import io.turbidite.lsm.schema.Retention;
 
 import org.jspecify.annotations.Nullable;
@@ -52,6 +53,8 @@ import java.util.function.Function;
 final class DefinitionReader {
     private static final List<String> MAINTENANCES =
             Arrays.stream(Maintenance.values()).map(Maintenance::label).toList();
+    private static final List<String> REPAIRS =
+            Arrays.stream(MergeRepair.values()).map(MergeRepair::label).toList();
     private static final List<String> INDEX_KINDS = List.of("btree");
     private static final List<String> INDEX_KINDS_NAMED = List.of("rtree", "inverted", "pm");
     private static final List<String> COMPRESSIONS =
@@ -155,6 +158,7 @@ final class DefinitionReader {
         });
         PageOptions pages = pages(section, PageOptions.standard());
         Retention retention = retention(section, type, filters, mergePolicy);
+        String repair = section.choice("repair", REPAIRS, List.of());
         List<IndexPart> indexes = indexes(section, type, maintenance, pages);
         section.end();
         if (name == null || type == null || primaryKey.isEmpty()) {
@@ -171,6 +175,7 @@ final class DefinitionReader {
                 mergePolicy,
                 pages,
                 retention,
+                repair == null ? MergeRepair.MERGE : MergeRepair.ofLabel(repair),
                 indexes);
     }
 

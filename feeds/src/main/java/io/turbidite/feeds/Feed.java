@@ -211,6 +211,7 @@ public final class Feed implements AutoCloseable {
         same(definition, "mergePolicy", wanted.mergePolicy().toString(), described.mergePolicy());
         IndexDescription primary = described.partitions().getFirst().indexes().getFirst();
         same(definition, "pageBytes", wanted.pages(), primary.pages());
+        same(definition, "repair", wanted.repair().label(), described.repair());
         same(definition, "retain", retain(wanted.retention()), retain(described.retain()));
         checkSameIndexes(definition, there.name(), described);
     }

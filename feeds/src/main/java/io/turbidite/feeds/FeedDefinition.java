@@ -13,6 +13,7 @@ import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.MergeRepair;
 import io.turbidite.lsm.schema.Retention;
 
 import org.jspecify.annotations.Nullable;
@@ -89,6 +90,7 @@ public record FeedDefinition(
                 .filter(dataset.filters.toArray(String[]::new))
                 .partitions(dataset.partitions)
                 .maintenance(dataset.maintenance)
+                .repair(dataset.repair)
                 .mergePolicy(dataset.mergePolicy)
                 .components(ComponentOptions.primary().withPages(dataset.pages));
         if (dataset.retention != null) {
@@ -146,6 +148,7 @@ public record FeedDefinition(
      * @param maintenance how filters and, unless they say otherwise, indexes follow updates
      * @param pages how the primary's components keep their pages
      * @param retention how long records are kept by the first of them; null: for ever
+     * @param repair whether merges repair indexes that are maintained by validation
      */
     public record DatasetPart(
             String name,
@@ -157,6 +160,7 @@ public record FeedDefinition(
             MergePolicySpec mergePolicy,
             PageOptions pages,
             @Nullable Retention retention,
+            MergeRepair repair,
             List<IndexPart> indexes) {
         public DatasetPart {
             primaryKey = List.copyOf(primaryKey);

@@ -13,6 +13,7 @@ import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 import io.turbidite.lsm.schedule.MergeScheduler;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.MergeRepair;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -57,6 +58,19 @@ class FeedDefinitionTest {
         DefinitionException e = catchThrowableOfType(DefinitionException.class, () -> parse(yaml));
         assertThat(e).as(yaml).isNotNull();
         return e.problems().stream().map(Object::toString).toList();
+    }
+
+    @Test
+    void mergesRepairUnlessTheyAreToldNotTo() {
+        assertThat(parse(GOOD).dataset().repair()).isEqualTo(MergeRepair.MERGE);
+        String off =
+                GOOD.replace("maintenance: eager\n", "maintenance: validation\n  repair: off\n");
+        assertThat(parse(off).dataset().repair()).isEqualTo(MergeRepair.OFF);
+        assertThat(parse(off).toDatasetSpec().repair()).isEqualTo(MergeRepair.OFF);
+        assertThat(problems(off.replace("repair: off", "repair: never")))
+                .singleElement()
+                .asString()
+                .contains("dataset.repair", "never", "merge", "off");
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.MergeRepair;
 import io.turbidite.lsm.schema.Retention;
 
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,7 @@ public final class DatasetSpec {
     private Maintenance maintenance = Maintenance.EAGER;
     private MergePolicySpec mergePolicy = MergePolicySpec.standard();
     private @Nullable Retention retention;
+    private MergeRepair repair = MergeRepair.MERGE;
     private ComponentOptions componentOptions = ComponentOptions.primary();
 
     private DatasetSpec(String name) {
@@ -100,6 +102,12 @@ public final class DatasetSpec {
         return this;
     }
 
+    /** Whether merges repair indexes that are maintained by validation. Default: they do. */
+    public DatasetSpec repair(MergeRepair choice) {
+        repair = choice;
+        return this;
+    }
+
     /** Page size, compression and Bloom filter of the disk components. */
     public DatasetSpec components(ComponentOptions options) {
         componentOptions = options;
@@ -140,6 +148,10 @@ public final class DatasetSpec {
 
     public @Nullable Retention retention() {
         return retention;
+    }
+
+    public MergeRepair repair() {
+        return repair;
     }
 
     public ComponentOptions components() {

@@ -212,7 +212,8 @@ public final class Store implements AutoCloseable {
                 spec.maintenance(),
                 spec.mergePolicy(),
                 spec.components(),
-                spec.retention());
+                spec.retention(),
+                spec.repair());
     }
 
     /**

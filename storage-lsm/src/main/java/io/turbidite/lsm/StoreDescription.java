@@ -56,6 +56,7 @@ public record StoreDescription(
             String maintenance,
             String mergePolicy,
             @Nullable String retain,
+            String repair,
             List<PartitionDescription> partitions) {}
 
     /**
@@ -135,6 +136,7 @@ public record StoreDescription(
                     schema.maintenance().label(),
                     schema.mergePolicy().toString(),
                     schema.retention() == null ? null : schema.retention().toString(),
+                    schema.repair().label(),
                     dataset.partitions().stream().map(StoreDescription::of).toList()));
         }
         return new StoreDescription(

@@ -14,6 +14,7 @@ import io.turbidite.lsm.StoreDescription.IndexDescription;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.repair.RepairCounts;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.MergeRepair;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -309,6 +310,28 @@ class RepairTest {
         // the primary alone forgets both: absence in the merged key tree is the proof
         dataset.mergeAll();
         dataset.repair();
+        dataset.mergeAll();
+        assertThat(entries("by_user")).isEqualTo(1);
+    }
+
+    @Test
+    void merges_that_are_told_not_to_repair_are_no_further_than_the_least_of_their_inputs() {
+        dataset = sim.store.createDataset(Row.spec("Off")
+                .maintenance(Maintenance.VALIDATION)
+                .repair(MergeRepair.OFF)
+                .mergePolicy(MergePolicySpec.parse(NO_MERGE)));
+        put(1, "a");
+        dataset.flush();
+        long least = components("by_user").getFirst().maxTimestamp();
+        put(1, "b");
+        dataset.flush();
+        dataset.mergeAll();
+        assertThat(dead("by_user")).containsExactly(0L);
+        assertThat(repaired("by_user")).containsExactly(least);
+        check();
+        dataset.repair();
+        assertThat(dead("by_user")).containsExactly(1L);
+        // what is dead goes, though nothing new is looked for
         dataset.mergeAll();
         assertThat(entries("by_user")).isEqualTo(1);
     }

@@ -12,6 +12,7 @@ import io.turbidite.lsm.component.Compression;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.MergeRepair;
 
 import org.jspecify.annotations.Nullable;
 
@@ -65,6 +66,7 @@ final class Workload {
         String policy = POLICIES[random.nextInt(POLICIES.length)];
         store.createDataset(Row.spec(INDEXED)
                 .maintenance(maintenance(MergePolicySpec.parse(policy)))
+                .repair(random.nextInt(4) > 0 ? MergeRepair.MERGE : MergeRepair.OFF)
                 .partitions(1 + random.nextInt(3))
                 .components(components)
                 .mergePolicy(MergePolicySpec.parse(policy)));
@@ -162,7 +164,9 @@ final class Workload {
             dataset.flush();
         } else if (dice < 5) {
             dataset.mergeAll();
-        } else if (dice < 7 && dataset.indexes().stream().anyMatch(i -> !i.alwaysValid())) {
+        } else if (dice < 7
+                && dataset.schema().indexes().stream()
+                        .anyMatch(i -> i.isReady() && i.maintenance() != Maintenance.EAGER)) {
             dataset.repair();
         }
     }

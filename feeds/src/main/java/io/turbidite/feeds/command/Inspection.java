@@ -56,6 +56,7 @@ final class Inspection {
                 .put("maintenance", dataset.maintenance())
                 .put("mergePolicy", dataset.mergePolicy())
                 .put("retain", dataset.retain())
+                .put("repair", dataset.repair())
                 .put(
                         "partitions",
                         dataset.partitions().stream().map(Inspection::toMap).toList())

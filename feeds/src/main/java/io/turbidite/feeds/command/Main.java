@@ -108,6 +108,7 @@ public final class Main {
                 .addSubcommand(new VerifyCommand(console, stores))
                 .addSubcommand(IndexCommand.of(console))
                 .addSubcommand(new DropCommand(console))
+                .addSubcommand(new RepairCommand(console))
                 .addSubcommand(new BackupCommand(console, stores))
                 .addSubcommand(new RestoreCommand(console))
                 .addSubcommand(new ShipCommand(console, stores))

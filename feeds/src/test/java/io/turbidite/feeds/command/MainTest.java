@@ -27,8 +27,8 @@ class MainTest {
         assertThat(result.err())
                 .contains("unknown command 'frobnicate'")
                 .contains(
-                        "quickstart, run, query, get, inspect, verify, index, drop, backup, restore, ship, receive,"
-                                + " log, bench");
+                        "quickstart, run, query, get, inspect, verify, index, drop, repair, backup, restore, ship,"
+                                + " receive, log, bench");
     }
 
     @Test
@@ -40,7 +40,16 @@ class MainTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"quickstart", "run", "query", "get", "inspect", "verify", "backup", "restore"
+            strings = {
+                "quickstart",
+                "run",
+                "query",
+                "get",
+                "inspect",
+                "verify",
+                "backup",
+                "restore",
+                "repair"
             })
     void each_command_has_help(String name) {
         Result result = Command.run(name, "--help");

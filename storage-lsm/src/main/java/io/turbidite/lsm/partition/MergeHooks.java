@@ -3,6 +3,7 @@ package io.turbidite.lsm.partition;
 import io.turbidite.lsm.maintain.DeferredAntimatter;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.MergeRepair;
 import io.turbidite.lsm.version.ComponentHandle;
 
 import org.jspecify.annotations.Nullable;
@@ -60,7 +61,9 @@ final class MergeHooks implements AutoCloseable {
                         Objects.requireNonNull(inputs.get(IndexSchema.companionId(tree))),
                         substrate.events());
             case VALIDATION ->
-                RepairHook.of(partition, index, Objects.requireNonNull(inputs.get(tree)));
+                schema.repair() == MergeRepair.OFF
+                        ? MergeHook.NONE
+                        : RepairHook.of(partition, index, Objects.requireNonNull(inputs.get(tree)));
             case EAGER, MUTABLE_BITMAP -> MergeHook.NONE;
         };
     }

@@ -25,6 +25,7 @@ import java.util.List;
  * @param catalog the secondaries
  * @param partitions 1 to 256
  * @param retention how long records are kept by the first filter field; null: for ever
+ * @param repair whether merges repair indexes that are maintained by validation
  */
 public record DatasetSchema(
         int id,
@@ -38,7 +39,8 @@ public record DatasetSchema(
         Maintenance maintenance,
         MergePolicySpec mergePolicy,
         ComponentOptions components,
-        @Nullable Retention retention) {
+        @Nullable Retention retention,
+        MergeRepair repair) {
     private static final int PARTITION_COUNT_MAX = 256;
 
     public DatasetSchema {
@@ -175,7 +177,8 @@ public record DatasetSchema(
                 maintenance,
                 mergePolicy,
                 components,
-                retention);
+                retention,
+                repair);
     }
 
     /** How the components of a tree keep their pages. */

@@ -13,6 +13,7 @@ import io.turbidite.lsm.schema.IndexCatalog;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.IndexSchema.State;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.MergeRepair;
 import io.turbidite.lsm.schema.Retention;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
@@ -30,14 +31,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The payload of the manifest file, version 6. All integers big-endian, strings as {@link
+ * The payload of the manifest file, version 7. All integers big-endian, strings as {@link
  * DataOutputStream#writeUTF}, lists as a 32-bit count and the elements. It is read only after its
  * checksum was found right, so a count can be believed.
  *
  * <pre>
  * payload   := nextFileId i64, nextDatasetId i32, lastTimestamp i64, logPosition i64, dataset*
  * dataset   := id i32, version i32, name str, field*, partitions i32, primaryKey str*, filterField str*,
- *              nextIndexId i32, index*, maintenance str, policy str, retain str, options,
+ *              nextIndexId i32, index*, maintenance str, policy str, retain str, repair str, options,
  *              partition*
  * field     := name str, type str
  * index     := id i32, name str, kind str, field str*, maintenance str, unique bool, disabled bool,
@@ -135,6 +136,7 @@ final class ManifestCodec {
         out.writeUTF(schema.mergePolicy().toString());
         Retention retention = schema.retention();
         out.writeUTF(retention == null ? "" : retention.toString());
+        out.writeUTF(schema.repair().label());
         ComponentOptions options = schema.components();
         writePages(out, options.pages());
         out.writeBoolean(options.bloom());
@@ -179,6 +181,7 @@ final class ManifestCodec {
         Maintenance maintenance = Maintenance.ofLabel(in.readUTF());
         MergePolicySpec policy = MergePolicySpec.parse(in.readUTF());
         String retain = in.readUTF();
+        MergeRepair repair = MergeRepair.ofLabel(in.readUTF());
         PageOptions pages = readPages(in);
         boolean bloom = in.readBoolean();
         double falsePositiveRate = in.readDouble();
@@ -196,7 +199,8 @@ final class ManifestCodec {
                 maintenance,
                 policy,
                 options,
-                retain.isEmpty() ? null : Retention.parse(retain));
+                retain.isEmpty() ? null : Retention.parse(retain),
+                repair);
     }
 
     private static IndexSchema readIndex(DataInputStream in, RecordType type) throws IOException {

@@ -24,6 +24,7 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexCatalog;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.MergeRepair;
 import io.turbidite.lsm.sort.SortSite;
 
 import org.junit.jupiter.api.AfterEach;
@@ -68,7 +69,8 @@ class DeferredAntimatterTest {
                 Maintenance.EAGER,
                 MergePolicySpec.parse("correlated-no-merge"),
                 ComponentOptions.primary(),
-                null);
+                null,
+                MergeRepair.MERGE);
     }
 
     private static IndexSchema index(int id, String field, Maintenance maintenance) {
