@@ -75,6 +75,22 @@ final class Workload {
                 .mergePolicy(MergePolicySpec.parse(policy)));
     }
 
+    /** Makes the two datasets with this strategy and policy; takes nothing from the seed. */
+    void create(Store store, Maintenance maintenance, MergePolicySpec policy) {
+        ComponentOptions components = ComponentOptions.primary().withPageBytes(4096);
+        store.createDataset(Row.spec(INDEXED)
+                .maintenance(maintenance)
+                .partitions(2)
+                .components(components)
+                .mergePolicy(policy));
+        store.createDataset(Row.blindSpec(BLIND).components(components).mergePolicy(policy));
+    }
+
+    /** What the dataset must hold now. */
+    NavigableMap<Long, Row> rows(String dataset) {
+        return oracle.rows(dataset);
+    }
+
     /** Any strategy that the policy allows. */
     private Maintenance maintenance(MergePolicySpec policy) {
         Maintenance picked = STRATEGIES[random.nextInt(STRATEGIES.length)];

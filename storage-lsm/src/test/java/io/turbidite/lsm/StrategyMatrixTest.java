@@ -1,0 +1,109 @@
+package io.turbidite.lsm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.Maintenance;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The same history under every strategy and policy that go together: the answers are the oracle's, and so
+ * one another's, at every snapshot; and in the end, with all merged and repaired, no index has an entry
+ * more than there are records.
+ */
+class StrategyMatrixTest {
+    private static final List<String> POLICIES = List.of(
+            "correlated-tiering(sizeRatio=1.2, mergeableBytesMax=64KiB)",
+            "correlated-constant(componentCountMax=3)",
+            "tiering",
+            "leveling(sizeRatio=4)",
+            "no-merge");
+    private static final List<Maintenance> BUILT = List.of(
+            Maintenance.EAGER,
+            Maintenance.VALIDATION,
+            Maintenance.DELETED_KEY,
+            Maintenance.DEFERRED);
+    private static final int OPERATIONS = Boolean.getBoolean("long") ? 5_000 : 500;
+    private static final int HISTORIES = Boolean.getBoolean("long") ? 50 : 1;
+
+    private record Cell(Maintenance maintenance, MergePolicySpec policy) {
+        @Override
+        public String toString() {
+            return "%s under %s".formatted(maintenance.label(), policy);
+        }
+    }
+
+    @Test
+    void one_history_gives_the_same_answers_under_all_and_leaves_no_garbage() {
+        long seed = Seeds.of("StrategyMatrixTest");
+        int histories = Seeds.isReplay() ? 1 : HISTORIES;
+        for (int i = 0; i < histories; i++) {
+            long historySeed = Seeds.isReplay() ? seed : Seeds.mix(seed, i);
+            for (Cell cell : cells()) {
+                try {
+                    History.run(
+                            historySeed,
+                            OPERATIONS,
+                            (workload, store) ->
+                                    workload.create(store, cell.maintenance, cell.policy),
+                            StrategyMatrixTest::checkNoGarbage);
+                } catch (Throwable failure) {
+                    throw new AssertionError(
+                            cell + ": " + Seeds.replay("StrategyMatrixTest", historySeed), failure);
+                }
+            }
+        }
+    }
+
+    /** All pairs that a dataset can be defined with. */
+    private static List<Cell> cells() {
+        List<Cell> cells = new ArrayList<>();
+        for (Maintenance maintenance : BUILT) {
+            for (String policy : POLICIES) {
+                MergePolicySpec spec = MergePolicySpec.parse(policy);
+                boolean needsCorrelated = maintenance == Maintenance.MUTABLE_BITMAP
+                        || maintenance == Maintenance.DEFERRED;
+                if (spec.isCorrelated() || !needsCorrelated) {
+                    cells.add(new Cell(maintenance, spec));
+                }
+            }
+        }
+        assertThat(cells).hasSize(3 * POLICIES.size() + 2);
+        return cells;
+    }
+
+    private static void checkNoGarbage(Workload workload, Store store) {
+        Dataset dataset = store.dataset(Workload.INDEXED);
+        dataset.flush();
+        dataset.mergeAll();
+        if (dataset.indexes().stream().anyMatch(index -> !index.alwaysValid())) {
+            dataset.repair();
+        }
+        dataset.mergeAll();
+        long records = workload.rows(Workload.INDEXED).size();
+        for (IndexSchema index : dataset.schema().indexes()) {
+            if (index.isReady()) {
+                assertThat(entries(store, dataset, index.name()))
+                        .as("entries of %s for %d records", index.name(), records)
+                        .isEqualTo(records);
+            }
+        }
+    }
+
+    private static long entries(Store store, Dataset dataset, String index) {
+        return store.describe().datasets().stream()
+                .filter(described -> described.name().equals(dataset.name()))
+                .flatMap(described -> described.partitions().stream())
+                .flatMap(partition -> partition.indexes().stream())
+                .filter(described -> described.name().equals(index))
+                .flatMap(described -> described.components().stream())
+                .mapToLong(StoreDescription.ComponentDescription::entries)
+                .sum();
+    }
+}
