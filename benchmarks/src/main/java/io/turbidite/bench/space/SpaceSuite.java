@@ -128,6 +128,7 @@ public final class SpaceSuite {
                 dataset.mergePolicy(),
                 pages,
                 dataset.retention(),
+                dataset.repair(),
                 indexes);
         return new FeedDefinition(
                 definition.feed(),
