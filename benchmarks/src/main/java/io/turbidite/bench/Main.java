@@ -45,6 +45,7 @@ import java.util.stream.IntStream;
             Main.UpsertCommand.class,
             Main.QueryCommand.class,
             Main.FilterCommand.class,
+            Main.RepairCommand.class,
             Main.DeferredCommand.class,
             Main.JmhCommand.class
         })
@@ -339,6 +340,24 @@ public final class Main implements Runnable {
         @Override
         public Integer call() throws IOException {
             return places.report("filter", scale.suite(places).filter());
+        }
+    }
+
+    @Command(
+            name = "repair",
+            description =
+                    "Repair of secondaries by key trees and by the primary (LUO19 Fig. 17, 18).",
+            mixinStandardHelpOptions = true)
+    static final class RepairCommand implements Callable<Integer> {
+        @Mixin
+        StrategyScale scale = new StrategyScale();
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            return places.report("repair", scale.suite(places).repair());
         }
     }
 

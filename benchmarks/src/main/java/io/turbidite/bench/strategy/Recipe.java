@@ -2,6 +2,7 @@ package io.turbidite.bench.strategy;
 
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.MergeRepair;
 
 import java.util.List;
 
@@ -25,6 +26,6 @@ record Recipe(String name, Maintenance maintenance, boolean repairs) {
     }
 
     DatasetSpec applyTo(DatasetSpec spec) {
-        return spec.maintenance(maintenance);
+        return spec.maintenance(maintenance).repair(repairs ? MergeRepair.MERGE : MergeRepair.OFF);
     }
 }

@@ -38,6 +38,9 @@ public final class StrategySuite {
     /** A peer that writes blindly too; in cache only. */
     private static final String PEER = "RocksDB, blind";
 
+    private static final String BY_KEY_TREES = "secondary repair";
+    private static final String BY_PRIMARY = "primary repair";
+
     private static final long FIRST_MICROS = 1_700_000_000_000_000L;
 
     private final int tweets;
@@ -235,6 +238,43 @@ public final class StrategySuite {
             }
         }
         return reports;
+    }
+
+    /**
+     * LUO19 Figures 17 and 18: what it takes to clean all secondaries, by the key trees, or as DELI does, by
+     * merging the primary and handing over what it discards.
+     */
+    public List<Report> repair() {
+        List<String> columns = List.of(BY_KEY_TREES, BY_PRIMARY);
+        List<Report> reports = new ArrayList<>();
+        for (Regime regime : regimes()) {
+            Report report = report(
+                    "repair",
+                    "Repair of all secondaries (LUO19 Figures 17 and 18), " + regime.name(),
+                    columns,
+                    "secondary repair reads key trees alone and beats primary repair, the more indexes the less");
+            for (double ratio : new double[] {0.1, 0.5}) {
+                for (int indexes : new int[] {1, 2, 4}) {
+                    String work = "%d indexes, %.0f %% updates, ms".formatted(indexes, 100 * ratio);
+                    turns(report, regime, columns, column -> repair(column, work, indexes, ratio));
+                }
+            }
+            reports.add(report);
+        }
+        return reports;
+    }
+
+    private void repair(Column column, String work, int indexes, double ratio) {
+        boolean byKeys = column.name.equals(BY_KEY_TREES);
+        Shape shape = new Shape(indexes, true, "correlated-tiering(mergeableBytesMax=16MiB)");
+        TweetSource source = new TweetSource(23, column.size(), ratio);
+        Recipe recipe = byKeys ? Recipe.VALIDATION : Recipe.DEFERRED;
+        try (TweetStore store = open(recipe, shape, column.regime)) {
+            column.load(source, store::upsert, store::flush);
+            double micros = column.micros(byKeys ? store::repair : store::mergeAll);
+            column.note(work, micros / 1e3);
+            column.check(work, store.countByAttribute(0, TweetSource.ATTRIBUTE_LIMIT));
+        }
     }
 
     /** DEFER18 Figure 7: small records, four indexes, half of the operations deletes. */

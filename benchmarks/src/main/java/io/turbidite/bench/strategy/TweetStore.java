@@ -146,6 +146,11 @@ final class TweetStore implements AutoCloseable {
         tweets.flush();
     }
 
+    /** Marks what is obsolete in the secondaries, by the key trees. */
+    void repair() {
+        tweets.repair();
+    }
+
     void mergeAll() {
         tweets.mergeAll();
     }
