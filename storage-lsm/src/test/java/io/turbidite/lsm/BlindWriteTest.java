@@ -150,9 +150,10 @@ class BlindWriteTest {
                 }
             }
             assertThat(seen).as("the new version of 1 alone, if any").isLessThanOrEqualTo(1);
-            assertThat(SimStore.rows(dataset, view).values())
-                    .containsExactly(row(1, "a", 5_000));
-            assertThat(valid(view, old)).as("no entry of the old component is valid").isEmpty();
+            assertThat(SimStore.rows(dataset, view).values()).containsExactly(row(1, "a", 5_000));
+            assertThat(valid(view, old))
+                    .as("no entry of the old component is valid")
+                    .isEmpty();
         }
     }
 

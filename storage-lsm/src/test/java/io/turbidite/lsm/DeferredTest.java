@@ -23,7 +23,7 @@ import java.util.Map;
 
 /**
  * Deferred indexes (DEFER18). The tests with a number are after what went wrong in the database that had them
- * first, by the number of its issue; {@code docs/strategies.md} tells why the others can't happen here.
+ * first, by the number of its issue; {@code docs/strategies.md} has the list.
  */
 class DeferredTest {
     private static final long SEED = Seeds.of("DeferredTest");
@@ -88,6 +88,29 @@ class DeferredTest {
         MergeStep.run(partition(), 0, 1);
         assertThat(entries()).isEqualTo(1);
         assertThat(valid()).isEqualTo(Map.of(1L, "bert"));
+    }
+
+    /** Validation of what is in it looks only at what is newer. */
+    @Test
+    void a_merged_component_counts_as_checked_up_to_its_end_or_the_oldest_reader() {
+        layer(1, "anna");
+        Snapshot snapshot = store.openSnapshot();
+        long horizon = store.watermark();
+        layer(1, "bert");
+        MergeStep.run(partition(), 0, 1);
+        assertThat(repaired()).isEqualTo(horizon);
+        snapshot.close();
+        layer(2, "other");
+        MergeStep.run(partition(), 0, 1);
+        assertThat(repaired()).isGreaterThan(horizon).isEqualTo(newest().maxTimestamp());
+    }
+
+    private long repaired() {
+        return newest().repairedTimestamp();
+    }
+
+    private StoreDescription.ComponentDescription newest() {
+        return Garbage.describe(store, dataset, BY_USER).components().getFirst();
     }
 
     @Test

@@ -1,19 +1,8 @@
 package io.turbidite.lsm;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import io.turbidite.core.log.Durability;
-import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
-import io.turbidite.core.sim.SimDisk;
-import io.turbidite.lsm.schedule.BackgroundOptions;
-import io.turbidite.lsm.schedule.MergeScheduler;
 
 import org.junit.jupiter.api.Test;
-
-import java.util.ArrayList;
-import java.util.List;
-import java.util.SplittableRandom;
 
 /**
  * R11: random histories against the oracle, with flushes, merges, changes of schema, snapshots, clean
@@ -31,7 +20,7 @@ class ModelTest {
         for (int i = 0; i < histories; i++) {
             long historySeed = Seeds.isReplay() ? seed : Seeds.mix(seed, i);
             try {
-                History.run(historySeed, OPERATIONS, Workload::create, (workload, store) -> {});
+                History.run(historySeed, OPERATIONS, Workload::create, Workload::checkNoGarbage);
             } catch (Throwable failure) {
                 throw new AssertionError(Seeds.replay("ModelTest", historySeed), failure);
             }

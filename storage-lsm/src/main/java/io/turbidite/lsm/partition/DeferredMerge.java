@@ -1,13 +1,17 @@
 package io.turbidite.lsm.partition;
 
+import io.turbidite.lsm.bitmap.DeadEntriesBuilder;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.maintain.DeferredAntimatter;
 import io.turbidite.lsm.merge.AntimatterJoin;
 import io.turbidite.lsm.merge.Discards;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.version.ComponentHandle;
 
 import org.jspecify.annotations.Nullable;
+
+import java.util.List;
 
 /**
  * A correlated merge of a dataset with deferred secondaries (DEFER18 §4; design §4 rule 8): what the
@@ -42,24 +46,49 @@ final class DeferredMerge implements AutoCloseable {
         };
     }
 
-    /** What the merge of a deferred secondary adds. */
-    MergeHook secondary(int indexId) {
-        return new Secondary(indexId);
+    /**
+     * What the merge of a deferred secondary adds.
+     *
+     * @param inputs the components that are merged
+     */
+    MergeHook secondary(int indexId, List<ComponentHandle> inputs) {
+        return new Secondary(indexId, inputs);
     }
 
     private final class Secondary implements MergeHook {
         private final int indexId;
+        private final List<ComponentHandle> inputs;
         private @Nullable AntimatterJoin join;
+        private long horizon;
 
-        Secondary(int indexId) {
+        Secondary(int indexId, List<ComponentHandle> inputs) {
             this.indexId = indexId;
+            this.inputs = inputs;
         }
 
         @Override
         public EntryStream filter(EntryStream kept, VersionRetention retention) {
             AntimatterJoin joined = AntimatterJoin.of(kept, antimatter.sorted(indexId), retention);
             join = joined;
+            horizon = retention.horizon();
             return joined;
+        }
+
+        /**
+         * Up to the horizon no entry that is left has a successor in the range: the primary's merge has told
+         * of all. So readers need not look for one there.
+         */
+        @Override
+        public ComponentFiles.Repaired repaired() {
+            long before = Long.MAX_VALUE;
+            long maxTimestamp = 0;
+            for (ComponentHandle input : inputs) {
+                before = Math.min(before, input.state().repairedTimestamp());
+                maxTimestamp = Math.max(maxTimestamp, input.state().maxTimestamp());
+            }
+            return new ComponentFiles.Repaired(
+                    Math.max(before, Math.min(horizon, maxTimestamp)),
+                    DeadEntriesBuilder.create(0));
         }
 
         @Override

@@ -85,10 +85,12 @@ final class Flush {
             long startNanos = substrate.clock().monotonicNanos();
             begin(pinned, layer);
             ComponentFilter filter = layer.filter();
+            // asked once: what goes from one tree may be counted on in the next
+            VersionRetention readers = substrate.timestamps().retention(false);
             for (int tree : pinned.schema().treeIds()) {
                 // the layer may be older than the index
                 if (layer.hasTree(tree)) {
-                    flushed.put(tree, write(pinned, layer, tree, filter));
+                    flushed.put(tree, write(pinned, layer, tree, filter, readers));
                 }
             }
             substrate.disk().syncDirectory(StoreFiles.DATA);
@@ -116,10 +118,13 @@ final class Flush {
     }
 
     private ComponentHandle write(
-            Version pinned, MemoryLayer layer, int tree, ComponentFilter filter) {
+            Version pinned,
+            MemoryLayer layer,
+            int tree,
+            ComponentFilter filter,
+            VersionRetention readers) {
         MemoryComponent memory = layer.tree(tree);
-        VersionRetention retention =
-                substrate.timestamps().retention(pinned.dropsAntimatter(tree, -1));
+        VersionRetention retention = readers.droppingAntimatter(pinned.dropsAntimatter(tree, -1));
         long fileId = substrate.manifest().newFileId();
         ComponentId id = new ComponentId(layer.minTimestamp(), layer.maxTimestamp());
         try (ComponentWriter writer = ComponentFiles.create(

@@ -54,7 +54,10 @@ final class MergeHooks implements AutoCloseable {
         }
         return switch (index.maintenance()) {
             // alone it is rewritten only, without what is dead
-            case DEFERRED -> deferred == null ? MergeHook.NONE : deferred.secondary(tree);
+            case DEFERRED ->
+                deferred == null
+                        ? MergeHook.NONE
+                        : deferred.secondary(tree, Objects.requireNonNull(inputs.get(tree)));
             case DELETED_KEY ->
                 new DeletedKeyMerge(
                         index,

@@ -72,7 +72,7 @@ public record DatasetSchema(
         maintenance.checkOfDataset(name, mergePolicy);
         for (IndexSchema index : catalog.all()) {
             index.maintenance().checkOfIndex(name, index.name(), index.unique());
-            index.maintenance().checkMerges(name, index.name(), mergePolicy);
+            index.maintenance().checkWithin(maintenance, mergePolicy, name, index.name());
         }
     }
 

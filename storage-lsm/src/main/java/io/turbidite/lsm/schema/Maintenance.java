@@ -75,11 +75,17 @@ public enum Maintenance {
     }
 
     /**
-     * Checks that an index of a dataset with this merge policy can be maintained like this.
+     * Checks that an index of a dataset with this strategy and merge policy can be maintained like this.
      *
      * @throws InvalidRequestException saying what does not go together
      */
-    public void checkMerges(String dataset, String index, MergePolicySpec mergePolicy) {
+    public void checkWithin(
+            Maintenance ofDataset, MergePolicySpec mergePolicy, String dataset, String index) {
+        if (this == DEFERRED && ofDataset == MUTABLE_BITMAP) {
+            throw new InvalidRequestException(
+                    "dataset %s: index %s has maintenance deferred, which does not go with mutable-bitmap: its merges pass over what is superseded; validation goes"
+                            .formatted(dataset, index));
+        }
         if (this == DEFERRED && !mergePolicy.isCorrelated()) {
             throw new InvalidRequestException(
                     "dataset %s: index %s has maintenance deferred, which needs a correlated merge policy, such as correlated-%s, not %s: what the primary's merge discards goes into the same merge of the index"
