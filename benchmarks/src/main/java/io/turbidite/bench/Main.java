@@ -250,13 +250,28 @@ public final class Main implements Runnable {
                                 + " .stats.json with counts (default: data is generated)")
         String data = "-";
 
+        @Option(
+                names = "--only",
+                split = ",",
+                description =
+                        "parts to run, into a report of their own: ingestion, psfs, breakdown, memory, selectivity, lookups, files,"
+                                + " recovery, chains, csv, gaps (default: all)")
+        List<String> parts = List.of();
+
+        @Option(
+                names = "--suffix-mb",
+                description = "log that the longest recovery replays (default ${DEFAULT-VALUE})")
+        int suffixMegabytes = 256;
+
         @Mixin
         Places places = new Places();
 
         @Override
         public Integer call() throws IOException {
             return places.report(
-                    "hashlog", new HashLogSuite(megabytes, rounds, places.directory, data).run());
+                    parts.isEmpty() ? "hashlog" : "hashlog-" + String.join("-", parts),
+                    new HashLogSuite(megabytes, rounds, places.directory, data)
+                            .run(parts, suffixMegabytes));
         }
     }
 

@@ -65,9 +65,19 @@ final class Bed implements AutoCloseable {
         return new Bed(null, memoryBytes, 18, new ParserSpec.Json()).with(psfs);
     }
 
+    /** The same, of records that are read otherwise. */
+    static Bed inMemory(long memoryBytes, List<String> psfs, ParserSpec parser) {
+        return new Bed(null, memoryBytes, 18, parser).with(psfs);
+    }
+
     /** In an empty directory. */
     static Bed onDisk(Path directory, long memoryBytes, List<String> psfs) {
-        return new Bed(directory, memoryBytes, 18, new ParserSpec.Json()).with(psfs);
+        return onDisk(directory, memoryBytes, psfs, 18);
+    }
+
+    /** The same with a table of {@code 1 << tableBits} buckets. */
+    static Bed onDisk(Path directory, long memoryBytes, List<String> psfs, int tableBits) {
+        return new Bed(directory, memoryBytes, tableBits, new ParserSpec.Json()).with(psfs);
     }
 
     private Bed with(List<String> psfs) {

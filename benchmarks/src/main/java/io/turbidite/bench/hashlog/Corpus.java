@@ -1,18 +1,24 @@
 package io.turbidite.bench.hashlog;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * Newline-delimited records in native memory, with the exact number of matches of each counted PSF. Lives as long
@@ -26,6 +32,23 @@ record Corpus(
         MemorySegment bytes,
         long count,
         Map<String, Long> matches) {
+    /** Columns of reviews. */
+    static final List<String> CSV_FIELDS = List.of(
+            "review_id",
+            "user_id",
+            "business_id",
+            "stars",
+            "useful",
+            "funny",
+            "cool",
+            "text",
+            "date");
+
+    /** Reads them. */
+    static final String CSV_PARSER =
+            "csv(\",\", review_id, user_id, business_id, stars:number, useful:number, funny:number, cool:number,"
+                    + " text, date)";
+
     private static final long SEED = 20_190_630;
 
     /** Made here, {@code megabytes} of it. */
@@ -63,6 +86,37 @@ record Corpus(
                 copy(MemorySegment.ofArray(content), 0, content.length),
                 count,
                 Map.copyOf(matches));
+    }
+
+    /** Reviews as rows, in the order of {@link #CSV_FIELDS}. */
+    Corpus asCsv() {
+        JsonMapper json = JsonMapper.builder().build();
+        ByteSink rows = new ByteSink(1 << 20, Integer.MAX_VALUE - 16);
+        try {
+            for (long at = 0; at < bytes.byteSize(); ) {
+                long end = lineFrom(at + 1);
+                byte[] line = bytes.asSlice(at, end - at).toArray(ValueLayout.JAVA_BYTE);
+                JsonNode review = json.readTree(line);
+                String row = CSV_FIELDS.stream()
+                        .map(field -> review.path(field))
+                        .map(value -> value.isTextual()
+                                ? "\"" + value.asText().replace("\"", "\"\"").replace('\n', ' ')
+                                        + "\""
+                                : value.asText())
+                        .collect(Collectors.joining(","));
+                rows.putUtf8(row).putByte('\n');
+                at = end;
+            }
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+        Slice all = rows.asSlice(new Slice());
+        return new Corpus(
+                workload,
+                source + " as CSV",
+                copy(all.segment(), all.offset(), all.length()),
+                count,
+                matches);
     }
 
     private static MemorySegment copy(MemorySegment from, long offset, long length) {

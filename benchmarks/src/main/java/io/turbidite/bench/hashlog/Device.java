@@ -36,11 +36,7 @@ final class Device {
         this.scratch = scratch;
     }
 
-    List<Report> run() {
-        return List.of(toFiles(), recovery());
-    }
-
-    private Report toFiles() {
+    Report toFiles() {
         Report report = suite.report(
                         "Ingestion to files, GB per second of the clock", List.of(SPEED))
                 .setting(
@@ -87,30 +83,65 @@ final class Device {
         return bytes / nanos;
     }
 
-    /** A log that was not closed is opened: a copy of the directory, taken when everything was durable. */
-    private Report recovery() {
-        Report report = suite.report("Recovery of a suffix of 256 MiB, seconds", List.of("wall"))
+    /**
+     * Figure 20. Logs that were not closed are opened: copies of the directory, taken when everything was durable.
+     */
+    List<Report> recovery(int megabytesMax) {
+        Report suffixes = suite.report("Recovery by length of the suffix, seconds", List.of("wall"))
                 .setting("suffix", "no index checkpoint: all of the log is replayed into the table")
-                .setting("paper", "Fig. 20: recovery takes as long as the suffix is long");
+                .setting("cache", "files in the page cache of the operating system")
+                .setting("PSFs", "Table 1's of yelp")
+                .setting("paper", "Fig. 20 (a): recovery takes as long as the suffix is long");
+        Report tables = suite.report("Index checkpoint by size of the table", List.of("MiB", "ms"))
+                .setting("log", "yelp, " + megabytesMax / 4 + " MiB")
+                .setting("paper", "Fig. 20 (b): as long as the table is large");
         Corpus corpus = suite.corpus(Workload.YELP);
-        int passes = (int) Math.max(1, (256L << 20) / corpus.bytes().byteSize());
+        double corpusMegabytes = corpus.bytes().byteSize() / (double) (1 << 20);
         Path directory = Scratch.empty(scratch.resolve("hashlog-recovery"));
         Path crashed = Scratch.empty(scratch.resolve("hashlog-crashed"));
-        HashLogOptions options;
         try (Bed bed = Bed.onDisk(directory, 64 << 20, Workload.YELP.definitions)) {
-            options = bed.log.options();
-            bed.ingest(corpus, 2, passes);
-            for (int round = -1; round < rounds; round++) {
-                copy(directory.resolve("log"), Scratch.empty(crashed).resolve("log"));
-                double seconds = open(crashed, options, corpus.count() * passes);
-                if (round >= 0) {
-                    report.add("yelp, Table 1's PSFs", "wall", seconds);
+            int passes = 0;
+            for (int share = 4; share >= 1; share /= 2) {
+                int wanted = (int) Math.max(1, Math.ceil(megabytesMax / (share * corpusMegabytes)));
+                bed.ingest(corpus, 2, Math.max(1, wanted - passes));
+                passes += Math.max(1, wanted - passes);
+                long bytes = bed.log.log().durable() - bed.log.log().begin();
+                for (int round = -1; round < rounds; round++) {
+                    copy(directory.resolve("log"), Scratch.empty(crashed).resolve("log"));
+                    double seconds = open(crashed, bed.log.options(), corpus.count() * passes);
+                    if (round >= 0) {
+                        suffixes.add("%,d MiB".formatted(bytes >> 20), "wall", seconds);
+                    }
                 }
             }
         }
+        for (int bits : new int[] {14, 16, 18, 20}) {
+            checkpoint(Scratch.empty(directory), bits, megabytesMax / 4, tables);
+        }
         Scratch.delete(directory);
         Scratch.delete(crashed);
-        return report;
+        return List.of(suffixes, tables);
+    }
+
+    private void checkpoint(Path directory, int tableBits, int megabytes, Report tables) {
+        Corpus corpus = suite.corpus(Workload.YELP);
+        int passes = (int) Math.max(1, ((long) megabytes << 20) / corpus.bytes().byteSize());
+        try (Bed bed = Bed.onDisk(directory, 64 << 20, Workload.YELP.definitions, tableBits)) {
+            bed.ingest(corpus, 2, passes);
+            String name = "%,d buckets at first, %,d now"
+                    .formatted(1 << tableBits, bed.log.bucketCount());
+            for (int round = -1; round < rounds; round++) {
+                long start = Clock.system().monotonicNanos();
+                if (bed.log.checkpoint() < 0) {
+                    throw new IllegalStateException("no checkpoint was made");
+                }
+                double millis = (Clock.system().monotonicNanos() - start) / 1e6;
+                if (round >= 0) {
+                    tables.add(name, "ms", millis);
+                    tables.add(name, "MiB", bed.log.bucketCount() * 64.0 / (1 << 20));
+                }
+            }
+        }
     }
 
     private static double open(Path directory, HashLogOptions options, long expected) {

@@ -4,6 +4,8 @@ import io.turbidite.bench.report.Report;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -21,9 +23,23 @@ public final class HashLogSuite {
     /** Of pages in memory where nothing has to stay. */
     static final long RING_BYTES = 128 << 20;
 
-    private static final List<Workload> WORKLOADS =
+    static final List<Workload> WORKLOADS =
             List.of(Workload.GITHUB, Workload.YELP, Workload.TWITTER, Workload.TWITTER_SIMPLE);
     private static final int WARM_UP_ROUNDS = 4;
+
+    /** What can be run by itself, in the order of the reports. */
+    public static final List<String> PARTS = List.of(
+            "ingestion",
+            "psfs",
+            "breakdown",
+            "memory",
+            "selectivity",
+            "lookups",
+            "files",
+            "recovery",
+            "chains",
+            "csv",
+            "gaps");
 
     private final int megabytes;
     private final int rounds;
@@ -44,8 +60,20 @@ public final class HashLogSuite {
         this.directory = directory;
     }
 
-    /** Runs all of it. */
-    public List<Report> run() throws IOException {
+    /**
+     * Runs some of it.
+     *
+     * @param parts of {@link #PARTS}; empty: all
+     * @param suffixMegabytes of log that the longest recovery replays
+     */
+    public List<Report> run(List<String> parts, int suffixMegabytes) throws IOException {
+        for (String part : parts) {
+            if (!PARTS.contains(part)) {
+                throw new IllegalArgumentException(
+                        "no part '%s'; there are %s".formatted(part, PARTS));
+            }
+        }
+
         for (Workload workload : WORKLOADS) {
             boolean generated = directory.equals("-");
             corpora.put(
@@ -55,13 +83,25 @@ public final class HashLogSuite {
                             : Corpus.read(workload, Path.of(directory)));
         }
         List<Report> reports = new ArrayList<>();
-        reports.addAll(ingestion());
-        reports.addAll(byPsfCount());
         Retrieval retrieval = new Retrieval(this, rounds, scratch);
-        reports.addAll(retrieval.inMemory());
-        reports.add(retrieval.bySelectivity());
-        reports.add(retrieval.besideIngestion());
-        reports.addAll(new Device(this, rounds, scratch).run());
+        Device device = new Device(this, rounds, scratch);
+        Appendix appendix = new Appendix(this, rounds);
+        for (String part : parts.isEmpty() ? PARTS : parts) {
+            switch (part) {
+                case "ingestion" -> reports.addAll(ingestion());
+                case "psfs" -> reports.addAll(byPsfCount());
+                case "breakdown" -> reports.add(appendix.breakdown());
+                case "memory" -> reports.addAll(retrieval.inMemory());
+                case "selectivity" -> reports.add(retrieval.bySelectivity());
+                case "lookups" -> reports.add(retrieval.besideIngestion());
+                case "files" -> reports.add(device.toFiles());
+                case "recovery" -> reports.addAll(device.recovery(suffixMegabytes));
+                case "chains" -> reports.addAll(appendix.contention());
+                case "csv" -> reports.add(appendix.csv());
+                case "gaps" -> reports.add(appendix.gaps());
+                default -> throw new AssertionError(part);
+            }
+        }
         return reports;
     }
 
@@ -81,6 +121,7 @@ public final class HashLogSuite {
         return new Report(title, columns)
                 .setting("data", "%s; %s".formatted(source, sizes))
                 .setting("machine", Report.machine() + ", shared with other work")
+                .setting("date", LocalDate.now(ZoneOffset.UTC))
                 .setting("command", "./turbidite bench hashlog");
     }
 

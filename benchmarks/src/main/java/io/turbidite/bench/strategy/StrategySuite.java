@@ -85,9 +85,13 @@ public final class StrategySuite {
                 turns(report, regime, names, column -> {
                     TweetSource source = new TweetSource(7, column.size(), duplicates);
                     try (TweetStore store = open(
-                            Recipe.EAGER, shapes.getOrDefault(column.name, Shape.standard()), regime)) {
+                            Recipe.EAGER,
+                            shapes.getOrDefault(column.name, Shape.standard()),
+                            regime)) {
                         double micros = column.load(source, store::insert, store::flush);
-                        column.note("%.0f %% duplicates, us an insert".formatted(100 * duplicates), micros);
+                        column.note(
+                                "%.0f %% duplicates, us an insert".formatted(100 * duplicates),
+                                micros);
                     }
                 });
             }
@@ -200,9 +204,18 @@ public final class StrategySuite {
                 for (double percent : SELECTED_PERCENTS) {
                     int width = (int) (TweetSource.ATTRIBUTE_LIMIT * percent / 100);
                     String what = "%s %% of the records".formatted(percent);
-                    column.ask(what + ", direct, ms", 5, low -> store.byAttribute(low, low + width - 1, Validation.DIRECT));
-                    column.ask(what + ", by timestamp, ms", 5, low -> store.byAttribute(low, low + width - 1, Validation.TIMESTAMP));
-                    column.ask(what + ", index-only, ms", 5, low -> store.countByAttribute(low, low + width - 1));
+                    column.ask(
+                            what + ", direct, ms",
+                            5,
+                            low -> store.byAttribute(low, low + width - 1, Validation.DIRECT));
+                    column.ask(
+                            what + ", by timestamp, ms",
+                            5,
+                            low -> store.byAttribute(low, low + width - 1, Validation.TIMESTAMP));
+                    column.ask(
+                            what + ", index-only, ms",
+                            5,
+                            low -> store.countByAttribute(low, low + width - 1));
                 }
                 column.ask("full scan, ms", 1, low -> store.scan());
             }
@@ -229,8 +242,13 @@ public final class StrategySuite {
                     try (TweetStore store = open(recipe(column.name), shape, regime)) {
                         column.load(source, store::upsert, store::flush);
                         long span = size / 50;
-                        column.ask("oldest 2 %, ms", 3, low -> store.createdIn(FIRST_MICROS, FIRST_MICROS + span));
-                        column.ask("newest 2 %, ms", 3, low -> store.createdIn(
+                        column.ask(
+                                "oldest 2 %, ms",
+                                3, low -> store.createdIn(FIRST_MICROS, FIRST_MICROS + span));
+                        column.ask(
+                                "newest 2 %, ms",
+                                3,
+                                low -> store.createdIn(
                                         FIRST_MICROS + size - span, FIRST_MICROS + size));
                     }
                 });
@@ -298,13 +316,13 @@ public final class StrategySuite {
                     }
                     store.flush();
                     double micros = column.micros(() -> {
-                        for (int i = 0; i < size; i++) {
-                            int at = chooser.nextInt(size);
-                            store.delete(live[at]);
-                            live[at] = put(store, source);
-                        }
-                        store.flush();
-                    })
+                                for (int i = 0; i < size; i++) {
+                                    int at = chooser.nextInt(size);
+                                    store.delete(live[at]);
+                                    live[at] = put(store, source);
+                                }
+                                store.flush();
+                            })
                             / size;
                     column.note("an upsert and a delete, us", micros);
                     column.check("deferred" + regime.name(), store.scan());
