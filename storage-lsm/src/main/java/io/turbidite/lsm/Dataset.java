@@ -437,6 +437,16 @@ public final class Dataset implements Source {
         return IndexRepair.run(this, index);
     }
 
+    /**
+     * Finds obsolete entries by scanning all records of the primary on disk, as DELI does (LUO19 §6.5, primary
+     * repair): slower than {@link #repair()}, and blind for what merges have dropped. For comparison.
+     *
+     * @return what was done
+     */
+    public RepairCounts repairByRecords() {
+        return IndexRepair.runByRecords(this);
+    }
+
     Store store() {
         return store;
     }

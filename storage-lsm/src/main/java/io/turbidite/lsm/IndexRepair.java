@@ -26,6 +26,13 @@ final class IndexRepair {
                 .repair(dataset.partitions(), ids, store.substrate().repairOptions());
     }
 
+    /** All that are not eager, by records instead of keys. */
+    static RepairCounts runByRecords(Dataset dataset) {
+        return dataset.store()
+                .background()
+                .repairByRecords(dataset.partitions(), all(dataset.schema()));
+    }
+
     private static List<Integer> all(DatasetSchema schema) {
         List<Integer> ids = schema.indexes().stream()
                 .filter(index -> index.isReady() && index.maintenance() != Maintenance.EAGER)

@@ -337,6 +337,33 @@ class RepairTest {
     }
 
     @Test
+    void a_repair_by_records_finds_what_both_versions_on_disk_tell_and_no_more_than_is_safe() {
+        for (long id = 0; id < 100; id++) {
+            put(id, "user" + id % 7);
+        }
+        dataset.flush();
+        for (long id = 0; id < 100; id += 4) {
+            put(id, "new" + id % 3);
+        }
+        delete(1);
+        dataset.flush();
+        Map<Long, Row> then = new TreeMap<>(rows);
+        long before;
+        try (ReadView view = dataset.openView()) {
+            put(2, "later");
+            dataset.flush();
+            before = dataset.repairByRecords().marked();
+            check(view, then);
+        }
+        assertThat(before).isEqualTo(52); // 25 written over and one deleted, in two indexes
+        assertThat(dataset.repairByRecords().marked()).isEqualTo(2);
+        assertThat(dataset.repairByRecords().marked()).isZero();
+        // it agrees with the keys
+        assertThat(dataset.repair().marked()).isZero();
+        check();
+    }
+
+    @Test
     void eager_indexes_need_no_repair_and_say_so() {
         Dataset eager = sim.store.createDataset(Row.spec("Eager"));
         assertThatThrownBy(eager::repair)

@@ -49,13 +49,18 @@ public final class DeferredAntimatter implements Discards, AutoCloseable {
      * @param sortBytesMax for all indexes together; each gets four chunks at least
      */
     public DeferredAntimatter(DatasetSchema schema, SortSite site, long sortBytesMax) {
+        this(schema, deferred(schema), site, sortBytesMax);
+    }
+
+    /** For these secondaries, whatever their strategy is. */
+    public DeferredAntimatter(
+            DatasetSchema schema, List<IndexSchema> indexes, SortSite site, long sortBytesMax) {
         this.oldRecord = new RecordView(schema.type());
         this.newRecord = new RecordView(schema.type());
-        List<IndexSchema> deferred = deferred(schema);
-        for (IndexSchema index : deferred) {
+        for (IndexSchema index : indexes) {
             targets.add(new Target(
                     index,
-                    EntrySort.create(site, sortBytesMax / deferred.size(), new Duplicates.Keep())));
+                    EntrySort.create(site, sortBytesMax / indexes.size(), new Duplicates.Keep())));
         }
     }
 

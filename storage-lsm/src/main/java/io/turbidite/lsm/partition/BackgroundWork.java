@@ -127,6 +127,19 @@ public final class BackgroundWork implements AutoCloseable {
         return repairs.repair(partitions, indexIds, options);
     }
 
+    /**
+     * Repairs indexes by the records of the primary instead, in the caller's thread, for comparison ({@link
+     * PrimaryRepair}).
+     */
+    public RepairCounts repairByRecords(List<Partition> partitions, List<Integer> indexIds) {
+        substrate.health().checkWritable();
+        RepairCounts counts = RepairCounts.NONE;
+        for (Partition partition : partitions) {
+            counts = counts.plus(PrimaryRepair.run(partition, indexIds));
+        }
+        return counts;
+    }
+
     /** Merges that have begun and not ended. */
     public int mergeCount() {
         return merges.count();

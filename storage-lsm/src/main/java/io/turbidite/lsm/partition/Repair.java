@@ -125,7 +125,8 @@ final class Repair implements AutoCloseable {
         boolean isChecked = isScanned ? search.advance(entriesMax) : scan(entriesMax);
         nanos += substrate.clock().monotonicNanos() - startNanos;
         if (isChecked) {
-            install();
+            install(partition, index.id(), before, reached(List.of(before), keyTrees), dead);
+            substrate.events().repaired(partition, index, "request", counts());
         }
         return isChecked;
     }
@@ -145,26 +146,36 @@ final class Repair implements AutoCloseable {
         return false;
     }
 
-    private void install() {
+    /**
+     * Installs what was found of a component.
+     *
+     * @param before claimed and held by the caller
+     * @param timestamp up to where it is checked now
+     * @param dead all that is dead of it, what was known before included
+     */
+    static void install(
+            Partition partition,
+            int indexId,
+            ComponentHandle before,
+            long timestamp,
+            DeadEntriesBuilder dead) {
+        Substrate substrate = partition.substrate();
         ComponentState state = before.state();
         DeadEntries known = before.dead();
-        boolean isNew = dead.count() > state.dead().count();
-        DeadState deadState = isNew
-                ? ComponentFiles.writeDead(substrate, before.component(), dead)
-                : state.dead();
-        if (isNew) {
+        DeadState deadState = state.dead();
+        if (dead.count() > deadState.count()) {
+            deadState = ComponentFiles.writeDead(substrate, before.component(), dead);
             substrate.disk().syncDirectory(StoreFiles.DATA);
             known = ComponentFiles.openDead(substrate, before.component(), deadState);
         }
-        ComponentHandle after = before.repaired(
-                state.withRepaired(reached(List.of(before), keyTrees), deadState), known);
+        ComponentHandle after = before.repaired(state.withRepaired(timestamp, deadState), known);
         boolean installed = false;
         try {
             substrate
                     .manifest()
                     .edit(
-                            manifest -> stateAfter(manifest, after.state()),
-                            () -> partition.installRepaired(index.id(), before, after));
+                            manifest -> stateAfter(manifest, partition, indexId, before, after),
+                            () -> partition.installRepaired(indexId, before, after));
             installed = true;
         } catch (StoreFailedException uncertain) {
             // the manifest that stands after reopening may name the new file: it must stay
@@ -176,17 +187,21 @@ final class Repair implements AutoCloseable {
             }
             after.release();
         }
-        substrate.events().repaired(partition, index, "request", counts());
     }
 
     /** An index that the manifest does not know was dropped meanwhile. */
-    private ManifestState stateAfter(ManifestState manifest, ComponentState after) {
+    private static ManifestState stateAfter(
+            ManifestState manifest,
+            Partition partition,
+            int indexId,
+            ComponentHandle before,
+            ComponentHandle after) {
         if (partition.isDropped()) {
             return manifest;
         }
         int datasetId = partition.schema().id();
         PartitionState changed = manifest.partition(datasetId, partition.number())
-                .withMerged(index.id(), List.of(before.state()), after);
+                .withMerged(indexId, List.of(before.state()), after.state());
         return manifest.withPartition(datasetId, partition.number(), changed);
     }
 
