@@ -93,12 +93,26 @@ final class TweetStore implements AutoCloseable {
         for (int i = 0; i < shape.secondaryCount(); i++) {
             spec.index(IndexSpec.btree("by_a" + i, "a" + i));
         }
-        tweets = store.createDataset(recipe.applyTo(spec));
+        tweets = create(recipe.applyTo(spec));
         writer = tweets.newRecordWriter();
         view = new RecordView(tweets.type());
         attributeKey = KeySpec.of(tweets.type(), List.of("a0"), "benchmark");
         createdKey = KeySpec.of(tweets.type(), List.of("created"), "benchmark");
         batch = store.newBatch();
+    }
+
+    /** A strategy that is refused leaves no store open. */
+    private Dataset create(DatasetSpec spec) {
+        boolean created = false;
+        try {
+            Dataset dataset = store.createDataset(spec);
+            created = true;
+            return dataset;
+        } finally {
+            if (!created) {
+                store.close();
+            }
+        }
     }
 
     /** Whether this release has the strategy. */
