@@ -1,5 +1,6 @@
 package io.turbidite.hashlog;
 
+import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.task.Tasks;
@@ -53,8 +54,9 @@ public final class HistoryIndexing implements AutoCloseable {
     private long next;
     private final AtomicLong indexedBytes = new AtomicLong();
     private volatile boolean done;
+    private volatile boolean complete;
     private volatile @Nullable RuntimeException failure;
-    private boolean closed;
+    private boolean released;
 
     /**
      * How much of it at once.
@@ -100,12 +102,16 @@ public final class HistoryIndexing implements AutoCloseable {
      * Blocks until everything that was in the log before the PSF is indexed.
      *
      * @throws io.turbidite.core.StorageException if it failed; what was done stays
+     * @throws ClosedException if it was closed before, or the log was
      */
     public void await() {
         history.site().tasks().await(() -> done);
         RuntimeException first = failure;
         if (first != null) {
             throw first;
+        }
+        if (!complete) {
+            throw new ClosedException("the indexing of history");
         }
     }
 
@@ -114,7 +120,8 @@ public final class HistoryIndexing implements AutoCloseable {
             return false;
         }
         try {
-            done = !advance();
+            complete = !advance();
+            done = complete;
         } catch (RuntimeException e) {
             failure = e;
             done = true;
@@ -125,8 +132,18 @@ public final class HistoryIndexing implements AutoCloseable {
                             "indexing of history of log " + history.site().name(),
                             e));
         }
+        if (done) {
+            release();
+        }
         history.site().tasks().signal();
         return !done;
+    }
+
+    private synchronized void release() {
+        if (!released) {
+            released = true;
+            entries.close();
+        }
     }
 
     /** Reads a page, or finishes a piece; false if nothing is left. */
@@ -207,12 +224,7 @@ public final class HistoryIndexing implements AutoCloseable {
     public void close() {
         worker.close();
         done = true;
-        synchronized (this) {
-            if (!closed) {
-                closed = true;
-                entries.close();
-            }
-        }
+        release();
         history.site().tasks().signal();
     }
 }

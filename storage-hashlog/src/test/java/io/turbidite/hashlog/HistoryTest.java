@@ -3,6 +3,7 @@ package io.turbidite.hashlog;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.meter.StoreEvent;
@@ -238,6 +239,26 @@ class HistoryTest {
             memory.register("type");
             assertThatThrownBy(() -> memory.log.indexHistory("type"))
                     .isInstanceOf(InvalidRequestException.class);
+        }
+    }
+
+    @Test
+    void one_that_is_closed_early_keeps_what_is_done_and_gives_its_memory_back() {
+        try (LogBench bench = filled(LogBench.disk(SEED))) {
+            long before = bench.budget.bytesUsed();
+            HistoryIndexing early = bench.log
+                    .history()
+                    .index(bench.log, "type", new HistoryIndexing.Bounds(40_000, 1_000));
+            bench.tasks.await(() -> early.indexedBytes() > 0);
+            early.close();
+            assertThatThrownBy(early::await).isInstanceOf(ClosedException.class);
+            assertThat(bench.budget.bytesUsed()).isEqualTo(before);
+            assertThat(bench.log.psfs().getFirst().runs()).isNotEmpty();
+            checkAnswers(bench, "in part");
+            assertThat(scanned(bench)).isBetween(1L, (long) BEFORE);
+            bench.log.indexHistory("type").await(); // and frees its memory by itself
+            assertThat(bench.budget.bytesUsed()).isEqualTo(before);
+            assertThat(scanned(bench)).isZero();
         }
     }
 

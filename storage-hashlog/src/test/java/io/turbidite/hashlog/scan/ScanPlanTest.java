@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.hashlog.psf.PsfDefinition;
+import io.turbidite.hashlog.registry.HistoryRun;
 import io.turbidite.hashlog.registry.Interval;
 import io.turbidite.hashlog.registry.RegisteredPsf;
 
@@ -48,6 +49,21 @@ class ScanPlanTest {
                         new ScanPart(40, 60, 0),
                         new ScanPart(20, 40, 3),
                         new ScanPart(10, 20, ScanPart.SCANNED));
+    }
+
+    @Test
+    void runs_of_history_stand_in_for_chains_where_there_are_none() {
+        HistoryRun first = new HistoryRun(1, 12, 20);
+        HistoryRun second = new HistoryRun(2, 30, 40);
+        RegisteredPsf psf = psf(0, 40, Interval.OPEN).withRun(second).withRun(first);
+        assertThat(psf.gaps(10, 60)).containsExactly(new Interval(10, 12), new Interval(20, 30));
+        assertThat(ScanPlan.of(List.of(psf), 10, 60))
+                .containsExactly(
+                        new ScanPart(40, 60, 0),
+                        new ScanPart(30, 40, 0, second),
+                        new ScanPart(20, 30, ScanPart.SCANNED),
+                        new ScanPart(12, 20, 0, first),
+                        new ScanPart(10, 12, ScanPart.SCANNED));
     }
 
     @Test
