@@ -165,6 +165,11 @@ final class TweetStore implements AutoCloseable {
         tweets.repair();
     }
 
+    /** The same by a scan of all records, as DELI does. */
+    void repairByRecords() {
+        tweets.repairByRecords();
+    }
+
     void mergeAll() {
         tweets.mergeAll();
     }
