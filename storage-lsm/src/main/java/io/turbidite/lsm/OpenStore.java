@@ -82,8 +82,7 @@ final class OpenStore {
                         ? surroundings.withComponentDisk(
                                 directDisk(surroundings.disk(), budget, engineEvents))
                         : surroundings,
-                cache,
-                writeMemory,
+                new Substrate.Memory(cache, writeMemory, budget.account("live bitmaps")),
                 manifest,
                 engineEvents);
         meters.gauge(

@@ -238,7 +238,7 @@ public record StoreDescription(
                 component.entryCount(),
                 component.antimatterCount(),
                 handle.state().repairedTimestamp(),
-                handle.state().dead().count(),
+                component.entryCount() - handle.livingCount(),
                 component.space(),
                 filters);
     }

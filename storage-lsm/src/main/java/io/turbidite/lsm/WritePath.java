@@ -36,7 +36,8 @@ import java.util.Arrays;
  * </ol>
  *
  * Nothing in step 6 waits. What step 4 read stays true until step 7: whoever writes the key needs the
- * stripe.
+ * stripe. Where it was found may change: under the mutable-bitmap strategy step 6 looks at that first, and
+ * goes out again to find it if a flush or a merge came in between.
  *
  * <p><em>Thread-safe;</em> the scratch space of a write is borrowed for its length.
  */
@@ -65,6 +66,7 @@ final class WritePath {
         final Slice old = new Slice();
         final Change change = new Change();
         final UniqueKeys uniqueKeys = new UniqueKeys();
+        final OldPositions positions = new OldPositions();
         int[] stripes = new int[16];
         int stripeCount;
         Partition[] partitions = new Partition[4];
@@ -153,6 +155,7 @@ final class WritePath {
                 stripes.unlockAll(scratch.stripes, scratch.stripeCount);
             }
         } finally {
+            scratch.positions.clear();
             scratches.give(scratch);
         }
         substrate.timestamps().awaitVisible(timestamp);
@@ -203,6 +206,7 @@ final class WritePath {
      */
     private int readOld(WriteBatch batch, Scratch scratch) {
         int left = 0;
+        scratch.positions.begin(batch.size());
         for (int i = 0; i < batch.size(); i++) {
             if (batch.isSuperseded(i)) {
                 continue;
@@ -218,7 +222,7 @@ final class WritePath {
                 int code = find(batch, i, scratch, reads);
                 if (code == Found.MATTER) {
                     batch.setOld(i, scratch.found.value);
-                } else if (kind == WriteBatch.DELETE && reads == OldRecord.RECORD) {
+                } else if (kind == WriteBatch.DELETE && reads.isComplete()) {
                     batch.skip(i);
                     continue;
                 }
@@ -229,12 +233,16 @@ final class WritePath {
     }
 
     private static int find(WriteBatch batch, int at, Scratch scratch, OldRecord reads) {
-        Partition partition = batch.dataset(at).partition(batch.hash(at));
+        long hash = batch.hash(at);
+        Partition partition = batch.dataset(at).partition(hash);
+        Slice key = batch.key(at, scratch.key);
+        Found found = scratch.found;
+        if (partition.hasLiveBitmaps()) {
+            boolean wantRecord = reads == OldRecord.RECORD;
+            return scratch.positions.of(at).find(partition, key, hash, wantRecord, found);
+        }
         Version pinned = partition.pin();
         try {
-            Slice key = batch.key(at, scratch.key);
-            long hash = batch.hash(at);
-            Found found = scratch.found;
             return switch (reads) {
                 case NOTHING -> Found.ABSENT;
                 case CURRENT_LAYER -> Partition.findInCurrent(pinned, key, hash, found);
@@ -259,6 +267,11 @@ final class WritePath {
 
     private long apply(WriteBatch batch, int operations, Claim claim, Scratch scratch) {
         enterGates(batch, scratch);
+        while (isStale(batch, scratch)) {
+            leaveGates(scratch);
+            findAgain(batch, scratch, claim);
+            enterGates(batch, scratch);
+        }
         try {
             long timestamp = substrate.timestamps().draw();
             boolean applied = false;
@@ -274,11 +287,52 @@ final class WritePath {
             }
             return timestamp;
         } finally {
-            for (int i = 0; i < scratch.partitionCount; i++) {
-                scratch.partitions[i].reportGrowth();
-                scratch.partitions[i].gate().leave();
+            leaveGates(scratch);
+        }
+    }
+
+    private static void leaveGates(Scratch scratch) {
+        for (int i = 0; i < scratch.partitionCount; i++) {
+            scratch.partitions[i].reportGrowth();
+            scratch.partitions[i].gate().leave();
+        }
+    }
+
+    /** Whether a version that is superseded may lie elsewhere than where it was found; inside the gates. */
+    private static boolean isStale(WriteBatch batch, Scratch scratch) {
+        for (int i = 0; i < batch.size(); i++) {
+            if (!batch.isSuperseded(i) && scratch.positions.of(i).isStale(partition(batch, i))) {
+                return true;
             }
         }
+        return false;
+    }
+
+    /** Finds what is superseded once more. The claim is held meanwhile: it costs others a page read at most. */
+    private static void findAgain(WriteBatch batch, Scratch scratch, Claim claim) {
+        boolean found = false;
+        try {
+            for (int i = 0; i < batch.size(); i++) {
+                if (!batch.isSuperseded(i) && batch.kind(i) != WriteBatch.INSERT) {
+                    Partition partition = partition(batch, i);
+                    if (partition.hasLiveBitmaps()) {
+                        Slice key = batch.key(i, scratch.key);
+                        scratch.positions
+                                .of(i)
+                                .find(partition, key, batch.hash(i), false, scratch.found);
+                    }
+                }
+            }
+            found = true;
+        } finally {
+            if (!found) {
+                claim.cancel();
+            }
+        }
+    }
+
+    private static Partition partition(WriteBatch batch, int at) {
+        return batch.dataset(at).partition(batch.hash(at));
     }
 
     /** Enters the gate of each partition once, in the order of their numbers in the store. */
@@ -322,6 +376,7 @@ final class WritePath {
             Change change = batch.kind(i) == WriteBatch.DELETE
                     ? scratch.change.delete(datasetId, key)
                     : scratch.change.upsert(datasetId, key, batch.record(i, scratch.record));
+            change.update(scratch.positions.of(i).needsMark(partition(batch, i)));
             at = LogRecords.put(claim.segment(), at, change);
         }
         claim.publish((int) (at - claim.offset()));
@@ -344,6 +399,7 @@ final class WritePath {
                 maintainer.upsert(layer, timestamp, key, batch.record(i, scratch.record), old);
             }
             dataset.giveMaintainer(maintainer);
+            scratch.positions.of(i).supersede(partition(batch, i), key, timestamp);
         }
     }
 

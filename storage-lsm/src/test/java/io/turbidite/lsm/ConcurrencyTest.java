@@ -17,9 +17,12 @@ import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.Maintenance;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -43,9 +46,10 @@ class ConcurrencyTest {
     private static final int WRITERS = 3;
     private static final int TRANSFERS = Boolean.getBoolean("long") ? 100_000 : 3_000;
 
-    @Test
+    @ParameterizedTest
+    @EnumSource(names = {"EAGER", "MUTABLE_BITMAP"})
     @Timeout(120)
-    void every_snapshot_shows_whole_batches() throws Exception {
+    void every_snapshot_shows_whole_batches(Maintenance maintenance) throws Exception {
         long seed = Seeds.of("ConcurrencyTest");
         LogOptions log = LogOptions.defaults()
                 .withSegmentBytes(1 << 20, 64, 256, 64 << 10)
@@ -58,6 +62,7 @@ class ConcurrencyTest {
         try (Store store = Store.open(disk, ThreadTasks.create("test"), Clock.system(), options);
                 ExecutorService threads = Executors.newFixedThreadPool(WRITERS + 2)) {
             Dataset dataset = store.createDataset(Row.spec("Accounts")
+                    .maintenance(maintenance)
                     .partitions(3)
                     .mergePolicy(MergePolicySpec.parse("correlated-tiering")));
             for (long id = 0; id < ACCOUNTS; id++) {

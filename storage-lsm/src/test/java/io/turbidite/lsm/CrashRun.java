@@ -7,6 +7,9 @@ import io.turbidite.core.log.Durability;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.lsm.schema.Maintenance;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -37,8 +40,20 @@ final class CrashRun {
 
     /** One history; throws at the first thing that is not as it must be. */
     void run(long seed) {
+        run(seed, null);
+    }
+
+    /**
+     * One history of a strategy.
+     *
+     * @param maintenance null for any
+     */
+    void run(long seed, @Nullable Maintenance maintenance) {
         Oracle oracle = new Oracle();
         Workload workload = new Workload(seed, oracle, 40);
+        if (maintenance != null) {
+            workload.withMaintenance(maintenance);
+        }
         Durability durability = List.of(Durability.values()).get((int) (seed >>> 8 & 3) % 3);
         StoreOptions options = SimStore.options(durability).withDirectIo((seed >>> 20 & 3) == 0);
         SimDisk disk = new SimDisk(seed, Profile.STRICT);

@@ -44,12 +44,17 @@ final class Workload {
     };
 
     private static final Maintenance[] STRATEGIES = {
-        Maintenance.EAGER, Maintenance.VALIDATION, Maintenance.DELETED_KEY, Maintenance.DEFERRED
+        Maintenance.EAGER,
+        Maintenance.VALIDATION,
+        Maintenance.DELETED_KEY,
+        Maintenance.DEFERRED,
+        Maintenance.MUTABLE_BITMAP
     };
 
     private final SplittableRandom random;
     private final int keyCount;
     private final Oracle oracle;
+    private @Nullable Maintenance forced;
 
     Workload(long seed, Oracle oracle, int keyCount) {
         this.random = new SplittableRandom(seed);
@@ -65,6 +70,9 @@ final class Workload {
                 .withBloom(random.nextInt(4) > 0)
                 .withCompression(random.nextBoolean() ? Compression.NONE : Compression.LZ4);
         String policy = POLICIES[random.nextInt(POLICIES.length)];
+        if (forced != null && !policy.startsWith("correlated-")) {
+            policy = "correlated-" + policy;
+        }
         store.createDataset(Row.spec(INDEXED)
                 .maintenance(maintenance(MergePolicySpec.parse(policy)))
                 .repair(random.nextInt(4) > 0 ? MergeRepair.MERGE : MergeRepair.OFF)
@@ -94,10 +102,19 @@ final class Workload {
 
     /** Any strategy that the policy allows. */
     private Maintenance maintenance(MergePolicySpec policy) {
+        if (forced != null) {
+            return forced;
+        }
         Maintenance picked = STRATEGIES[random.nextInt(STRATEGIES.length)];
-        return picked == Maintenance.DEFERRED && !policy.isCorrelated()
-                ? Maintenance.VALIDATION
-                : picked;
+        boolean needsCorrelated =
+                picked == Maintenance.DEFERRED || picked == Maintenance.MUTABLE_BITMAP;
+        return needsCorrelated && !policy.isCorrelated() ? Maintenance.VALIDATION : picked;
+    }
+
+    /** The indexed dataset has this strategy, with a policy that all strategies allow. */
+    Workload withMaintenance(Maintenance maintenance) {
+        forced = maintenance;
+        return this;
     }
 
     Row row(long id) {

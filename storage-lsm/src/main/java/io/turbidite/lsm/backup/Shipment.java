@@ -9,7 +9,6 @@ import io.turbidite.core.format.FileHeader;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
-import io.turbidite.lsm.version.StoreFiles;
 
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
@@ -140,10 +139,9 @@ public final class Shipment implements AutoCloseable {
     }
 
     private static void letGo(Disk disk, StoreCut cut) {
-        List<Long> written = cut.written();
+        List<String> written = cut.written();
         cut.close();
-        for (long fileId : written) {
-            String name = StoreFiles.component(fileId);
+        for (String name : written) {
             try {
                 if (disk.exists(name)) {
                     disk.delete(name);

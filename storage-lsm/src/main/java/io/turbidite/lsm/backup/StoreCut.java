@@ -90,8 +90,8 @@ final class StoreCut implements AutoCloseable {
         return image.withoutLog(timestamp()).withNextFileId(substrate.manifest().newFileId());
     }
 
-    /** The file ids that {@link #writeMemory} took, those of files that it could not finish included. */
-    List<Long> written() {
+    /** The files that {@link #writeMemory} wrote, those of files that it could not finish included. */
+    List<String> written() {
         return partitions.stream()
                 .flatMap(partition -> partition.written().stream())
                 .toList();

@@ -4,10 +4,13 @@ import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.memory.NativeMemory;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 
 /**
@@ -36,7 +39,9 @@ public final class LiveBitmap implements AutoCloseable {
     private final MemorySegment words;
     private final long entryCount;
     private final KillList kills;
+    private final AtomicLong deadCount = new AtomicLong();
     private volatile boolean retired;
+    private volatile @Nullable SideFile sideFile;
 
     /** Whether a bit was set since {@link #beginSave}. */
     private volatile boolean unsaved;
@@ -107,6 +112,7 @@ public final class LiveBitmap implements AutoCloseable {
         while ((seen & bit) == 0) {
             long witness = (long) WORD.compareAndExchange(words, offset, seen, seen | bit);
             if (witness == seen) {
+                deadCount.incrementAndGet();
                 break;
             }
             seen = witness;
@@ -156,11 +162,7 @@ public final class LiveBitmap implements AutoCloseable {
 
     /** Entries that are dead for readers of now. */
     public long deadCount() {
-        long count = 0;
-        for (long first = 0; first < entryCount; first += Long.SIZE) {
-            count += Long.bitCount((long) WORD.getAcquire(words, offset(first)));
-        }
-        return count;
+        return deadCount.get();
     }
 
     /** Whether bits were set that no save has begun to see. */
@@ -188,6 +190,19 @@ public final class LiveBitmap implements AutoCloseable {
 
     public boolean isRetired() {
         return retired;
+    }
+
+    /**
+     * Names the side-file that gets every kill from now on, too, because the component is being merged; null
+     * for none. Called while no writer is inside the partition's gate.
+     */
+    public void mirrorTo(@Nullable SideFile target) {
+        sideFile = target;
+    }
+
+    /** Where kills must be added besides; null if nowhere. */
+    public @Nullable SideFile sideFile() {
+        return sideFile;
     }
 
     /** Kills listed: those that may be younger than the horizon. */

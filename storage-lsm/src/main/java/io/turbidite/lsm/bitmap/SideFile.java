@@ -7,9 +7,7 @@ import io.turbidite.core.memory.NativeMemory;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 
 /**
@@ -21,8 +19,9 @@ import java.util.List;
  * kill := timestamp i64, keyBytes i32, key
  * </pre>
  *
- * <p>Off the heap, in blocks that are used again. Owned by the flush or merge. <em>Thread-safe</em> by its
- * monitor, held for a copy of a key; {@link #drain} hands kills out without it.
+ * <p>Off the heap, in blocks. Owned by the frozen layer or the merge; grows by 12 bytes and a key for each
+ * entry that is superseded meanwhile. <em>Thread-safe</em> by its monitor, held for a copy of a key; kills are
+ * read without it.
  */
 public final class SideFile implements AutoCloseable {
     private static final int BLOCK_BYTES = 64 << 10;
@@ -30,18 +29,19 @@ public final class SideFile implements AutoCloseable {
 
     private final MemoryBudget.Account account;
     private final Arena arena = Arena.ofShared();
-    private final Deque<MemorySegment> free = new ArrayDeque<>();
-    private List<MemorySegment> blocks = new ArrayList<>();
+    private final List<MemorySegment> blocks = new ArrayList<>();
 
-    /** Where the last block is full. */
+    /** Where each block but the last ends. */
+    private final List<Long> ends = new ArrayList<>();
+
+    /** Where the last block ends. */
     private long end = BLOCK_BYTES;
 
-    /** Ends of the blocks before the last. */
-    private List<Long> ends = new ArrayList<>();
-
     private long count;
-    private long reservedBytes;
 
+    /**
+     * @param account pays for the memory
+     */
     public SideFile(MemoryBudget.Account account) {
         this.account = account;
     }
@@ -55,10 +55,11 @@ public final class SideFile implements AutoCloseable {
     public synchronized void add(Slice key, long timestamp) {
         int bytes = HEAD_BYTES + key.length();
         if (end + bytes > BLOCK_BYTES) {
+            LiveBitmap.reserve(account, BLOCK_BYTES);
             if (!blocks.isEmpty()) {
                 ends.add(end);
             }
-            blocks.add(takeBlock());
+            blocks.add(NativeMemory.allocate(arena, BLOCK_BYTES, Long.BYTES));
             end = 0;
         }
         MemorySegment block = blocks.getLast();
@@ -69,56 +70,66 @@ public final class SideFile implements AutoCloseable {
         count++;
     }
 
-    private MemorySegment takeBlock() {
-        MemorySegment block = free.poll();
-        if (block == null) {
-            LiveBitmap.reserve(account, BLOCK_BYTES);
-            reservedBytes += BLOCK_BYTES;
-            block = NativeMemory.allocate(arena, BLOCK_BYTES, Long.BYTES);
-        }
-        return block;
-    }
-
-    /** Kills that no {@link #drain} has taken. */
+    /** Kills added so far. */
     public synchronized long count() {
         return count;
     }
 
-    /** Takes out what was added so far and hands it to {@code out} in the order of adding. */
-    public void drain(Visitor out) {
-        List<MemorySegment> taken;
-        List<Long> takenEnds;
-        synchronized (this) {
-            taken = blocks;
-            takenEnds = ends;
-            if (!taken.isEmpty()) {
-                takenEnds.add(end);
-            }
-            blocks = new ArrayList<>();
-            ends = new ArrayList<>();
-            end = BLOCK_BYTES;
-            count = 0;
-        }
-        Slice key = new Slice();
-        for (int i = 0; i < taken.size(); i++) {
-            MemorySegment block = taken.get(i);
-            long blockEnd = takenEnds.get(i);
-            for (long at = 0; at < blockEnd; ) {
-                int keyBytes = block.get(Bytes.I32, at + Long.BYTES);
-                out.kill(key.set(block, at + HEAD_BYTES, keyBytes), block.get(Bytes.I64, at));
-                at += HEAD_BYTES + keyBytes;
-            }
-        }
-        synchronized (this) {
-            free.addAll(taken);
-        }
+    /** A reader that stands before the first kill. */
+    public Reader reader() {
+        return new Reader();
     }
 
-    /** Gives the memory back; nobody may add any more. */
+    /** Gives the memory back; nobody may add or read any more. */
     @Override
-    public void close() {
+    public synchronized void close() {
         arena.close();
-        account.release(reservedBytes);
+        account.release((long) blocks.size() * BLOCK_BYTES);
+        blocks.clear();
+    }
+
+    /** Reads the kills in the order of adding. <em>Confined to one thread.</em> */
+    public final class Reader {
+        private final Slice key = new Slice();
+        private int block;
+        private long offset;
+        private long readCount;
+
+        private Reader() {}
+
+        /** Hands the kills that were added since the last call to {@code out}. */
+        public void read(Visitor out) {
+            List<MemorySegment> seen;
+            List<Long> seenEnds;
+            synchronized (SideFile.this) {
+                seen = blocks.subList(block, blocks.size()).stream().toList();
+                seenEnds = new ArrayList<>(ends.subList(Math.min(block, ends.size()), ends.size()));
+                seenEnds.add(end);
+            }
+            for (int i = 0; i < seen.size(); i++) {
+                if (i > 0) {
+                    block++;
+                    offset = 0;
+                }
+                readBlock(seen.get(i), seenEnds.get(i), out);
+            }
+        }
+
+        private void readBlock(MemorySegment from, long fromEnd, Visitor out) {
+            while (offset < fromEnd) {
+                int keyBytes = from.get(Bytes.I32, offset + Long.BYTES);
+                long timestamp = from.get(Bytes.I64, offset);
+                key.set(from, offset + HEAD_BYTES, keyBytes);
+                offset += HEAD_BYTES + keyBytes;
+                readCount++;
+                out.kill(key, timestamp);
+            }
+        }
+
+        /** Kills that were added and not read yet. */
+        public long leftCount() {
+            return count() - readCount;
+        }
     }
 
     /** Gets kills; the slice is valid during the call. */

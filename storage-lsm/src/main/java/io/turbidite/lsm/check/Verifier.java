@@ -30,6 +30,7 @@ import java.util.function.Consumer;
  * <ol>
  *   <li>each component file from end to end: checksums, order, ordinals, counts, Bloom filter, padding,
  *       and the bitmap of its dead entries,
+ *   <li>under mutable-bitmap, that exactly the superseded records are marked,
  *   <li>that each layer's ID lies wholly above the next older one's,
  *   <li>each index against the primary: as many valid entries as live records, and each entry is the one
  *       that its record gives. Entries are distinct, so the two together mean that they are the same set.
@@ -125,6 +126,9 @@ public final class Verifier {
     private void checkIndexes(Subject subject, Partition partition) {
         try {
             long live = countRecords(subject, partition);
+            if (partition.hasLiveBitmaps()) {
+                checkMarks(subject, partition);
+            }
             records += live;
             for (IndexSchema index : subject.schema().indexes()) {
                 if (index.isReady()) {
@@ -159,6 +163,18 @@ public final class Verifier {
             }
         }
         return count;
+    }
+
+    /** The records that a scan finds by the marks of superseded ones are those that the key trees tell of. */
+    private void checkMarks(Subject subject, Partition partition) {
+        try (RecordCursor marked = subject.view()
+                        .scan(partition.number(), KeyRange.all(), FilterPredicate.none());
+                MarkCheck keys = MarkCheck.open(partition, subject.view().timestamp())) {
+            String problem = keys.compare(marked);
+            if (problem != null) {
+                report("%s: %s".formatted(partition, problem));
+            }
+        }
     }
 
     private void checkIndex(

@@ -62,6 +62,9 @@ public final class Maintainer {
         boolean exactFilter =
                 !schema.filter().isEmpty() && schema.maintenance() == Maintenance.EAGER;
         OldRecord reads = exactFilter ? OldRecord.RECORD : OldRecord.NOTHING;
+        if (schema.maintenance() == Maintenance.MUTABLE_BITMAP) {
+            reads = OldRecord.KEY;
+        }
         for (IndexMaintainer index : indexes) {
             reads = reads.or(index.reads());
         }

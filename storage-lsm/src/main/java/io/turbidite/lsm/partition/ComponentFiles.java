@@ -4,12 +4,14 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.lsm.bitmap.DeadEntries;
 import io.turbidite.lsm.bitmap.DeadEntriesBuilder;
 import io.turbidite.lsm.bitmap.DeadEntriesOwner;
+import io.turbidite.lsm.bitmap.LiveBitmap;
 import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DeadState;
@@ -44,6 +46,11 @@ public final class ComponentFiles {
                 throw new CorruptionException(
                         component.name(), 0, "component", state.toString(), found.toString());
             }
+            if (isLive(schema, tree)) {
+                LiveBitmap live = openLive(substrate, component, state.dead());
+                handle = ComponentHandle.ofLive(state, component, live, substrate.graveyard());
+                return handle;
+            }
             DeadEntries dead =
                     state.dead().isNone() ? null : openDead(substrate, component, state.dead());
             handle = ComponentHandle.of(state, component, dead, substrate.graveyard());
@@ -51,6 +58,57 @@ public final class ComponentFiles {
         } finally {
             if (handle == null) {
                 component.close();
+            }
+        }
+    }
+
+    /** Whether writers mark what they supersede in the components of a tree (LUO19 §5). */
+    static boolean isLive(DatasetSchema schema, int tree) {
+        return tree == IndexSchema.PRIMARY_ID && schema.maintenance() == Maintenance.MUTABLE_BITMAP;
+    }
+
+    private static LiveBitmap openLive(
+            Substrate substrate, DiskComponent component, DeadState state) {
+        LiveBitmap live = LiveBitmap.create(substrate.bitmaps(), component.entryCount());
+        boolean read = false;
+        try {
+            if (!state.isNone()) {
+                try (DeadEntries dead = openDead(substrate, component, state)) {
+                    for (long at = dead.next(0); at != DeadEntries.NONE; at = dead.next(at + 1)) {
+                        live.settle(at);
+                    }
+                }
+                live.beginSave();
+            }
+            read = true;
+            return live;
+        } finally {
+            if (!read) {
+                live.close();
+            }
+        }
+    }
+
+    /**
+     * Opens a component that was just written and gives it the bitmap that was made with it, which is closed
+     * if that fails.
+     *
+     * @param generation 0 as flushed, else as merged
+     */
+    static ComponentHandle openWith(
+            Substrate substrate, ComponentHeader header, int generation, LiveBitmap live) {
+        DiskComponent component = null;
+        try {
+            component = DiskComponent.open(
+                    substrate.componentDisk(),
+                    StoreFiles.component(header.fileId()),
+                    header,
+                    substrate.cache());
+            return ComponentHandle.ofLive(
+                    fresh(component, generation), component, live, substrate.graveyard());
+        } finally {
+            if (component == null) {
+                live.close();
             }
         }
     }
@@ -175,9 +233,34 @@ public final class ComponentFiles {
             int tree,
             long fileId,
             int generation) {
+        if (isLive(schema, tree)) {
+            ComponentHeader header = header(substrate, schema, partition, tree, fileId);
+            return openFresh(substrate, header, generation);
+        }
         DiskComponent component = openFile(substrate, schema, partition, tree, fileId);
         return ComponentHandle.of(
                 fresh(component, generation), component, null, substrate.graveyard());
+    }
+
+    /** All entries are alive. */
+    private static ComponentHandle openFresh(
+            Substrate substrate, ComponentHeader header, int generation) {
+        DiskComponent component = DiskComponent.open(
+                substrate.componentDisk(),
+                StoreFiles.component(header.fileId()),
+                header,
+                substrate.cache());
+        boolean opened = false;
+        try {
+            LiveBitmap live = LiveBitmap.create(substrate.bitmaps(), component.entryCount());
+            opened = true;
+            return ComponentHandle.ofLive(
+                    fresh(component, generation), component, live, substrate.graveyard());
+        } finally {
+            if (!opened) {
+                component.close();
+            }
+        }
     }
 
     private static DiskComponent openFile(

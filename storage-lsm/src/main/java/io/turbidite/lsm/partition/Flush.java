@@ -1,13 +1,17 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.core.StoreFailedException;
+import io.turbidite.lsm.bitmap.LiveBitmap;
+import io.turbidite.lsm.bitmap.SideFile;
 import io.turbidite.lsm.component.ComponentFilter;
+import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.schedule.IoBudget;
+import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
@@ -16,8 +20,12 @@ import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Version;
 
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -127,6 +135,10 @@ final class Flush {
         VersionRetention retention = readers.droppingAntimatter(pinned.dropsAntimatter(tree, -1));
         long fileId = substrate.manifest().newFileId();
         ComponentId id = new ComponentId(layer.minTimestamp(), layer.maxTimestamp());
+        LiveBitmap live = ComponentFiles.isLive(pinned.schema(), tree)
+                ? LiveBitmap.create(substrate.bitmaps(), memory.entryCount())
+                : null;
+        boolean written = false;
         try (ComponentWriter writer = ComponentFiles.create(
                         substrate,
                         pinned.schema(),
@@ -135,10 +147,21 @@ final class Flush {
                         fileId,
                         memory.entryCount());
                 EntryStream entries = retention.retain(memory.cursor())) {
-            copy(entries, writer);
+            copy(entries, writer, live);
             writer.finish(id, filter, layer.minWallMicros(), layer.maxWallMicros());
+            written = true;
+        } finally {
+            if (!written && live != null) {
+                live.close();
+            }
         }
-        return ComponentFiles.openNew(substrate, pinned.schema(), partition.number(), tree, fileId);
+        if (live == null) {
+            return ComponentFiles.openNew(
+                    substrate, pinned.schema(), partition.number(), tree, fileId);
+        }
+        ComponentHeader header =
+                ComponentFiles.header(substrate, pinned.schema(), partition.number(), tree, fileId);
+        return ComponentFiles.openWith(substrate, header, 0, live);
     }
 
     private void begin(Version pinned, MemoryLayer layer) {
@@ -150,7 +173,9 @@ final class Flush {
         throttle.flushing(layerBytes);
     }
 
-    private void copy(EntryStream entries, ComponentWriter writer) {
+    /** Copies the entries; those that have a successor are written dead (design §4 rule 5). */
+    private void copy(EntryStream entries, ComponentWriter writer, @Nullable LiveBitmap live) {
+        long ordinal = 0;
         long charged = 0;
         long synced = 0;
         boolean more = true;
@@ -166,6 +191,13 @@ final class Flush {
                             entries.timestamp(),
                             entries.isAntimatter(),
                             entries.value());
+                    if (live != null && entries.successorTimestamp() != Long.MAX_VALUE) {
+                        live.kill(
+                                ordinal,
+                                entries.successorTimestamp(),
+                                substrate.timestamps()::horizon);
+                    }
+                    ordinal++;
                     stepBytes += entries.key().length() + entries.value().length() + Long.BYTES;
                     stepEntries++;
                 }
@@ -197,11 +229,37 @@ final class Flush {
     }
 
     private void install(MemoryLayer layer, Map<Integer, ComponentHandle> flushed) {
+        long last = layer.maxTimestamp();
+        SideFile sideFile = layer.sideFile();
+        ComponentHandle primary = flushed.get(IndexSchema.PRIMARY_ID);
+        if (sideFile != null && primary != null) {
+            Handover handover = new Handover(substrate, sideFile, primary, List.of());
+            BitmapSave.run(partition, new BitmapSave.Edit() {
+                @Override
+                public List<ComponentHandle> components(List<ComponentHandle> others) {
+                    handover.catchUp();
+                    List<ComponentHandle> all = new ArrayList<>(others);
+                    all.add(primary);
+                    return all;
+                }
+
+                @Override
+                public ManifestState change(ManifestState state) {
+                    return stateAfter(state, layer, flushed);
+                }
+
+                @Override
+                public void install() {
+                    partition.installFlushed(flushed, last, handover);
+                }
+            });
+            return;
+        }
         substrate
                 .manifest()
                 .edit(
                         state -> stateAfter(state, layer, flushed),
-                        () -> partition.installFlushed(flushed, layer.maxTimestamp()));
+                        () -> partition.installFlushed(flushed, last, null));
     }
 
     /** Trees that the manifest does not know are being built, or were dropped meanwhile. */

@@ -219,7 +219,9 @@ final class LayerStack implements AutoCloseable {
             throw new InvalidRequestException("the index that was to be searched is no more in %s"
                     .formatted(version.schema().name()));
         }
-        EntryCursor cursor = LiveCursor.of(MergeCursor.of(layers(version)), view.timestamp());
+        EntryCursor cursor = ComponentFiles.isLive(version.schema(), tree)
+                ? MergeCursor.of(markedLayers(version))
+                : LiveCursor.of(MergeCursor.of(layers(version)), view.timestamp());
         IndexSchema index = version.schema().index(tree);
         if (index != null && index.hasCompanion()) {
             cursor = new UndeletedCursor(cursor, deletedKeys(version, index), view.timestamp());
@@ -276,6 +278,35 @@ final class LayerStack implements AutoCloseable {
                         isChecked
                                 ? new CheckedCursor(cursor, handle.state().repairedTimestamp())
                                 : cursor);
+            }
+        }
+        return layers;
+    }
+
+    /**
+     * The layers of a primary with live bitmaps, none of which shows a key that another one shows: so they
+     * are merged for the order alone (LUO19 §5). A component is skipped if its filter says so, whatever the
+     * others do. The two memory layers have no marks and are reconciled with one another: the current one may hide what
+     * the frozen one shows.
+     */
+    private List<EntryCursor> markedLayers(Version version) {
+        List<EntryCursor> memory = new ArrayList<>();
+        MemoryLayer current = version.current();
+        MemoryLayer frozen = version.frozen();
+        boolean frozenMatches = frozen != null && hasEntries(frozen) && frozen.mayMatch(filter);
+        if (hasEntries(current) && (frozenMatches || current.mayMatch(filter))) {
+            memory.add(current.tree(tree).cursor());
+        }
+        if (frozen != null && frozenMatches) {
+            memory.add(frozen.tree(tree).cursor());
+        }
+        List<EntryCursor> layers = new ArrayList<>();
+        if (!memory.isEmpty()) {
+            layers.add(LiveCursor.of(MergeCursor.of(memory), view.timestamp()));
+        }
+        for (ComponentHandle handle : version.tree(tree)) {
+            if (handle.component().entryCount() > 0 && mayMatch(handle)) {
+                layers.add(handle.visibleCursor(view.timestamp()));
             }
         }
         return layers;

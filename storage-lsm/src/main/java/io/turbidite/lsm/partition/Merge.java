@@ -1,7 +1,10 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.core.StoreFailedException;
+import io.turbidite.lsm.bitmap.LiveBitmap;
+import io.turbidite.lsm.bitmap.SideFile;
 import io.turbidite.lsm.component.ComponentFilter;
+import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.entry.EntryCursor;
@@ -11,6 +14,7 @@ import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.schedule.RunQueue;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
@@ -48,6 +52,10 @@ final class Merge implements RunQueue.Job, AutoCloseable {
     private final long inputBytes;
     private final List<ComponentHandle> merged = new ArrayList<>();
     private @Nullable VersionRetention readers;
+
+    /** Gets what is killed in the inputs of the primary meanwhile; null without live bitmaps. */
+    private final @Nullable SideFile sideFile;
+
     private @Nullable Output output;
     private boolean installed;
     private long doneBytes;
@@ -69,6 +77,13 @@ final class Merge implements RunQueue.Job, AutoCloseable {
                     .mapToLong(ComponentState::bytes)
                     .sum();
         }
+
+        /** Entries of all inputs, dead ones included. */
+        long entryCount() {
+            return newestFirst.stream()
+                    .mapToLong(input -> input.component().entryCount())
+                    .sum();
+        }
     }
 
     private Merge(Partition partition, DatasetSchema schema, List<Tree> trees) {
@@ -81,6 +96,19 @@ final class Merge implements RunQueue.Job, AutoCloseable {
         this.hooks = new MergeHooks(partition, schema, inputs);
         this.inputBytes = trees.stream().mapToLong(Tree::bytes).sum();
         this.remainingBytes = inputBytes;
+        List<ComponentHandle> marked = marked(schema, trees);
+        this.sideFile = marked.isEmpty() ? null : new SideFile(substrate.bitmaps());
+        if (sideFile != null) {
+            Handover.mirror(partition, marked, sideFile);
+        }
+    }
+
+    /** The inputs that have live bitmaps. */
+    private static List<ComponentHandle> marked(DatasetSchema schema, List<Tree> trees) {
+        return trees.stream()
+                .filter(tree -> ComponentFiles.isLive(schema, tree.id))
+                .flatMap(tree -> tree.newestFirst.stream())
+                .toList();
     }
 
     /**
@@ -174,11 +202,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
             merges.add(new MergedTree(trees.get(i).id, trees.get(i).newestFirst, merged.get(i)));
         }
         try {
-            substrate
-                    .manifest()
-                    .edit(
-                            state -> stateAfter(state, merges),
-                            () -> partition.installMerged(merges));
+            edit(merges);
         } catch (StoreFailedException uncertain) {
             // the manifest that stands after reopening may name the new files: they must stay
             installed = true;
@@ -186,6 +210,40 @@ final class Merge implements RunQueue.Job, AutoCloseable {
         }
         installed = true;
         merges.forEach(merge -> substrate.events().merged(partition, schema, merge, busyNanos));
+    }
+
+    private void edit(List<MergedTree> merges) {
+        if (sideFile == null) {
+            substrate
+                    .manifest()
+                    .edit(
+                            state -> stateAfter(state, merges),
+                            () -> partition.installMerged(merges, null));
+            return;
+        }
+        MergedTree primary = merges.stream()
+                .filter(merge -> merge.indexId() == IndexSchema.PRIMARY_ID)
+                .findFirst()
+                .orElseThrow();
+        Handover handover = new Handover(substrate, sideFile, primary.output(), primary.inputs());
+        BitmapSave.run(partition, new BitmapSave.Edit() {
+            @Override
+            public List<ComponentHandle> components(List<ComponentHandle> others) {
+                // what a flush has saved of the inputs by now is saved of the output
+                handover.catchUp();
+                return List.of(primary.output());
+            }
+
+            @Override
+            public ManifestState change(ManifestState state) {
+                return stateAfter(state, merges);
+            }
+
+            @Override
+            public void install() {
+                partition.installMerged(merges, handover);
+            }
+        });
     }
 
     /** Trees that the manifest does not know are being built, or were dropped meanwhile. */
@@ -215,6 +273,10 @@ final class Merge implements RunQueue.Job, AutoCloseable {
             hooks.close();
             ComponentFiles.letGo(merged, installed);
             merged.clear();
+            if (sideFile != null) {
+                Handover.mirror(partition, marked(schema, trees), null);
+                sideFile.close();
+            }
             for (Tree tree : trees) {
                 for (ComponentHandle input : tree.newestFirst) {
                     input.unclaim();
@@ -234,6 +296,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
         List<EntryCursor> cursors = new ArrayList<>();
         MergeHook hook = hooks.of(tree.id, tree.includesOldest);
         Output opened = null;
+        LiveBitmap live = null;
         try {
             for (ComponentHandle input : tree.newestFirst) {
                 entries += input.livingCount();
@@ -244,17 +307,24 @@ final class Merge implements RunQueue.Job, AutoCloseable {
             VersionRetention retention = readers().droppingAntimatter(tree.dropsAntimatter);
             EntryCursor versions = MergeCursor.of(cursors);
             Discards discards = hook.discards();
-            EntryStream kept = hook.filter(
-                    discards == null
-                            ? retention.retain(versions)
-                            : retention.retain(versions, discards),
-                    retention);
+            EntryStream retained = discards == null
+                    ? retention.retain(versions)
+                    : retention.retain(versions, discards);
+            EntryStream kept = hook.filter(retained, retention);
+            if (ComponentFiles.isLive(schema, tree.id)) {
+                live = LiveBitmap.create(substrate.bitmaps(), tree.entryCount());
+            }
             ComponentWriter writer = ComponentFiles.create(
                     substrate, schema, partition.number(), tree.id, fileId, entries);
             opened = new Output(tree, fileId, versions, kept, writer, hook);
+            opened.live = live;
+            opened.retained = retained;
             return opened;
         } finally {
             if (opened == null) {
+                if (live != null) {
+                    live.close();
+                }
                 cursors.forEach(EntryCursor::close);
                 hook.close();
             }
@@ -285,6 +355,14 @@ final class Merge implements RunQueue.Job, AutoCloseable {
         private boolean isComplete;
         private long syncedBytes;
 
+        /** Of the output, until its handle owns it. */
+        private @Nullable LiveBitmap live;
+
+        /** What the hook filters, standing on the entry that it lets through. */
+        private EntryStream retained;
+
+        private long ordinal;
+
         Output(
                 Tree tree,
                 long fileId,
@@ -292,6 +370,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
                 EntryStream kept,
                 ComponentWriter writer,
                 MergeHook hook) {
+            this.retained = kept;
             this.tree = tree;
             this.fileId = fileId;
             this.versions = versions;
@@ -316,6 +395,13 @@ final class Merge implements RunQueue.Job, AutoCloseable {
                 // the entry that is kept is the one that the versions stand on
                 hook.written(
                         kept.key(), kept.timestamp(), kept.isAntimatter(), versions.checkedUntil());
+                if (live != null && retained.successorTimestamp() != Long.MAX_VALUE) {
+                    live.kill(
+                            ordinal,
+                            retained.successorTimestamp(),
+                            substrate.timestamps()::horizon);
+                }
+                ordinal++;
                 bytes += kept.key().length() + kept.value().length() + Long.BYTES;
             }
             return bytes;
@@ -344,6 +430,17 @@ final class Merge implements RunQueue.Job, AutoCloseable {
             }
             writer.finish(
                     new ComponentId(minTimestamp, maxTimestamp), filter, minMicros, maxMicros);
+            LiveBitmap bitmap = live;
+            if (bitmap != null) {
+                live = null;
+                int generation = tree.newestFirst.stream()
+                        .mapToInt(input -> input.state().generation() + 1)
+                        .max()
+                        .orElseThrow();
+                ComponentHeader header = ComponentFiles.header(
+                        substrate, schema, partition.number(), tree.id, fileId);
+                return ComponentFiles.openWith(substrate, header, generation, bitmap);
+            }
             return ComponentFiles.openMerged(
                     substrate,
                     schema,
@@ -361,6 +458,10 @@ final class Merge implements RunQueue.Job, AutoCloseable {
             } finally {
                 writer.close();
                 hook.close();
+                if (live != null) {
+                    live.close();
+                    live = null;
+                }
             }
         }
     }

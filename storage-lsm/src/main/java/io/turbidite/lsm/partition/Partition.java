@@ -3,6 +3,8 @@ package io.turbidite.lsm.partition;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.bitmap.LiveBitmap;
+import io.turbidite.lsm.bitmap.SideFile;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.maintain.GarbageEstimate;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -237,6 +239,11 @@ public final class Partition {
         return findInLayer(pinned.current(), key, keyHash, Limits.TIMESTAMP_MAX, found, true);
     }
 
+    /** The version of now; inside the gate its current and frozen layers stay. */
+    Version current() {
+        return version;
+    }
+
     static int findInMemory(
             Version pinned,
             Slice key,
@@ -290,6 +297,9 @@ public final class Partition {
         // made first: should memory be out, nothing has changed
         MemoryLayer fresh = newLayer(schema, last + 1);
         version.current().freeze(last, substrate.clock().wallMicros());
+        if (hasLiveBitmaps()) {
+            version.current().openSideFile(new SideFile(substrate.bitmaps()));
+        }
         swap(before -> before.withFrozen(fresh));
         fresh.release();
     }
@@ -371,8 +381,20 @@ public final class Partition {
         letIdleCursorsGo();
     }
 
-    /** Installs the components of the frozen layer by tree; called under the manifest's lock. */
-    void installFlushed(Map<Integer, ComponentHandle> flushed, long newFlushedTimestamp) {
+    /** Whether writers mark what they supersede in the primary's components. */
+    public boolean hasLiveBitmaps() {
+        return ComponentFiles.isLive(version.schema(), IndexSchema.PRIMARY_ID);
+    }
+
+    /**
+     * Installs the components of the frozen layer by tree; called under the manifest's lock.
+     *
+     * @param handover if the primary has a live bitmap
+     */
+    void installFlushed(
+            Map<Integer, ComponentHandle> flushed,
+            long newFlushedTimestamp,
+            @Nullable Handover handover) {
         if (dropped) {
             flushed.values().forEach(ComponentHandle::markObsolete);
             return;
@@ -382,7 +404,7 @@ public final class Partition {
         synchronized (this) {
             flushedTimestamp = newFlushedTimestamp;
         }
-        swap(before -> before.withFlushed(flushed));
+        swap(before -> before.withFlushed(flushed), handover);
         flushed.forEach((id, component) -> {
             if (!version.hasTree(id)) {
                 component.markObsolete();
@@ -418,9 +440,13 @@ public final class Partition {
         fresh.release();
     }
 
-    /** Installs merged components; called under the manifest's lock. */
-    void installMerged(List<Version.MergedTree> merges) {
-        swap(before -> before.withMerged(merges));
+    /**
+     * Installs merged components; called under the manifest's lock.
+     *
+     * @param handover if the primary is merged and has a live bitmap
+     */
+    void installMerged(List<Version.MergedTree> merges, @Nullable Handover handover) {
+        swap(before -> before.withMerged(merges), handover);
         for (Version.MergedTree merge : merges) {
             if (dropped || !version.hasTree(merge.indexId())) {
                 merge.output().markObsolete();
@@ -446,37 +472,69 @@ public final class Partition {
      */
     boolean dropWhenUnwatched(Set<ComponentHandle> components) {
         AtomicReference<@Nullable Version> before = new AtomicReference<>();
-        // under the snapshots' lock only the reference changes; nothing is let go there
-        boolean done = substrate.timestamps().whileUnwatched(() -> {
-            synchronized (this) {
-                if (!dropped) {
-                    before.set(version);
-                    version = version.without(components);
-                }
+        // a writer may be about to mark an entry of theirs: none is inside, and who comes looks
+        // again
+        gate.close();
+        boolean done;
+        try {
+            // under the snapshots' lock only the reference changes; nothing is let go there
+            done = substrate
+                    .timestamps()
+                    .whileUnwatched(() -> before.set(replace(now -> now.without(components))));
+            if (done) {
+                components.stream()
+                        .map(ComponentHandle::live)
+                        .filter(Objects::nonNull)
+                        .forEach(LiveBitmap::retire);
             }
-        });
-        Version old = before.get();
-        if (old != null) {
-            old.unpin();
-            substrate.partitions().countInstall();
-            letIdleCursorsGo();
+        } finally {
+            gate.open();
         }
+        letGo(before.get());
         return done;
     }
 
     /** Installs a version made from the current one. */
     private void swap(UnaryOperator<Version> change) {
-        Version before;
-        synchronized (this) {
-            if (dropped) {
-                return;
-            }
-            before = version;
-            version = change.apply(before);
+        letGo(replace(change));
+    }
+
+    /**
+     * Installs a version made from the current one; if kills must be handed over, inside the closed gate when
+     * that is done.
+     */
+    private void swap(UnaryOperator<Version> change, @Nullable Handover handover) {
+        if (handover == null) {
+            swap(change);
+            return;
         }
-        before.unpin();
-        substrate.partitions().countInstall();
-        letIdleCursorsGo();
+        Version before;
+        gate.close();
+        try {
+            handover.finish();
+            before = replace(change);
+        } finally {
+            gate.open();
+        }
+        letGo(before);
+    }
+
+    /** Makes another version the current one; returns the one before, null if the partition is dropped. */
+    private synchronized @Nullable Version replace(UnaryOperator<Version> change) {
+        if (dropped) {
+            return null;
+        }
+        Version before = version;
+        version = change.apply(before);
+        return before;
+    }
+
+    private void letGo(@Nullable Version before) {
+        if (before != null) {
+            before.unpin();
+            substrate.partitions().countInstall();
+            letIdleCursorsGo();
+        }
     }
 
     /**

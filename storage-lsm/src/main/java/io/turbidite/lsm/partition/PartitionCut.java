@@ -2,13 +2,20 @@ package io.turbidite.lsm.partition;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
+import io.turbidite.lsm.bitmap.DeadEntriesBuilder;
+import io.turbidite.lsm.bitmap.DeadEntriesOwner;
+import io.turbidite.lsm.bitmap.LiveBitmap;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.entry.EntryStream;
+import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.ManifestState.DeadState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.ManifestState.TreeState;
 import io.turbidite.lsm.version.MemoryLayer;
@@ -21,6 +28,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * A partition as it was at one timestamp: its disk components of then, held, and its memory layers, whose
@@ -35,8 +43,11 @@ public final class PartitionCut implements AutoCloseable {
     private final int number;
     private final long timestamp;
     private final Map<Integer, List<ComponentHandle>> trees = new LinkedHashMap<>();
-    private final List<Long> written = new ArrayList<>();
+    private final List<String> written = new ArrayList<>();
     private @Nullable Version pinned;
+
+    /** Keeps the times of marks that live bitmaps have got since; -1 if it is not, or no more, registered. */
+    private long registered = -1;
 
     /**
      * Pins a partition.
@@ -56,6 +67,10 @@ public final class PartitionCut implements AutoCloseable {
             trees.put(tree, components);
         }
         this.pinned = version;
+        if (ComponentFiles.isLive(schema, IndexSchema.PRIMARY_ID)) {
+            registered = substrate.timestamps().register();
+            assert registered == timestamp : registered + " at the cut of " + timestamp;
+        }
     }
 
     /**
@@ -122,7 +137,8 @@ public final class PartitionCut implements AutoCloseable {
             addLayer(frozen, false, target, states);
         }
         trees.forEach((tree, components) ->
-                components.forEach(handle -> add(states, tree, handle.state())));
+                components.forEach(handle -> add(states, tree, state(handle, target))));
+        release();
         pinned = null;
         version.unpin();
         return new PartitionState(
@@ -132,9 +148,35 @@ public final class PartitionCut implements AutoCloseable {
                         .toList());
     }
 
-    /** The file ids that {@link #writeMemory} took, those of files that it could not finish included. */
-    public List<Long> written() {
+    /** The files that {@link #writeMemory} wrote, those that it could not finish included. */
+    public List<String> written() {
         return written;
+    }
+
+    /** A component with the marks that it had at the timestamp, which are written. */
+    private ComponentState state(ComponentHandle handle, Disk target) {
+        LiveBitmap live = handle.live();
+        if (live == null) {
+            return handle.state();
+        }
+        DeadEntriesBuilder dead = DeadEntriesBuilder.create(handle.component().entryCount());
+        live.forEachDead(timestamp, dead::mark);
+        DeadState state = DeadState.NONE;
+        if (dead.count() > 0) {
+            long fileId = substrate.manifest().newFileId();
+            String name = StoreFiles.dead(fileId);
+            written.add(name);
+            long bytes = dead.write(
+                    target,
+                    name,
+                    new DeadEntriesOwner(
+                            handle.component().header().storeId(),
+                            fileId,
+                            handle.state().fileId()),
+                    handle.component().entryCount());
+            state = new DeadState(fileId, bytes, dead.count());
+        }
+        return handle.state().withRepaired(handle.state().repairedTimestamp(), state);
     }
 
     private void addLayer(
@@ -158,7 +200,7 @@ public final class PartitionCut implements AutoCloseable {
 
     private ComponentState write(MemoryLayer layer, int tree, boolean includesOldest, Disk target) {
         long fileId = substrate.manifest().newFileId();
-        written.add(fileId);
+        written.add(StoreFiles.component(fileId));
         long last = layer.maxTimestamp();
         // a layer that was frozen since ends above the timestamp: what is above is not in
         ComponentId id = new ComponentId(
@@ -170,8 +212,7 @@ public final class PartitionCut implements AutoCloseable {
                         ComponentFiles.header(substrate, schema, number, tree, fileId),
                         ComponentFiles.options(schema, tree),
                         layer.tree(tree).entryCount());
-                EntryStream entries =
-                        retention.retain(new UpTo(layer.tree(tree).cursor(), timestamp))) {
+                EntryStream entries = retention.retain(entries(layer, tree))) {
             while (entries.next()) {
                 writer.add(
                         entries.key(),
@@ -189,15 +230,74 @@ public final class PartitionCut implements AutoCloseable {
         }
     }
 
+    /**
+     * The entries at or below the timestamp; of a frozen layer of a primary with live bitmaps without those that the
+     * current one supersedes, since no mark is made for them.
+     */
+    private EntryStream entries(MemoryLayer layer, int tree) {
+        EntryStream entries = new UpTo(layer.tree(tree).cursor(), timestamp);
+        MemoryLayer current = Objects.requireNonNull(pinned).current();
+        return ComponentFiles.isLive(schema, tree) && !layer.equals(current)
+                ? new NotIn(entries, current.tree(tree), timestamp, new Found(1 << 10))
+                : entries;
+    }
+
+    private void release() {
+        if (registered >= 0) {
+            substrate.timestamps().release(registered);
+            registered = -1;
+        }
+    }
+
     /** Lets everything go. */
     @Override
     public void close() {
+        release();
         if (pinned != null) {
             pinned.unpin();
             pinned = null;
         }
         trees.values().forEach(tree -> tree.forEach(ComponentHandle::release));
         trees.clear();
+    }
+
+    /** The entries whose keys a newer layer does not have at a timestamp. */
+    private record NotIn(EntryStream entries, MemoryComponent newer, long snapshot, Found found)
+            implements EntryStream {
+        @Override
+        public boolean next() {
+            while (entries.next()) {
+                if (newer.find(entries.key(), snapshot, found, false) == Found.ABSENT) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        @Override
+        public Slice key() {
+            return entries.key();
+        }
+
+        @Override
+        public long timestamp() {
+            return entries.timestamp();
+        }
+
+        @Override
+        public boolean isAntimatter() {
+            return entries.isAntimatter();
+        }
+
+        @Override
+        public Slice value() {
+            return entries.value();
+        }
+
+        @Override
+        public void close() {
+            entries.close();
+        }
     }
 
     /** The entries at or below a timestamp. */

@@ -3,6 +3,7 @@ package io.turbidite.lsm.partition;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.log.WriteAheadLog;
+import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.memory.ChunkSource;
@@ -31,6 +32,7 @@ public final class Substrate {
     private final Clock clock;
     private final BufferCache cache;
     private final ChunkSource chunks;
+    private final MemoryBudget.Account bitmaps;
     private final Manifest manifest;
     private final EngineEvents events;
     private final Graveyard graveyard;
@@ -54,18 +56,22 @@ public final class Substrate {
         }
     }
 
+    /**
+     * What memory comes from.
+     *
+     * @param bitmaps pays for live bitmaps and what belongs to them
+     */
+    public record Memory(BufferCache cache, ChunkSource chunks, MemoryBudget.Account bitmaps) {}
+
     public Substrate(
-            Surroundings surroundings,
-            BufferCache cache,
-            ChunkSource chunks,
-            Manifest manifest,
-            EngineEvents events) {
+            Surroundings surroundings, Memory memory, Manifest manifest, EngineEvents events) {
         this.disk = surroundings.disk();
         this.componentDisk = surroundings.componentDisk();
         this.tasks = surroundings.tasks();
         this.clock = surroundings.clock();
-        this.cache = cache;
-        this.chunks = chunks;
+        this.cache = memory.cache();
+        this.chunks = memory.chunks();
+        this.bitmaps = memory.bitmaps();
         this.manifest = manifest;
         this.events = events;
         this.graveyard = new Graveyard(disk);
@@ -100,6 +106,11 @@ public final class Substrate {
 
     public ChunkSource chunks() {
         return chunks;
+    }
+
+    /** Pays for live bitmaps and what belongs to them. */
+    public MemoryBudget.Account bitmaps() {
+        return bitmaps;
     }
 
     /** Where entries are sorted that may be more than memory holds. */

@@ -6,6 +6,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.maintain.Maintainer;
 import io.turbidite.lsm.maintain.OldRecord;
+import io.turbidite.lsm.partition.OldPosition;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.version.Version;
@@ -30,6 +31,7 @@ public final class Replay {
     private final Map<Integer, Target> targets = new HashMap<>();
     private final Found found = new Found(Limits.RECORD_BYTES_MAX);
     private final Slice old = new Slice();
+    private final OldPosition position = new OldPosition();
     private long lastTimestamp;
     private long operationCount;
     private long byteCount;
@@ -64,7 +66,9 @@ public final class Replay {
         operationCount++;
         old.clear();
         OldRecord reads = target.maintainer().reads();
-        if (reads != OldRecord.NOTHING) {
+        if (partition.hasLiveBitmaps()) {
+            markOld(partition, change, hash, reads);
+        } else if (reads != OldRecord.NOTHING) {
             findOld(partition, key, hash, reads);
         }
         if (change.isDelete() && reads == OldRecord.RECORD && old.length() == 0) {
@@ -76,6 +80,21 @@ public final class Replay {
         } else {
             target.maintainer()
                     .upsert(partition.currentLayer(), timestamp, key, change.record(), old);
+        }
+    }
+
+    /**
+     * Finds the superseded version by its key, whatever bitmaps say (design §4 rule 7). It may be gone: a
+     * merge has left it out, which had made this record durable first. It may be in the current layer, since
+     * replay has but one.
+     */
+    private void markOld(Partition partition, Change change, long hash, OldRecord reads) {
+        int code = position.find(partition, change.key(), hash, reads == OldRecord.RECORD, found);
+        if (code == Found.MATTER) {
+            found.value.asSlice(old);
+        }
+        if (change.isUpdate()) {
+            position.supersedeInReplay();
         }
     }
 

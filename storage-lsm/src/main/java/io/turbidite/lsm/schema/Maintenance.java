@@ -49,11 +49,6 @@ public enum Maintenance {
                     "dataset %s: maintenance mutable-bitmap needs a correlated merge policy, such as correlated-%s, not %s"
                             .formatted(dataset, mergePolicy.kind(), mergePolicy.kind()));
         }
-        if (this == MUTABLE_BITMAP) {
-            throw new InvalidRequestException(
-                    "dataset %s: maintenance %s is not built; eager, validation, deleted-key and deferred are"
-                            .formatted(dataset, label()));
-        }
     }
 
     /**
@@ -81,10 +76,11 @@ public enum Maintenance {
      */
     public void checkWithin(
             Maintenance ofDataset, MergePolicySpec mergePolicy, String dataset, String index) {
-        if (this == DEFERRED && ofDataset == MUTABLE_BITMAP) {
+        if (ofDataset == MUTABLE_BITMAP && (this == EAGER || this == DEFERRED)) {
+            // an eager index needs old records to replay a write, a deferred one a merge that has both
             throw new InvalidRequestException(
-                    "dataset %s: index %s has maintenance deferred, which does not go with mutable-bitmap: its merges pass over what is superseded; validation goes"
-                            .formatted(dataset, index));
+                    "dataset %s: index %s has maintenance %s, which does not go with mutable-bitmap: its merges pass over what is superseded; validation goes"
+                            .formatted(dataset, index, label()));
         }
         if (this == DEFERRED && !mergePolicy.isCorrelated()) {
             throw new InvalidRequestException(

@@ -2,12 +2,16 @@ package io.turbidite.lsm.version;
 
 import io.turbidite.lsm.bitmap.DeadEntries;
 import io.turbidite.lsm.bitmap.DeadSkippingCursor;
+import io.turbidite.lsm.bitmap.LiveBitmap;
+import io.turbidite.lsm.bitmap.MarkedCursor;
+import io.turbidite.lsm.bitmap.VisibleCursor;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.EntryCursor;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -28,6 +32,7 @@ public final class ComponentHandle {
     private final ManifestState.ComponentState state;
     private final DiskComponent component;
     private final @Nullable DeadEntries dead;
+    private final @Nullable LiveBitmap live;
     private final SharedFile componentFile;
     private final @Nullable SharedFile deadFile;
     private final Graveyard graveyard;
@@ -35,12 +40,16 @@ public final class ComponentHandle {
     private final AtomicBoolean claimed = new AtomicBoolean();
     private volatile boolean obsolete;
 
+    /** The live bitmap's file of now. */
+    private volatile ManifestState.DeadState savedDead = ManifestState.DeadState.NONE;
+
     private ComponentHandle(
             ManifestState.ComponentState state,
             DiskComponent component,
             SharedFile componentFile,
             @Nullable DeadEntries dead,
             @Nullable SharedFile deadFile,
+            @Nullable LiveBitmap live,
             Graveyard graveyard) {
         assert (dead == null ? 0 : dead.owner().fileId()) == state.dead().fileId() : state;
         this.state = state;
@@ -48,6 +57,7 @@ public final class ComponentHandle {
         this.componentFile = componentFile;
         this.dead = dead;
         this.deadFile = deadFile;
+        this.live = live;
         this.graveyard = graveyard;
     }
 
@@ -64,7 +74,32 @@ public final class ComponentHandle {
         SharedFile componentFile =
                 new SharedFile(StoreFiles.component(state.fileId()), component::close, graveyard);
         return new ComponentHandle(
-                state, component, componentFile, dead, file(dead, graveyard), graveyard);
+                state, component, componentFile, dead, file(dead, graveyard), null, graveyard);
+    }
+
+    /**
+     * A handle on a primary's component under the mutable-bitmap strategy, which owns it and its bitmap.
+     *
+     * @param state with the file that has what the bitmap had when it was last saved
+     */
+    public static ComponentHandle ofLive(
+            ManifestState.ComponentState state,
+            DiskComponent component,
+            LiveBitmap live,
+            Graveyard graveyard) {
+        SharedFile componentFile =
+                new SharedFile(StoreFiles.component(state.fileId()), component::close, graveyard);
+        ManifestState.DeadState saved = state.dead();
+        ComponentHandle handle = new ComponentHandle(
+                state.withRepaired(state.repairedTimestamp(), ManifestState.DeadState.NONE),
+                component,
+                componentFile,
+                null,
+                null,
+                live,
+                graveyard);
+        handle.savedDead = saved;
+        return handle;
     }
 
     private static @Nullable SharedFile file(@Nullable DeadEntries dead, Graveyard graveyard) {
@@ -81,7 +116,7 @@ public final class ComponentHandle {
      */
     public ComponentHandle repaired(
             ManifestState.ComponentState changed, @Nullable DeadEntries changedDead) {
-        assert changed.fileId() == state.fileId() : changed;
+        assert changed.fileId() == state.fileId() && live == null : changed;
         SharedFile same = changedDead == dead && deadFile != null ? deadFile.shared() : null;
         return new ComponentHandle(
                 changed,
@@ -89,6 +124,7 @@ public final class ComponentHandle {
                 componentFile.shared(),
                 changedDead,
                 same == null ? file(changedDead, graveyard) : same,
+                null,
                 graveyard);
     }
 
@@ -100,24 +136,59 @@ public final class ComponentHandle {
         return component;
     }
 
-    /** Its dead entries; null if there are none. */
+    /** Its dead entries; null if there are none, or if they change. */
     public @Nullable DeadEntries dead() {
         return dead;
     }
 
+    /** Its dead entries that change while writers go on; null if they never do. */
+    public @Nullable LiveBitmap live() {
+        return live;
+    }
+
+    /** The file that a manifest names for {@link #live}; changes under the manifest's lock. */
+    public ManifestState.DeadState savedDead() {
+        return savedDead;
+    }
+
+    /** A durable manifest names another file for {@link #live}. */
+    public void markSaved(ManifestState.DeadState changed) {
+        ManifestState.DeadState before = savedDead;
+        savedDead = changed;
+        if (!before.isNone()) {
+            graveyard.bury(StoreFiles.dead(before.fileId()));
+        }
+    }
+
     /** Entries that are not dead; versions and anti-matter included. */
     public long livingCount() {
+        if (live != null) {
+            return component.entryCount() - live.deadCount();
+        }
         return component.entryCount() - (dead == null ? 0 : dead.count());
     }
 
-    /** The entries that are not dead, in order, through the buffer cache. */
+    /**
+     * The entries that are not dead, in order, through the buffer cache. Of one with a live bitmap all:
+     * which are dead depends on who asks.
+     */
     public EntryCursor cursor() {
         return living(component.cursor());
     }
 
-    /** The entries that are not dead, in order, read ahead past the buffer cache: for merges. */
+    /**
+     * The entries that are not dead, in order, read ahead past the buffer cache: for merges. Of one with a
+     * live bitmap all, with their successors.
+     */
     public EntryCursor streamCursor() {
-        return living(component.streamCursor());
+        TreeCursor entries = component.streamCursor();
+        return live == null ? living(entries) : new MarkedCursor(entries, live);
+    }
+
+    /** What a snapshot sees of a component with a live bitmap. */
+    public EntryCursor visibleCursor(long snapshot) {
+        LiveBitmap bitmap = Objects.requireNonNull(live);
+        return new VisibleCursor(component.cursor(), bitmap, snapshot);
     }
 
     private EntryCursor living(TreeCursor entries) {
@@ -144,6 +215,12 @@ public final class ComponentHandle {
             componentFile.release();
             if (deadFile != null) {
                 deadFile.release();
+            }
+            if (live != null) {
+                live.close();
+                if (obsolete && !savedDead.isNone()) {
+                    graveyard.bury(StoreFiles.dead(savedDead.fileId()));
+                }
             }
         }
     }

@@ -195,6 +195,15 @@ public record ManifestState(
                             .toList());
         }
 
+        /** The same with other dead entries of components of a tree, by their files. */
+        public PartitionState withDead(int indexId, Map<Long, DeadState> dead) {
+            return new PartitionState(
+                    flushedTimestamp,
+                    trees.stream()
+                            .map(tree -> tree.indexId() == indexId ? tree.withDead(dead) : tree)
+                            .toList());
+        }
+
         /** The same without some components. */
         public PartitionState withoutFiles(Set<Long> fileIds) {
             return new PartitionState(
@@ -244,6 +253,15 @@ public record ManifestState(
             more.add(newest);
             more.addAll(components);
             return new TreeState(indexId, more);
+        }
+
+        private TreeState withDead(Map<Long, DeadState> dead) {
+            return new TreeState(
+                    indexId,
+                    components.stream()
+                            .map(c -> c.withRepaired(
+                                    c.repairedTimestamp(), dead.getOrDefault(c.fileId(), c.dead())))
+                            .toList());
         }
 
         private TreeState withMerged(List<ComponentState> inputs, ComponentState merged) {

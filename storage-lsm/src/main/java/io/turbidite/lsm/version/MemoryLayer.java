@@ -2,11 +2,14 @@ package io.turbidite.lsm.version;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.lsm.bitmap.SideFile;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.memory.ChunkSource;
 import io.turbidite.lsm.memory.KeyFilter;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.schema.DatasetSchema;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -28,6 +31,7 @@ public final class MemoryLayer {
     private final FilterTracker filter;
     private final long minTimestamp;
     private final long logPosition;
+    private volatile @Nullable SideFile sideFile;
     private final AtomicInteger references = new AtomicInteger(1);
     private final AtomicLong reportedBytes = new AtomicLong();
     private final long minWallMicros;
@@ -114,6 +118,19 @@ public final class MemoryLayer {
         maxTimestamp = lastTimestamp;
     }
 
+    /**
+     * Gives the layer a side-file, which it owns, for kills of its entries: they will lie in a component with a
+     * live bitmap. Inside the closed gate, when it is frozen.
+     */
+    public void openSideFile(SideFile opened) {
+        sideFile = opened;
+    }
+
+    /** Where kills of its entries go while it is frozen; null under other strategies. */
+    public @Nullable SideFile sideFile() {
+        return sideFile;
+    }
+
     public long minTimestamp() {
         return minTimestamp;
     }
@@ -182,6 +199,10 @@ public final class MemoryLayer {
                 tree.close();
             }
             keys.close();
+            SideFile kills = sideFile;
+            if (kills != null) {
+                kills.close();
+            }
         }
     }
 }

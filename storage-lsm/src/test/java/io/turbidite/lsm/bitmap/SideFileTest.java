@@ -29,44 +29,51 @@ class SideFileTest {
         List<String> added = new ArrayList<>();
         List<String> drained = new ArrayList<>();
         try (SideFile file = new SideFile(account)) {
+            SideFile.Reader reader = file.reader();
             for (int i = 0; i < 2_000; i++) {
                 byte[] key = new byte[random.nextInt(Limits.KEY_BYTES_MAX + 1)];
                 random.nextBytes(key);
                 file.add(Slice.of(key), i);
                 added.add(text(Slice.of(key), i));
                 if (random.nextInt(300) == 0) {
-                    file.drain((k, timestamp) -> drained.add(text(k, timestamp)));
-                    assertThat(file.count()).isZero();
+                    assertThat(reader.leftCount()).isEqualTo(i + 1L - drained.size());
+                    reader.read((k, timestamp) -> drained.add(text(k, timestamp)));
+                    assertThat(reader.leftCount()).isZero();
                 }
             }
-            file.drain((k, timestamp) -> drained.add(text(k, timestamp)));
+            reader.read((k, timestamp) -> drained.add(text(k, timestamp)));
             assertThat(drained).as("seed %d", SEED).isEqualTo(added);
         }
         assertThat(budget.bytesUsed()).isZero();
     }
 
     @Test
-    void uses_its_memory_again() {
+    void can_be_read_again_from_the_start() {
         try (SideFile file = new SideFile(account)) {
-            for (int round = 0; round < 1_000; round++) {
-                file.add(Slice.of(new byte[100]), round);
-                file.drain((key, timestamp) -> {});
+            file.add(Slice.of(new byte[] {1}), 7);
+            for (int round = 0; round < 2; round++) {
+                List<String> seen = new ArrayList<>();
+                file.reader().read((key, timestamp) -> seen.add(text(key, timestamp)));
+                assertThat(seen).containsExactly("\u0001@7");
             }
-            assertThat(budget.bytesUsed()).isLessThanOrEqualTo(128 << 10);
         }
     }
 
     @Test
-    void what_is_added_while_it_is_drained_comes_with_the_next() {
+    void what_is_added_while_it_is_read_comes_with_the_next() {
         List<Long> drained = new ArrayList<>();
         try (SideFile file = new SideFile(account)) {
             file.add(Slice.of(new byte[] {1}), 1);
-            file.drain((key, timestamp) -> {
+            SideFile.Reader reader = file.reader();
+            SideFile.Visitor adding = (key, timestamp) -> {
                 drained.add(timestamp);
                 file.add(key, timestamp + 1);
-            });
+            };
+            reader.read(adding);
             assertThat(drained).containsExactly(1L);
-            assertThat(file.count()).isEqualTo(1);
+            assertThat(reader.leftCount()).isEqualTo(1);
+            reader.read(adding);
+            assertThat(drained).containsExactly(1L, 2L);
         }
     }
 }
