@@ -45,6 +45,9 @@ public final class BufferCache implements AutoCloseable {
     /** The smallest cache: a few pages of the smallest size. */
     public static final long BYTES_MIN = 64 << 10;
 
+    /** Enough for a scan of many components to read several pages of each at once. */
+    private static final long READ_AHEAD_BYTES_MIN = 4 << 20;
+
     private final MemoryBudget.Account account;
     private final CacheOptions options;
     private final Tasks tasks;
@@ -132,14 +135,18 @@ public final class BufferCache implements AutoCloseable {
         return options.bytesMax();
     }
 
+    /** What all readers together may hold to read ahead, beside the frames. */
+    public long readAheadBytesMax() {
+        return Math.max(READ_AHEAD_BYTES_MIN, options.bytesMax() / 8);
+    }
+
     /**
-     * Takes room for pages that are read before they are asked for, beside the frames: all readers together
-     * may have an eighth of the cache's size.
+     * Takes room for pages that are read before they are asked for; {@link #releaseReadAhead} gives it back.
      *
-     * @return whether it was taken; {@link #releaseReadAhead} gives it back
+     * @return whether there was room
      */
     public boolean reserveReadAhead(long bytes) {
-        if (readAheadBytes.addAndGet(bytes) <= options.bytesMax() / 8 && account.reserve(bytes)) {
+        if (readAheadBytes.addAndGet(bytes) <= readAheadBytesMax() && account.reserve(bytes)) {
             return true;
         }
         readAheadBytes.addAndGet(-bytes);

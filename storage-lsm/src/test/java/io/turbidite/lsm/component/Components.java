@@ -22,7 +22,8 @@ final class Components {
     static BufferCache cache(long bytes) {
         SimClock clock = new SimClock();
         return BufferCache.create(
-                MemoryBudget.of(2 * bytes).account("cache"), // room to read ahead as well
+                MemoryBudget.of(2 * bytes + (8 << 20))
+                        .account("cache"), // room to read ahead as well
                 CacheOptions.of(bytes),
                 new SimTasks(1, clock),
                 clock,

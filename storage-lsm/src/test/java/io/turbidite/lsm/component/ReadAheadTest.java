@@ -106,7 +106,7 @@ class ReadAheadTest {
         try (BufferCache cache = Components.cache(2 << 20);
                 DiskComponent component = Components.open(disk, cache)) {
             assertThat(scan(component.cursor(), true)).isEqualTo(entries.size());
-            long all = cache.bytesMax() / 8;
+            long all = cache.readAheadBytesMax();
             assertThat(cache.reserveReadAhead(all)).isTrue();
             assertThat(cache.reserveReadAhead(1)).isFalse();
             assertThat(scan(component.cursor(), true)).isEqualTo(entries.size());
