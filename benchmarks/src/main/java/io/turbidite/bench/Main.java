@@ -7,6 +7,8 @@ import io.turbidite.bench.engine.WritersSuite;
 import io.turbidite.bench.hashlog.HashLogSuite;
 import io.turbidite.bench.latency.LatencyReport;
 import io.turbidite.bench.latency.LatencySuite;
+import io.turbidite.bench.navigation.NavigationSuite;
+import io.turbidite.bench.report.Curves;
 import io.turbidite.bench.report.Report;
 import io.turbidite.bench.space.SpaceSuite;
 import io.turbidite.bench.strategy.StrategySuite;
@@ -24,7 +26,9 @@ import picocli.CommandLine.Parameters;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 
@@ -47,6 +51,7 @@ import java.util.stream.IntStream;
             Main.FilterCommand.class,
             Main.RepairCommand.class,
             Main.DeferredCommand.class,
+            Main.NavigationCommand.class,
             Main.JmhCommand.class
         })
 public final class Main implements Runnable {
@@ -391,6 +396,39 @@ public final class Main implements Runnable {
         @Override
         public Integer call() throws IOException {
             return places.report("deferred", scale.suite(places).deferred());
+        }
+    }
+
+    @Command(
+            name = "navigation",
+            description = "From secondary to primary: batched point lookups (LUO19 Fig. 10).",
+            mixinStandardHelpOptions = true)
+    static final class NavigationCommand implements Callable<Integer> {
+        @Option(names = "--tweets", description = "how many (default ${DEFAULT-VALUE})")
+        int tweets = 500_000;
+
+        @Option(names = "--components", description = "of the primary (default ${DEFAULT-VALUE})")
+        int components = 20;
+
+        @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
+        int rounds = 3;
+
+        @Option(
+                names = "--states",
+                split = ",",
+                description = "cached, cold or both (default: both)")
+        Set<NavigationSuite.State> states = EnumSet.allOf(NavigationSuite.State.class);
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            List<Curves> all =
+                    new NavigationSuite(tweets, components, rounds, states, places.directory).run();
+            Curves.writeAll(places.out, "navigation", all);
+            all.forEach(curves -> System.out.println(curves.table()));
+            return 0;
         }
     }
 
