@@ -259,7 +259,7 @@ public final class Main implements Runnable {
                 names = "--only",
                 split = ",",
                 description =
-                        "parts to run, into a report of their own: ingestion, psfs, breakdown, memory, selectivity, lookups, files,"
+                        "parts to run, into a report of their own: stores, ingestion, psfs, breakdown, memory, selectivity, lookups, files,"
                                 + " recovery, chains, csv, gaps (default: all)")
         List<String> parts = List.of();
 

@@ -10,7 +10,6 @@ import io.turbidite.hashlog.psf.Properties;
 import io.turbidite.hashlog.psf.PropertyExtractor;
 import io.turbidite.hashlog.psf.PsfDefinition;
 
-import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.List;
@@ -40,7 +39,7 @@ final class Appendix {
                 .setting("paper", "Fig. 13: parsing is the most of it, but for small records");
         for (Workload workload : HashLogSuite.WORKLOADS) {
             Corpus corpus = suite.corpus(workload);
-            long[] lines = lineStarts(corpus);
+            long[] lines = corpus.lineStarts();
             String name = workload.name().toLowerCase(Locale.ROOT);
             for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
                 double all = ingestNanos(corpus, workload.definitions);
@@ -61,17 +60,6 @@ final class Appendix {
             Bed.Cost cost = bed.ingest(corpus, 1, 1);
             return (double) cost.cpuNanos() / cost.records();
         }
-    }
-
-    private static long[] lineStarts(Corpus corpus) {
-        long[] starts = new long[(int) corpus.count() + 1];
-        int line = 0;
-        for (long at = 0; at < corpus.bytes().byteSize(); at++) {
-            if (corpus.bytes().get(ValueLayout.JAVA_BYTE, at) == '\n') {
-                starts[++line] = at + 1;
-            }
-        }
-        return starts;
     }
 
     private static long parseNanos(Corpus corpus, long[] lines) {

@@ -125,6 +125,18 @@ record Corpus(
         return bytes;
     }
 
+    /** Where each line begins; the end of the last one, too. */
+    long[] lineStarts() {
+        long[] starts = new long[(int) count + 1];
+        int line = 0;
+        for (long at = 0; at < bytes.byteSize(); at++) {
+            if (bytes.get(ValueLayout.JAVA_BYTE, at) == '\n') {
+                starts[++line] = at + 1;
+            }
+        }
+        return starts;
+    }
+
     /** Where the first line begins at or behind {@code offset}. */
     long lineFrom(long offset) {
         long at = offset;

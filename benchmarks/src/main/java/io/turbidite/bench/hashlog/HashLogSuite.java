@@ -29,6 +29,7 @@ public final class HashLogSuite {
 
     /** What can be run by itself, in the order of the reports. */
     public static final List<String> PARTS = List.of(
+            "stores",
             "ingestion",
             "psfs",
             "breakdown",
@@ -88,6 +89,7 @@ public final class HashLogSuite {
         Appendix appendix = new Appendix(this, rounds);
         for (String part : parts.isEmpty() ? PARTS : parts) {
             switch (part) {
+                case "stores" -> reports.add(new Stores(this, rounds, scratch).byKey());
                 case "ingestion" -> reports.addAll(ingestion());
                 case "psfs" -> reports.addAll(byPsfCount());
                 case "breakdown" -> reports.add(appendix.breakdown());
