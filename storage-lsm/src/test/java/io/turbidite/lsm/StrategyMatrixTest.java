@@ -24,11 +24,6 @@ class StrategyMatrixTest {
             "tiering",
             "leveling(sizeRatio=4)",
             "no-merge");
-    private static final List<Maintenance> BUILT = List.of(
-            Maintenance.EAGER,
-            Maintenance.VALIDATION,
-            Maintenance.DELETED_KEY,
-            Maintenance.DEFERRED);
     private static final int OPERATIONS = Boolean.getBoolean("long") ? 5_000 : 500;
     private static final int HISTORIES = Boolean.getBoolean("long") ? 50 : 1;
 
@@ -64,7 +59,7 @@ class StrategyMatrixTest {
     /** All pairs that a dataset can be defined with. */
     private static List<Cell> cells() {
         List<Cell> cells = new ArrayList<>();
-        for (Maintenance maintenance : BUILT) {
+        for (Maintenance maintenance : Maintenance.values()) {
             for (String policy : POLICIES) {
                 MergePolicySpec spec = MergePolicySpec.parse(policy);
                 boolean needsCorrelated = maintenance == Maintenance.MUTABLE_BITMAP
@@ -74,7 +69,7 @@ class StrategyMatrixTest {
                 }
             }
         }
-        assertThat(cells).hasSize(3 * POLICIES.size() + 2);
+        assertThat(cells).hasSize(3 * POLICIES.size() + 2 * 2);
         return cells;
     }
 
