@@ -87,10 +87,14 @@ final class Workload {
     /** Makes the two datasets with this strategy and policy; takes nothing from the seed. */
     void create(Store store, Maintenance maintenance, MergePolicySpec policy) {
         ComponentOptions components = ComponentOptions.primary().withPageBytes(4096);
+        // an index of another strategy than its dataset's
+        Maintenance other =
+                maintenance.isBlind() ? Maintenance.EAGER : Maintenance.VALIDATION;
         store.createDataset(Row.spec(INDEXED)
                 .maintenance(maintenance)
                 .partitions(2)
                 .components(components)
+                .index(IndexSpec.btree("by_other", "score").withMaintenance(other))
                 .mergePolicy(policy));
         store.createDataset(Row.blindSpec(BLIND).components(components).mergePolicy(policy));
     }
