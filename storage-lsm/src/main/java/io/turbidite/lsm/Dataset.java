@@ -21,6 +21,7 @@ import io.turbidite.lsm.maintain.OldRecord;
 import io.turbidite.lsm.partition.BatchGet;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.repair.RepairCounts;
+import io.turbidite.lsm.repair.RepairOptions;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.Version;
@@ -425,7 +426,7 @@ public final class Dataset implements Source {
      * @throws InvalidRequestException if there is no such index
      */
     public RepairCounts repair() {
-        return IndexRepair.run(this, null);
+        return IndexRepair.ofAll(this, IndexRepair.options(this));
     }
 
     /**
@@ -434,7 +435,12 @@ public final class Dataset implements Source {
      * @throws InvalidRequestException if there is no such index, or it is eager
      */
     public RepairCounts repair(String index) {
-        return IndexRepair.run(this, index);
+        return IndexRepair.ofOne(this, index);
+    }
+
+    /** As {@link #repair()}, in other ways than the store's own: for experiments. */
+    public RepairCounts repair(RepairOptions options) {
+        return IndexRepair.ofAll(this, options);
     }
 
     /**

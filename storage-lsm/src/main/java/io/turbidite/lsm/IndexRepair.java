@@ -2,11 +2,10 @@ package io.turbidite.lsm;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.lsm.repair.RepairCounts;
+import io.turbidite.lsm.repair.RepairOptions;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
-
-import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 
@@ -14,16 +13,23 @@ import java.util.List;
 final class IndexRepair {
     private IndexRepair() {}
 
-    /**
-     * Repairs indexes of a dataset.
-     *
-     * @param name of the index; null for all that are not eager
-     */
-    static RepairCounts run(Dataset dataset, @Nullable String name) {
-        List<Integer> ids = name == null ? all(dataset.schema()) : List.of(one(dataset, name));
-        Store store = dataset.store();
-        return store.background()
-                .repair(dataset.partitions(), ids, store.substrate().repairOptions());
+    /** Repairs all indexes that are not eager. */
+    static RepairCounts ofAll(Dataset dataset, RepairOptions options) {
+        return run(dataset, all(dataset.schema()), options);
+    }
+
+    /** Repairs the index of that name. */
+    static RepairCounts ofOne(Dataset dataset, String name) {
+        return run(dataset, List.of(one(dataset, name)), options(dataset));
+    }
+
+    /** The store's way. */
+    static RepairOptions options(Dataset dataset) {
+        return dataset.store().substrate().repairOptions();
+    }
+
+    private static RepairCounts run(Dataset dataset, List<Integer> ids, RepairOptions options) {
+        return dataset.store().background().repair(dataset.partitions(), ids, options);
     }
 
     /** All that are not eager, by records instead of keys. */

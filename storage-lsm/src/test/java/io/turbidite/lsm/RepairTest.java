@@ -13,6 +13,7 @@ import io.turbidite.lsm.StoreDescription.ComponentDescription;
 import io.turbidite.lsm.StoreDescription.IndexDescription;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.repair.RepairCounts;
+import io.turbidite.lsm.repair.RepairOptions;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;
 
@@ -361,6 +362,36 @@ class RepairTest {
         // it agrees with the keys
         assertThat(dataset.repair().marked()).isZero();
         check();
+    }
+
+    @Test
+    void key_trees_are_searched_or_scanned_with_or_without_filters_to_the_same_end() {
+        long sortBytes = 1 << 20;
+        List<RepairOptions> ways = List.of(
+                RepairOptions.within(sortBytes),
+                RepairOptions.within(sortBytes).withoutBloomShortcut(),
+                new RepairOptions(sortBytes, false, 0),
+                new RepairOptions(sortBytes, false, 1e9));
+        for (int way = 0; way < ways.size(); way++) {
+            rows.clear();
+            dataset = sim.store.createDataset(Row.spec("Way" + way)
+                    .maintenance(Maintenance.VALIDATION)
+                    .mergePolicy(MergePolicySpec.parse("correlated-no-merge")));
+            for (long id = 0; id < 400; id++) {
+                put(id, "old" + id % 5);
+            }
+            dataset.flush();
+            for (long id = 0; id < 400; id += 8) {
+                put(id, "new");
+                delete(id + 1);
+            }
+            dataset.flush();
+            RepairCounts counts = dataset.repair(ways.get(way));
+            assertThat(counts.marked()).isEqualTo(2 * 100);
+            assertThat(counts.spared() > 0).isEqualTo(ways.get(way).bloomShortcut());
+            assertThat(counts.spared() + counts.searched()).isEqualTo(2 * 400);
+            check();
+        }
     }
 
     @Test

@@ -14,4 +14,9 @@ public record RepairOptions(long sortBytesMax, boolean bloomShortcut, double sca
     public static RepairOptions within(long sortBytesMax) {
         return new RepairOptions(sortBytesMax, true, 3);
     }
+
+    /** The same, and every entry is sorted. */
+    public RepairOptions withoutBloomShortcut() {
+        return new RepairOptions(sortBytesMax, false, scanRatio);
+    }
 }
