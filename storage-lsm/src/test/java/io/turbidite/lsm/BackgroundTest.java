@@ -18,6 +18,7 @@ import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 import io.turbidite.lsm.schedule.MergeScheduler;
+import io.turbidite.lsm.schema.Maintenance;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -138,6 +139,51 @@ class BackgroundTest {
         assertThat(mostAtOnce).isEqualTo(2);
         sim().tasks.runForMicros(10_000_000);
         assertThat(sim().store.background().mergeCount()).isZero();
+    }
+
+    /** DEFER18's bound: what waits to be found obsolete makes a partition's merges go first. */
+    @Test
+    void merges_with_much_garbage_to_take_away_start_before_others() {
+        String policy = "correlated-constant(componentCountMax=2)";
+        open(
+                BackgroundOptions.defaults()
+                        .withMergeWorkers(1)
+                        .withMergeScheduler(MergeScheduler.FAIR)
+                        .withIoBytesPerSecond(1 << 17),
+                policy);
+        List<Dataset> others = new ArrayList<>();
+        for (Maintenance strategy : List.of(Maintenance.EAGER, Maintenance.DEFERRED)) {
+            others.add(sim().store
+                    .createDataset(Row.spec(strategy.label())
+                            .maintenance(strategy)
+                            .mergePolicy(MergePolicySpec.parse(policy))));
+        }
+        for (int i = 0; i < 3; i++) {
+            flushed(3_000);
+        }
+        // the one place is taken while the others get what makes a merge due
+        while (sim().store.background().mergeCount() == 0) {
+            sim().tasks.step();
+        }
+        for (int i = 0; i < 3; i++) {
+            for (Dataset other : others) {
+                other.upsert(new Row(1, "user" + i, i, null, "x").toMap());
+                other.flush();
+            }
+        }
+        assertThat(mergedDatasets()).isSubsetOf(NAME);
+        sim().tasks.runForMicros(100_000_000);
+        List<String> order = new ArrayList<>(mergedDatasets());
+        order.remove(NAME);
+        assertThat(order).containsExactly("deferred", "eager");
+    }
+
+    /** In the order of their first merges. */
+    private List<String> mergedDatasets() {
+        return events(StoreEvent.Merged.class).stream()
+                .map(StoreEvent.Merged::dataset)
+                .distinct()
+                .toList();
     }
 
     @Test

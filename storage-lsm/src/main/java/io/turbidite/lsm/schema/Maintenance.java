@@ -77,7 +77,8 @@ public enum Maintenance {
     public void checkWithin(
             Maintenance ofDataset, MergePolicySpec mergePolicy, String dataset, String index) {
         if (ofDataset == MUTABLE_BITMAP && (this == EAGER || this == DEFERRED)) {
-            // an eager index needs old records to replay a write, a deferred one a merge that has both
+            // an eager index needs old records to replay a write, a deferred one a merge that has
+            // both
             throw new InvalidRequestException(
                     "dataset %s: index %s has maintenance %s, which does not go with mutable-bitmap: its merges pass over what is superseded; validation goes"
                             .formatted(dataset, index, label()));
