@@ -88,8 +88,7 @@ final class Workload {
     void create(Store store, Maintenance maintenance, MergePolicySpec policy) {
         ComponentOptions components = ComponentOptions.primary().withPageBytes(4096);
         // an index of another strategy than its dataset's
-        Maintenance other =
-                maintenance.isBlind() ? Maintenance.EAGER : Maintenance.VALIDATION;
+        Maintenance other = maintenance.isBlind() ? Maintenance.EAGER : Maintenance.VALIDATION;
         store.createDataset(Row.spec(INDEXED)
                 .maintenance(maintenance)
                 .partitions(2)
