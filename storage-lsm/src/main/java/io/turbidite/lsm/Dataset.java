@@ -15,6 +15,8 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordBatch;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.lsm.advice.Advice;
+import io.turbidite.lsm.advice.Advisor;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.maintain.Maintainer;
 import io.turbidite.lsm.maintain.OldRecord;
@@ -455,6 +457,16 @@ public final class Dataset implements Source {
 
     Store store() {
         return store;
+    }
+
+    /**
+     * Says what other maintenance strategies would cost and save its indexes, by what was counted since it was
+     * created; changes nothing.
+     */
+    public Advice advise() {
+        store.checkReadable();
+        return Advisor.advise(
+                MeasuredFacts.of(schema(), partitions, KeptCounts.of(store.substrate(), this)));
     }
 
     DatasetSchema schema() {

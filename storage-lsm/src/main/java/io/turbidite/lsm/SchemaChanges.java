@@ -234,7 +234,7 @@ final class SchemaChanges {
             }
             partitions.add(after);
         }
-        return state.withReplaced(new DatasetState(ready, partitions));
+        return state.withReplaced(new DatasetState(ready, partitions, before.counts()));
     }
 
     private static void installSchema(Dataset dataset, DatasetSchema schema) {
@@ -306,7 +306,8 @@ final class SchemaChanges {
                 after,
                 before.partitions().stream()
                         .map(partition -> partition.without(index.treeIds()))
-                        .toList()));
+                        .toList(),
+                before.counts().withoutIndex(index.id())));
     }
 
     void dropDataset(Dataset dataset) {

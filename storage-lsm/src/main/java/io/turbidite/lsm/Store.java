@@ -509,6 +509,7 @@ public final class Store implements AutoCloseable {
         schemaChanges.close();
         writes.close();
         background.close();
+        KeptCounts.save(substrate, datasets(), parts.events());
         try {
             parts.close();
         } finally {

@@ -220,6 +220,9 @@ final class WritePath {
                 }
             } else if (reads != OldRecord.NOTHING) {
                 int code = find(batch, i, scratch, reads);
+                if (reads == OldRecord.RECORD || reads == OldRecord.KEY) {
+                    dataset.partition(batch.hash(i)).work().lookedUp(code == Found.MATTER);
+                }
                 if (code == Found.MATTER) {
                     batch.setOld(i, scratch.found.value);
                 } else if (kind == WriteBatch.DELETE && reads.isComplete()) {

@@ -21,7 +21,7 @@ import java.util.Set;
 
 /**
  * Lets other processes of the same user read a store that this one holds: {@code query}, {@code get},
- * {@code inspect}, {@code verify}, {@code backup} and {@code ship} of {@code ./turbidite} are run here, over a socket in
+ * {@code inspect}, {@code verify}, {@code advise}, {@code backup} and {@code ship} of {@code ./turbidite} are run here, over a socket in
  * the store's directory.
  *
  * <pre>{@code
@@ -35,7 +35,7 @@ import java.util.Set;
  */
 public final class StoreServer implements AutoCloseable {
     private static final Set<String> COMMANDS =
-            Set.of("query", "get", "inspect", "verify", "backup", "ship");
+            Set.of("query", "get", "inspect", "verify", "advise", "backup", "ship");
 
     private static final int OUT_BUFFER_BYTES = 32 << 10;
 

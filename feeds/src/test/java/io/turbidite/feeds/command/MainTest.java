@@ -27,7 +27,7 @@ class MainTest {
         assertThat(result.err())
                 .contains("unknown command 'frobnicate'")
                 .contains(
-                        "quickstart, run, query, get, inspect, verify, index, drop, repair, backup, restore, ship,"
+                        "quickstart, run, query, get, inspect, verify, advise, index, drop, repair, backup, restore, ship,"
                                 + " receive, log, bench");
     }
 

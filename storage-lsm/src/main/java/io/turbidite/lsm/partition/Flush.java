@@ -7,12 +7,14 @@ import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
+import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.schedule.IoBudget;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.DatasetCounts;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
@@ -271,12 +273,34 @@ final class Flush {
         }
         Map<Integer, ComponentState> components = new HashMap<>();
         flushed.forEach((id, component) -> components.put(id, component.state()));
-        PartitionState after = state.partition(datasetId, partition.number())
-                .withFlushed(layer.maxTimestamp(), components);
+        PartitionState before = state.partition(datasetId, partition.number());
+        boolean first = before.tree(IndexSchema.PRIMARY_ID).isEmpty();
+        PartitionState after = before.withFlushed(layer.maxTimestamp(), components);
         long last = substrate.timestamps().lastDrawn();
         long position =
                 substrate.partitions().replayFrom(partition, substrate.log().position());
         return state.withPartition(datasetId, partition.number(), after)
+                .withCounts(
+                        datasetId,
+                        counts -> partition
+                                .work()
+                                .stamp(
+                                        counts.plus(counts(layer, flushed, first)),
+                                        partition.schema()))
                 .withProgress(last, position);
+    }
+
+    /**
+     * What was flushed of the primary. The first flush of a partition leaves anti-matter out as well, so
+     * that what was superseded can't be told.
+     */
+    private static DatasetCounts.Flushes counts(
+            MemoryLayer layer, Map<Integer, ComponentHandle> flushed, boolean first) {
+        DiskComponent primary =
+                Objects.requireNonNull(flushed.get(IndexSchema.PRIMARY_ID)).component();
+        long writes = layer.tree(IndexSchema.PRIMARY_ID).entryCount();
+        long antimatter = primary.antimatterCount();
+        long superseded = first ? 0 : writes - primary.entryCount();
+        return new DatasetCounts.Flushes(writes, antimatter, superseded, 0);
     }
 }

@@ -16,6 +16,7 @@ import io.turbidite.lsm.schedule.RunQueue;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.DatasetCounts;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
@@ -258,7 +259,29 @@ final class Merge implements RunQueue.Job, AutoCloseable {
                     merge.inputs().stream().map(ComponentHandle::state).toList(),
                     merge.output().state());
         }
-        return state.withPartition(schema.id(), partition.number(), after);
+        DatasetCounts.Flushes merged = counts(merges);
+        return state.withPartition(schema.id(), partition.number(), after)
+                .withCounts(schema.id(), counts -> counts.plus(merged));
+    }
+
+    /** What was merged of the primary. */
+    private static DatasetCounts.Flushes counts(List<MergedTree> merges) {
+        long superseded = 0;
+        long written = 0;
+        for (MergedTree merge : merges) {
+            if (merge.indexId() == IndexSchema.PRIMARY_ID) {
+                for (ComponentHandle input : merge.inputs()) {
+                    superseded += matter(input);
+                }
+                superseded -= matter(merge.output());
+                written += merge.output().component().entryCount();
+            }
+        }
+        return new DatasetCounts.Flushes(0, 0, superseded, written);
+    }
+
+    private static long matter(ComponentHandle handle) {
+        return handle.component().entryCount() - handle.component().antimatterCount();
     }
 
     /** Lets everything go; what was not installed is deleted. */

@@ -41,6 +41,7 @@ public final class Partition {
     private final Substrate substrate;
     private final int order;
     private final Gate gate;
+    private final WorkMeter work;
 
     /** Of every open cursor. */
     private final Set<Hold> holds = ConcurrentHashMap.newKeySet();
@@ -55,6 +56,9 @@ public final class Partition {
         this.substrate = substrate;
         this.order = substrate.partitions().newOrder();
         this.gate = new Gate(substrate.tasks());
+        this.work = substrate
+                .partitions()
+                .work(version.schema().id(), substrate.manifest().state());
         this.version = version;
         this.flushedTimestamp = flushedTimestamp;
     }
@@ -106,6 +110,11 @@ public final class Partition {
 
     public Gate gate() {
         return gate;
+    }
+
+    /** Counts what is looked up and read of the dataset. */
+    public WorkMeter work() {
+        return work;
     }
 
     public Substrate substrate() {

@@ -52,6 +52,7 @@ public final class PartitionReads {
     /** The live records of sorted keys. */
     public static RecordStream fetch(
             Partition partition, ViewState view, KeyBatch sortedKeys, FetchOptions options) {
+        partition.work().fetched(sortedKeys.size());
         return new PartitionFetch(partition, view, sortedKeys, options);
     }
 

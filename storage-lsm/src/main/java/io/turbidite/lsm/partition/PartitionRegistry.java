@@ -1,8 +1,14 @@
 package io.turbidite.lsm.partition;
 
+import io.turbidite.lsm.version.DatasetCounts;
+import io.turbidite.lsm.version.ManifestState;
+import io.turbidite.lsm.version.ManifestState.DatasetState;
+
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -22,6 +28,9 @@ public final class PartitionRegistry {
 
     private final AtomicInteger nextOrder = new AtomicInteger();
 
+    /** By dataset id. */
+    private final Map<Integer, WorkMeter> works = new ConcurrentHashMap<>();
+
     int newOrder() {
         return nextOrder.getAndIncrement();
     }
@@ -34,7 +43,16 @@ public final class PartitionRegistry {
     void remove(Partition partition) {
         dropped.add(partition);
         partitions.remove(partition);
+        works.remove(partition.schema().id());
         unflushedBytes.addAndGet(-partition.reportedBytes());
+    }
+
+    /** Counts what is done with a dataset, from what the manifest has of it on. */
+    WorkMeter work(int datasetId, ManifestState state) {
+        return works.computeIfAbsent(datasetId, id -> {
+            DatasetState dataset = state.find(id);
+            return new WorkMeter(dataset == null ? DatasetCounts.NONE : dataset.counts());
+        });
     }
 
     public List<Partition> all() {

@@ -10,9 +10,13 @@ import io.turbidite.lsm.schema.IndexSchema;
 /** The live entries of a B+-tree secondary index. <em>Confined to one thread.</em> */
 final class PartitionSearch implements IndexCursor {
     private final LayerStack stack;
+    private final Partition partition;
+    private final IndexSchema index;
     private final KeySpec secondary;
     private final Slice secondaryKey = new Slice();
     private final Slice primaryKey = new Slice();
+    private long entryCount;
+    private boolean isCounted;
 
     PartitionSearch(
             Partition partition,
@@ -20,6 +24,8 @@ final class PartitionSearch implements IndexCursor {
             ViewState view,
             KeyRange range,
             FilterPredicate filter) {
+        this.partition = partition;
+        this.index = index;
         this.secondary = index.key();
         this.stack = new LayerStack(partition, index.id(), view, range, filter);
     }
@@ -35,6 +41,7 @@ final class PartitionSearch implements IndexCursor {
     }
 
     private boolean split() {
+        entryCount++;
         Slice key = stack.key();
         int secondaryBytes = secondary.length(key, 0);
         secondaryKey.set(key.segment(), key.offset(), secondaryBytes);
@@ -76,6 +83,10 @@ final class PartitionSearch implements IndexCursor {
 
     @Override
     public void close() {
+        if (!isCounted) {
+            isCounted = true;
+            partition.work().searched(index.id(), 1, entryCount);
+        }
         stack.close();
     }
 }

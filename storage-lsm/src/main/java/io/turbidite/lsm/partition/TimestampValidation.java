@@ -37,6 +37,7 @@ final class TimestampValidation implements AutoCloseable {
     private final PointCursor[] cursors;
     private final Found found = new Found(Limits.KEY_BYTES_MAX);
     private long searchCount;
+    private long validCount;
 
     private TimestampValidation(Version version, long snapshot) {
         this.version = version;
@@ -52,6 +53,7 @@ final class TimestampValidation implements AutoCloseable {
         try (TimestampValidation validation = new TimestampValidation(pinned, view.timestamp())) {
             validation.validate(candidates);
             partition.substrate().events().validated(candidates.size(), validation.searchCount);
+            partition.work().validated(candidates.size(), validation.validCount);
         } finally {
             pinned.unpin();
         }
@@ -67,6 +69,7 @@ final class TimestampValidation implements AutoCloseable {
             if (checkedUntil == Long.MAX_VALUE
                     || isValid(keys.key(i, key), candidates.timestamp(added), checkedUntil)) {
                 candidates.markValid(added);
+                validCount++;
             }
         }
     }

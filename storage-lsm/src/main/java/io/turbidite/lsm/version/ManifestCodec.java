@@ -15,6 +15,10 @@ import io.turbidite.lsm.schema.IndexSchema.State;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;
 import io.turbidite.lsm.schema.Retention;
+import io.turbidite.lsm.version.DatasetCounts.Flushes;
+import io.turbidite.lsm.version.DatasetCounts.IndexReads;
+import io.turbidite.lsm.version.DatasetCounts.Lookups;
+import io.turbidite.lsm.version.DatasetCounts.Reads;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 import io.turbidite.lsm.version.ManifestState.DeadState;
@@ -28,10 +32,12 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
- * The payload of the manifest file, version 7. All integers big-endian, strings as {@link
+ * The payload of the manifest file, version 8. All integers big-endian, strings as {@link
  * DataOutputStream#writeUTF}, lists as a 32-bit count and the elements. It is read only after its
  * checksum was found right, so a count can be believed.
  *
@@ -39,7 +45,7 @@ import java.util.List;
  * payload   := nextFileId i64, nextDatasetId i32, lastTimestamp i64, logPosition i64, dataset*
  * dataset   := id i32, version i32, name str, field*, partitions i32, primaryKey str*, filterField str*,
  *              nextIndexId i32, index*, maintenance str, policy str, retain str, repair str, options,
- *              partition*
+ *              partition*, counts
  * field     := name str, type str
  * index     := id i32, name str, kind str, field str*, maintenance str, unique bool, disabled bool,
  *              ownPages bool, [pageBytes i32, compression str]
@@ -47,6 +53,9 @@ import java.util.List;
  * partition := flushedTimestamp i64, tree*        tree := indexId i32, component*
  * component := fileId i64, minTimestamp i64, maxTimestamp i64, bytes i64, generation i32,
  *              repairedTimestamp i64, deadFileId i64, [deadBytes i64, deadCount i64]
+ * counts    := writes i64, deletes i64, superseded i64, merged i64, lookedUp i64, found i64,
+ *              fetched i64, validated i64, valid i64, indexReads*
+ * indexReads := indexId i32, searches i64, entries i64
  * </pre>
  */
 final class ManifestCodec {
@@ -66,6 +75,7 @@ final class ManifestCodec {
                 for (PartitionState partition : dataset.partitions()) {
                     writePartition(out, partition);
                 }
+                writeCounts(out, dataset.counts());
             }
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);
@@ -93,7 +103,7 @@ final class ManifestCodec {
                 for (int p = 0; p < partitionCount; p++) {
                     partitions.add(readPartition(in));
                 }
-                datasets.add(new DatasetState(schema, partitions));
+                datasets.add(new DatasetState(schema, partitions, readCounts(in)));
             }
             if (in.available() != 0) {
                 throw new IOException("%d bytes too many".formatted(in.available()));
@@ -273,6 +283,39 @@ final class ManifestCodec {
             trees.add(new TreeState(indexId, components));
         }
         return new PartitionState(flushedTimestamp, trees);
+    }
+
+    private static void writeCounts(DataOutputStream out, DatasetCounts counts) throws IOException {
+        Flushes flushes = counts.flushes();
+        out.writeLong(flushes.writes());
+        out.writeLong(flushes.deletes());
+        out.writeLong(flushes.superseded());
+        out.writeLong(flushes.merged());
+        out.writeLong(counts.lookups().lookedUp());
+        out.writeLong(counts.lookups().found());
+        out.writeLong(counts.reads().fetched());
+        out.writeLong(counts.reads().validated());
+        out.writeLong(counts.reads().valid());
+        Map<Integer, IndexReads> indexes = counts.sorted();
+        out.writeInt(indexes.size());
+        for (Map.Entry<Integer, IndexReads> index : indexes.entrySet()) {
+            out.writeInt(index.getKey());
+            out.writeLong(index.getValue().searches());
+            out.writeLong(index.getValue().entries());
+        }
+    }
+
+    private static DatasetCounts readCounts(DataInputStream in) throws IOException {
+        Flushes flushes = new Flushes(in.readLong(), in.readLong(), in.readLong(), in.readLong());
+        Lookups lookups = new Lookups(in.readLong(), in.readLong());
+        Reads reads = new Reads(in.readLong(), in.readLong(), in.readLong());
+        Map<Integer, IndexReads> indexes = new HashMap<>();
+        int indexCount = in.readInt();
+        for (int i = 0; i < indexCount; i++) {
+            int id = in.readInt();
+            indexes.put(id, new IndexReads(in.readLong(), in.readLong()));
+        }
+        return new DatasetCounts(flushes, lookups, reads, indexes);
     }
 
     private static void writeStrings(DataOutputStream out, List<String> strings)

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /**
  * All that a store must know to open: what the manifest file holds. <em>Immutable.</em>
@@ -82,7 +83,16 @@ public record ManifestState(
         }
         List<PartitionState> partitions = new ArrayList<>(dataset.partitions());
         partitions.set(partition, replacement);
-        return withReplaced(new DatasetState(dataset.schema(), partitions));
+        return withReplaced(new DatasetState(dataset.schema(), partitions, dataset.counts()));
+    }
+
+    /** The same with other counts of a dataset; as it is if the dataset is gone. */
+    public ManifestState withCounts(int datasetId, UnaryOperator<DatasetCounts> change) {
+        DatasetState dataset = find(datasetId);
+        return dataset == null
+                ? this
+                : withReplaced(new DatasetState(
+                        dataset.schema(), dataset.partitions(), change.apply(dataset.counts())));
     }
 
     /** The same with another state of a dataset that is there. */
@@ -128,8 +138,10 @@ public record ManifestState(
      * A dataset and its partitions.
      *
      * @param partitions as many as the schema says
+     * @param counts what was done with it
      */
-    public record DatasetState(DatasetSchema schema, List<PartitionState> partitions) {
+    public record DatasetState(
+            DatasetSchema schema, List<PartitionState> partitions, DatasetCounts counts) {
         public DatasetState {
             partitions = List.copyOf(partitions);
         }
@@ -140,7 +152,7 @@ public record ManifestState(
             for (int i = 0; i < schema.partitions(); i++) {
                 partitions.add(PartitionState.empty(schema));
             }
-            return new DatasetState(schema, partitions);
+            return new DatasetState(schema, partitions, DatasetCounts.NONE);
         }
     }
 

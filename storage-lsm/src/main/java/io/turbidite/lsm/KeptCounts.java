@@ -1,0 +1,60 @@
+package io.turbidite.lsm;
+
+import io.turbidite.core.StorageException;
+import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.WorkMeter;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.version.DatasetCounts;
+import io.turbidite.lsm.version.ManifestState;
+import io.turbidite.lsm.version.ManifestState.DatasetState;
+
+import java.util.List;
+
+/** What is counted of each dataset, in the manifest and since. Stateless. */
+final class KeptCounts {
+    private KeptCounts() {}
+
+    /** What was done with a dataset until now, as far as it was flushed or read. */
+    static DatasetCounts of(Substrate substrate, Dataset dataset) {
+        DatasetState state = substrate.manifest().state().find(dataset.schema().id());
+        return work(dataset)
+                .stamp(state == null ? DatasetCounts.NONE : state.counts(), dataset.schema());
+    }
+
+    /**
+     * Keeps what was read since the last flush, when a store is closed. If that can't be written nothing is
+     * amiss: both manifests say the same of everything else.
+     */
+    static void save(Substrate substrate, List<Dataset> datasets, StoreEvents events) {
+        if (substrate.health().firstFailure() != null
+                || counted(substrate.manifest().state(), datasets)
+                        .equals(substrate.manifest().state())) {
+            return;
+        }
+        try {
+            substrate.manifest().edit(state -> counted(state, datasets), () -> {});
+        } catch (StorageException unwritten) {
+            events.publish(new StoreEvent.Failed(
+                    substrate.clock().wallMicros(),
+                    "what was read since the last flush could not be counted",
+                    unwritten));
+        }
+    }
+
+    private static ManifestState counted(ManifestState state, List<Dataset> datasets) {
+        ManifestState counted = state;
+        for (Dataset dataset : datasets) {
+            DatasetSchema schema = dataset.schema();
+            WorkMeter work = work(dataset);
+            counted = counted.withCounts(schema.id(), counts -> work.stamp(counts, schema));
+        }
+        return counted;
+    }
+
+    /** All partitions of a dataset count together. */
+    private static WorkMeter work(Dataset dataset) {
+        return dataset.partitions().getFirst().work();
+    }
+}
