@@ -10,6 +10,7 @@ import io.turbidite.lsm.backup.BackupReport;
 import io.turbidite.lsm.backup.CopyMode;
 
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 
 /** A store and its backup on one disk, under a random load that goes on between the backup's steps. */
 final class BackupRound {
@@ -27,10 +28,17 @@ final class BackupRound {
     private boolean busy;
 
     BackupRound(long seed) {
+        this(seed, any -> any);
+    }
+
+    /**
+     * @param options of the workload, which has made nothing yet
+     */
+    BackupRound(long seed, UnaryOperator<Workload> options) {
         this.seed = seed;
         this.disk = new SimDisk(seed, Profile.STRICT);
         this.sim = SimStore.open(disk, seed, OPTIONS, same -> SubDisk.of(same, "store"));
-        this.workload = new Workload(seed, oracle, 40);
+        this.workload = options.apply(new Workload(seed, oracle, 40));
         commits.put(0L, 0);
         workload.create(sim.store);
         for (int i = 0; i < 60; i++) {

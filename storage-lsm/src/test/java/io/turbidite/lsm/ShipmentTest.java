@@ -103,14 +103,15 @@ class ShipmentTest {
         return false;
     }
 
-    /** The component files in the store's directory that no manifest names. */
+    /** The component files and bitmaps in the store's directory that no manifest names. */
     private static List<String> orphans(BackupRound round) {
         round.sim.tasks.runForMicros(5_000_000); // merged components go in the background
         SimDisk disk = round.disk.copy();
         String manifest = Manifest.open(SubDisk.of(disk, "store")).state().toString();
         return disk.list("store/data").stream()
-                .filter(name ->
-                        !manifest.contains("fileId=" + StoreFiles.componentFileId(name) + ","))
+                .filter(name -> !manifest.contains("fileId="
+                        + Math.max(StoreFiles.componentFileId(name), StoreFiles.deadFileId(name))
+                        + ","))
                 .toList();
     }
 
