@@ -10,6 +10,7 @@ import io.turbidite.core.sim.SimDisk;
 import org.junit.jupiter.api.Test;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Power cuts while indexes are built, dropped, disabled and enabled, and a dataset comes and goes, with
@@ -86,12 +87,15 @@ class SchemaCrashTest {
         }
     }
 
+    /** Components and the bitmaps of their dead entries. */
     private static List<Long> namedFiles(Store store) {
-        return store.describe().datasets().stream()
+        return store.substrate().manifest().state().datasets().stream()
                 .flatMap(dataset -> dataset.partitions().stream())
-                .flatMap(partition -> partition.indexes().stream())
-                .flatMap(index -> index.components().stream())
-                .map(StoreDescription.ComponentDescription::fileId)
+                .flatMap(partition -> partition.trees().stream())
+                .flatMap(tree -> tree.components().stream())
+                .flatMap(state -> state.deadFileId() == 0
+                        ? Stream.of(state.fileId())
+                        : Stream.of(state.fileId(), state.deadFileId()))
                 .toList();
     }
 }
