@@ -75,16 +75,23 @@ public class ChainInsertionTest {
         return log.shape().firstAddress() + 64L * place;
     }
 
-    /** Inserts the place into a chain; a place that is taken stays where it is. */
+    /**
+     * Inserts the place into a chain; a place that is taken stays where it is. Who finds it taken says so
+     * when it is inserted, not before: a walk that comes after the answer must meet it.
+     */
     @Operation
     public boolean insert(@Param(name = "place") int place, @Param(name = "chain") int chain) {
-        // each place once: whoever sets its second word has it
+        // each place once: whoever sets its second word has it, and sets its fourth at the end
         long at = log.place(address(place));
         if (!RecordHeader.WORDS.compareAndSet(log.memory(), at + 8, 0L, chain + 1L)) {
+            while ((long) RecordHeader.WORDS.getAcquire(log.memory(), at + 24) == 0) {
+                Thread.onSpinWait();
+            }
             return false;
         }
         log.memory().set(RecordHeader.WORD, at, KeyPointer.link(0, KeyPointer.INLINE));
         new ChainInsertion(log, table).insert(hash(chain), address(place));
+        RecordHeader.WORDS.setRelease(log.memory(), at + 24, 1L);
         return true;
     }
 
