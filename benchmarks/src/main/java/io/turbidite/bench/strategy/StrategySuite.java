@@ -29,8 +29,8 @@ import java.util.function.Consumer;
 public final class StrategySuite {
     private static final int WARM_UP_DIVISOR = 4;
 
-    /** The CPU time of a process is told in steps of 10 ms. */
-    private static final double CPU_MILLIS_MIN = 200;
+    /** Of each of the ranges; the CPU time of a process is told in steps of 10 ms. */
+    private static final double CPU_MILLIS_MIN = 40;
 
     private static final int TIMES_MAX = 2_000;
     private static final double[] SELECTED_PERCENTS = {0.01, 0.1, 1, 10};
