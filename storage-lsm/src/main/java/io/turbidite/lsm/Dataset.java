@@ -20,8 +20,9 @@ import io.turbidite.lsm.advice.Advisor;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.maintain.Maintainer;
 import io.turbidite.lsm.maintain.OldRecord;
-import io.turbidite.lsm.partition.BatchGet;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.VersionSearch;
+import io.turbidite.lsm.read.BatchGet;
 import io.turbidite.lsm.repair.RepairCounts;
 import io.turbidite.lsm.repair.RepairOptions;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -201,10 +202,10 @@ public final class Dataset implements Source {
         store.checkReadable();
         long hash = BloomFilter.hash(key);
         Partition partition = partition(hash);
-        // the version first, the watermark second: see Partition.find
+        // the version first, the watermark second: see VersionSearch.find
         Version pinned = partition.pin();
         try {
-            return partition.find(pinned, key, hash, store.watermark(), found);
+            return VersionSearch.find(pinned, key, hash, store.watermark(), found);
         } finally {
             pinned.unpin();
         }

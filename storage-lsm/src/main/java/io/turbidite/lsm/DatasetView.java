@@ -18,10 +18,11 @@ import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.scan.Source;
 import io.turbidite.lsm.entry.Found;
-import io.turbidite.lsm.partition.BatchGet;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.PartitionReads;
+import io.turbidite.lsm.partition.VersionSearch;
 import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.read.BatchGet;
+import io.turbidite.lsm.read.PartitionReads;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.Version;
@@ -83,7 +84,7 @@ final class DatasetView implements ReadView {
         Version pinned = partition.pin();
         try {
             record.clear();
-            if (partition.find(pinned, primaryKey, hash, state.timestamp(), found)
+            if (VersionSearch.find(pinned, primaryKey, hash, state.timestamp(), found)
                     != Found.MATTER) {
                 return false;
             }

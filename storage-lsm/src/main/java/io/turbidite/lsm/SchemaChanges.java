@@ -150,10 +150,10 @@ final class SchemaChanges {
         List<Long> below = new ArrayList<>();
         writes.whileIdle(() -> {
             for (Partition partition : dataset.partitions()) {
-                long first = partition.beginIndex(building);
+                long first = partition.current().beginIndex(building);
                 while (first < 0) {
                     flushFrozen(partition);
-                    first = partition.beginIndex(building);
+                    first = partition.current().beginIndex(building);
                 }
                 below.add(first);
             }
@@ -238,7 +238,7 @@ final class SchemaChanges {
     }
 
     private static void installSchema(Dataset dataset, DatasetSchema schema) {
-        dataset.partitions().forEach(partition -> partition.installSchema(schema));
+        dataset.partitions().forEach(partition -> partition.current().installSchema(schema));
         dataset.install(schema);
     }
 

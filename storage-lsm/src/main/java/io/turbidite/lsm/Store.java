@@ -26,7 +26,6 @@ import io.turbidite.lsm.backup.Shipment;
 import io.turbidite.lsm.backup.ShipmentReport;
 import io.turbidite.lsm.check.Verifier;
 import io.turbidite.lsm.check.VerifyReport;
-import io.turbidite.lsm.partition.BackgroundWork;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.partition.ViewState;
@@ -34,6 +33,7 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexCatalog;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.IndexSchema.State;
+import io.turbidite.lsm.upkeep.BackgroundWork;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 

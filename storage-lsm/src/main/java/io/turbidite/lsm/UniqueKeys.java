@@ -11,9 +11,9 @@ import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.PartitionReads;
 import io.turbidite.lsm.partition.StoreHealth;
 import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.read.PartitionReads;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.write.KeyStripes;
 

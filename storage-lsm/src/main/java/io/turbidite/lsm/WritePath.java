@@ -9,9 +9,10 @@ import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.maintain.Maintainer;
 import io.turbidite.lsm.maintain.OldRecord;
-import io.turbidite.lsm.partition.BackgroundWork;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.VersionSearch;
+import io.turbidite.lsm.upkeep.BackgroundWork;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
 import io.turbidite.lsm.write.Change;
@@ -248,9 +249,9 @@ final class WritePath {
         try {
             return switch (reads) {
                 case NOTHING -> Found.ABSENT;
-                case CURRENT_LAYER -> Partition.findInCurrent(pinned, key, hash, found);
-                case KEY -> partition.findKey(pinned, key, hash, Limits.TIMESTAMP_MAX, found);
-                case RECORD -> partition.find(pinned, key, hash, Limits.TIMESTAMP_MAX, found);
+                case CURRENT_LAYER -> VersionSearch.findInCurrent(pinned, key, hash, found);
+                case KEY -> VersionSearch.findKey(pinned, key, hash, Limits.TIMESTAMP_MAX, found);
+                case RECORD -> VersionSearch.find(pinned, key, hash, Limits.TIMESTAMP_MAX, found);
             };
         } finally {
             pinned.unpin();

@@ -1,7 +1,6 @@
 package io.turbidite.lsm.backup;
 
 import io.turbidite.core.file.Disk;
-import io.turbidite.lsm.partition.PartitionCut;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;

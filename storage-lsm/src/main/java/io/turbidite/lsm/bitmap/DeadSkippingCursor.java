@@ -1,8 +1,7 @@
 package io.turbidite.lsm.bitmap;
 
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.btree.TreeCursor;
-import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.SelectingCursor;
 
 /**
  * The entries of a component without the dead ones.
@@ -10,7 +9,7 @@ import io.turbidite.lsm.entry.EntryCursor;
  * <p><em>Confined to one thread.</em> Owns the cursor it reads, not the bitmap. It asks the bitmap once for
  * each run of living entries, so that a component with few dead ones costs two comparisons an entry.
  */
-public final class DeadSkippingCursor implements EntryCursor {
+public final class DeadSkippingCursor implements SelectingCursor {
     private final TreeCursor entries;
     private final DeadEntries dead;
 
@@ -25,71 +24,18 @@ public final class DeadSkippingCursor implements EntryCursor {
     }
 
     @Override
-    public void seek(Slice key) {
-        entries.seek(key);
+    public TreeCursor entries() {
+        return entries;
     }
 
     @Override
-    public void seekEnd() {
-        entries.seekEnd();
-    }
-
-    @Override
-    public boolean next() {
-        while (entries.next()) {
-            if (isAlive(entries.ordinal())) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    @Override
-    public boolean previous() {
-        while (entries.previous()) {
-            if (isAlive(entries.ordinal())) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private boolean isAlive(long ordinal) {
+    public boolean isShown() {
+        long ordinal = entries.ordinal();
         if (ordinal >= livingFrom && ordinal < livingTo) {
             return true;
         }
         livingTo = dead.next(ordinal);
         livingFrom = dead.previous(ordinal) + 1;
         return ordinal < livingTo;
-    }
-
-    /** The entry's place among all entries of the component, the dead ones included. */
-    public long ordinal() {
-        return entries.ordinal();
-    }
-
-    @Override
-    public Slice key() {
-        return entries.key();
-    }
-
-    @Override
-    public long timestamp() {
-        return entries.timestamp();
-    }
-
-    @Override
-    public boolean isAntimatter() {
-        return entries.isAntimatter();
-    }
-
-    @Override
-    public Slice value() {
-        return entries.value();
-    }
-
-    @Override
-    public void close() {
-        entries.close();
     }
 }

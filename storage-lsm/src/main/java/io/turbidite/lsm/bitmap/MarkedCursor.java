@@ -1,8 +1,7 @@
 package io.turbidite.lsm.bitmap;
 
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.btree.TreeCursor;
-import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.ForwardingCursor;
 
 /**
  * All entries of a component with a live bitmap, each with its successor's timestamp: for merges.
@@ -10,7 +9,7 @@ import io.turbidite.lsm.entry.EntryCursor;
  * <p><em>Confined to one thread.</em> Owns the cursor it reads, not the bitmap. A successor that comes after
  * the entry was read is not seen: that is what the side-file is for.
  */
-public final class MarkedCursor implements EntryCursor {
+public final class MarkedCursor implements ForwardingCursor {
     private final TreeCursor entries;
     private final LiveBitmap bitmap;
 
@@ -20,52 +19,12 @@ public final class MarkedCursor implements EntryCursor {
     }
 
     @Override
+    public TreeCursor entries() {
+        return entries;
+    }
+
+    @Override
     public long successorTimestamp() {
         return bitmap.killTimestamp(entries.ordinal());
-    }
-
-    @Override
-    public void seek(Slice key) {
-        entries.seek(key);
-    }
-
-    @Override
-    public void seekEnd() {
-        entries.seekEnd();
-    }
-
-    @Override
-    public boolean next() {
-        return entries.next();
-    }
-
-    @Override
-    public boolean previous() {
-        return entries.previous();
-    }
-
-    @Override
-    public Slice key() {
-        return entries.key();
-    }
-
-    @Override
-    public long timestamp() {
-        return entries.timestamp();
-    }
-
-    @Override
-    public boolean isAntimatter() {
-        return entries.isAntimatter();
-    }
-
-    @Override
-    public Slice value() {
-        return entries.value();
-    }
-
-    @Override
-    public void close() {
-        entries.close();
     }
 }

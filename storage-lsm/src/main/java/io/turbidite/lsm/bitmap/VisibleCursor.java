@@ -1,8 +1,7 @@
 package io.turbidite.lsm.bitmap;
 
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.btree.TreeCursor;
-import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.SelectingCursor;
 
 /**
  * What a reader at a snapshot sees of one component with a live bitmap: of each key at most one entry, the
@@ -11,7 +10,7 @@ import io.turbidite.lsm.entry.EntryCursor;
  *
  * <p><em>Confined to one thread.</em> Owns the cursor it reads, not the bitmap.
  */
-public final class VisibleCursor implements EntryCursor {
+public final class VisibleCursor implements SelectingCursor {
     private final TreeCursor entries;
     private final LiveBitmap bitmap;
     private final long snapshot;
@@ -23,64 +22,14 @@ public final class VisibleCursor implements EntryCursor {
     }
 
     @Override
-    public void seek(Slice key) {
-        entries.seek(key);
+    public TreeCursor entries() {
+        return entries;
     }
 
     @Override
-    public void seekEnd() {
-        entries.seekEnd();
-    }
-
-    @Override
-    public boolean next() {
-        while (entries.next()) {
-            if (isVisible()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    @Override
-    public boolean previous() {
-        while (entries.previous()) {
-            if (isVisible()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private boolean isVisible() {
+    public boolean isShown() {
         return entries.timestamp() <= snapshot
                 && !bitmap.isDead(entries.ordinal(), snapshot)
                 && !entries.isAntimatter();
-    }
-
-    @Override
-    public Slice key() {
-        return entries.key();
-    }
-
-    @Override
-    public long timestamp() {
-        return entries.timestamp();
-    }
-
-    /** Never: deleted keys are not shown. */
-    @Override
-    public boolean isAntimatter() {
-        return false;
-    }
-
-    @Override
-    public Slice value() {
-        return entries.value();
-    }
-
-    @Override
-    public void close() {
-        entries.close();
     }
 }

@@ -210,12 +210,16 @@ public final class PartitionBuild implements AutoCloseable {
         }
         if (index.hasCompanion()) {
             // first: a merge of the index finds the like of each of its components here
-            partition.installBuilt(
-                    IndexSchema.companionId(index.id()),
-                    companions.stream().map(BuiltComponent::built).toList());
+            partition
+                    .current()
+                    .installBuilt(
+                            IndexSchema.companionId(index.id()),
+                            companions.stream().map(BuiltComponent::built).toList());
         }
-        partition.installBuilt(
-                index.id(), targets.stream().map(BuiltComponent::built).toList());
+        partition
+                .current()
+                .installBuilt(
+                        index.id(), targets.stream().map(BuiltComponent::built).toList());
     }
 
     public Partition partition() {

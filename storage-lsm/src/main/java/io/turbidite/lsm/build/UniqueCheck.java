@@ -7,8 +7,8 @@ import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.PartitionReads;
 import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.read.PartitionReads;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 

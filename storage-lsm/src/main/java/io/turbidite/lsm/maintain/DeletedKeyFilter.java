@@ -1,7 +1,7 @@
 package io.turbidite.lsm.maintain;
 
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.EntryStream;
+import io.turbidite.lsm.entry.ForwardingStream;
 
 /**
  * The entries of a deleted-key index that a merge keeps: without those whose primary key was written over,
@@ -14,7 +14,7 @@ import io.turbidite.lsm.entry.EntryStream;
  *
  * <p><em>Confined to one thread.</em> Owns the stream, not the companions.
  */
-public final class DeletedKeyFilter implements EntryStream {
+public final class DeletedKeyFilter implements ForwardingStream {
     private final EntryStream entries;
     private final DeletedKeys deleted;
     private final long horizon;
@@ -27,6 +27,11 @@ public final class DeletedKeyFilter implements EntryStream {
         this.entries = entries;
         this.deleted = deleted;
         this.horizon = horizon;
+    }
+
+    @Override
+    public EntryStream entries() {
+        return entries;
     }
 
     @Override
@@ -44,30 +49,5 @@ public final class DeletedKeyFilter implements EntryStream {
     /** Entries left out so far. */
     public long removedCount() {
         return removedCount;
-    }
-
-    @Override
-    public Slice key() {
-        return entries.key();
-    }
-
-    @Override
-    public long timestamp() {
-        return entries.timestamp();
-    }
-
-    @Override
-    public boolean isAntimatter() {
-        return entries.isAntimatter();
-    }
-
-    @Override
-    public Slice value() {
-        return entries.value();
-    }
-
-    @Override
-    public void close() {
-        entries.close();
     }
 }

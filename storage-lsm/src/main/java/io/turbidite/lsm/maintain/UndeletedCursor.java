@@ -1,7 +1,7 @@
 package io.turbidite.lsm.maintain;
 
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.SelectingCursor;
 
 /**
  * What a reader sees of a deleted-key index: the live entries, without those that the companions of the same
@@ -12,7 +12,7 @@ import io.turbidite.lsm.entry.EntryCursor;
  *
  * <p><em>Confined to one thread.</em> Owns the cursor it reads.
  */
-public final class UndeletedCursor implements EntryCursor {
+public final class UndeletedCursor implements SelectingCursor {
     private final EntryCursor entries;
     private final DeletedKeys deleted;
     private final long snapshot;
@@ -28,26 +28,12 @@ public final class UndeletedCursor implements EntryCursor {
     }
 
     @Override
-    public boolean next() {
-        while (entries.next()) {
-            if (isShown()) {
-                return true;
-            }
-        }
-        return false;
+    public EntryCursor entries() {
+        return entries;
     }
 
     @Override
-    public boolean previous() {
-        while (entries.previous()) {
-            if (isShown()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private boolean isShown() {
+    public boolean isShown() {
         return !deleted.hides(entries.key(), entries.timestamp(), snapshot);
     }
 
@@ -55,45 +41,5 @@ public final class UndeletedCursor implements EntryCursor {
     @Override
     public long checkedUntil() {
         return Long.MAX_VALUE;
-    }
-
-    @Override
-    public void seek(Slice key) {
-        entries.seek(key);
-    }
-
-    @Override
-    public void seekEnd() {
-        entries.seekEnd();
-    }
-
-    @Override
-    public Slice key() {
-        return entries.key();
-    }
-
-    @Override
-    public long timestamp() {
-        return entries.timestamp();
-    }
-
-    @Override
-    public boolean isAntimatter() {
-        return entries.isAntimatter();
-    }
-
-    @Override
-    public boolean isInMemory() {
-        return entries.isInMemory();
-    }
-
-    @Override
-    public Slice value() {
-        return entries.value();
-    }
-
-    @Override
-    public void close() {
-        entries.close();
     }
 }

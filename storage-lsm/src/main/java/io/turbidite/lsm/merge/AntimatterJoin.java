@@ -2,6 +2,7 @@ package io.turbidite.lsm.merge;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.EntryStream;
+import io.turbidite.lsm.entry.ForwardingStream;
 import io.turbidite.lsm.entry.KeyCopy;
 
 /**
@@ -14,7 +15,7 @@ import io.turbidite.lsm.entry.KeyCopy;
  *
  * <p><em>Confined to one thread.</em> Owns both streams.
  */
-public final class AntimatterJoin implements EntryStream {
+public final class AntimatterJoin implements ForwardingStream {
     private static final long NONE = Long.MAX_VALUE;
 
     private final EntryStream entries;
@@ -47,6 +48,11 @@ public final class AntimatterJoin implements EntryStream {
     public static AntimatterJoin of(
             EntryStream entries, EntryStream antimatter, VersionRetention retention) {
         return new AntimatterJoin(entries, antimatter, retention);
+    }
+
+    @Override
+    public EntryStream entries() {
+        return entries;
     }
 
     @Override
@@ -86,26 +92,6 @@ public final class AntimatterJoin implements EntryStream {
     /** Entries left out so far. */
     public long removedCount() {
         return removedCount;
-    }
-
-    @Override
-    public Slice key() {
-        return entries.key();
-    }
-
-    @Override
-    public long timestamp() {
-        return entries.timestamp();
-    }
-
-    @Override
-    public boolean isAntimatter() {
-        return entries.isAntimatter();
-    }
-
-    @Override
-    public Slice value() {
-        return entries.value();
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.EntryStream;
+import io.turbidite.lsm.entry.ForwardingStream;
 import io.turbidite.lsm.entry.KeyCopy;
 
 import org.jspecify.annotations.Nullable;
@@ -124,7 +125,7 @@ public final class VersionRetention {
         }
     }
 
-    private final class Retained implements EntryStream {
+    private final class Retained implements ForwardingStream {
         private final EntryStream versions;
         private final @Nullable Pairs pairs;
         private final KeyCopy key = new KeyCopy();
@@ -137,6 +138,11 @@ public final class VersionRetention {
         Retained(EntryStream versions, @Nullable Pairs pairs) {
             this.versions = versions;
             this.pairs = pairs;
+        }
+
+        @Override
+        public EntryStream entries() {
+            return versions;
         }
 
         @Override
@@ -181,33 +187,8 @@ public final class VersionRetention {
         }
 
         @Override
-        public Slice key() {
-            return versions.key();
-        }
-
-        @Override
-        public long timestamp() {
-            return versions.timestamp();
-        }
-
-        @Override
-        public boolean isAntimatter() {
-            return versions.isAntimatter();
-        }
-
-        @Override
         public long successorTimestamp() {
             return successorTimestamp;
-        }
-
-        @Override
-        public Slice value() {
-            return versions.value();
-        }
-
-        @Override
-        public void close() {
-            versions.close();
         }
     }
 }

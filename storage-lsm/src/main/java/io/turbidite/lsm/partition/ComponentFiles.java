@@ -63,7 +63,7 @@ public final class ComponentFiles {
     }
 
     /** Whether writers mark what they supersede in the components of a tree (LUO19 §5). */
-    static boolean isLive(DatasetSchema schema, int tree) {
+    public static boolean isLive(DatasetSchema schema, int tree) {
         return tree == IndexSchema.PRIMARY_ID && schema.maintenance() == Maintenance.MUTABLE_BITMAP;
     }
 
@@ -95,7 +95,7 @@ public final class ComponentFiles {
      *
      * @param generation 0 as flushed, else as merged
      */
-    static ComponentHandle openWith(
+    public static ComponentHandle openWith(
             Substrate substrate, ComponentHeader header, int generation, LiveBitmap live) {
         DiskComponent component = null;
         try {
@@ -142,7 +142,7 @@ public final class ComponentFiles {
     }
 
     /** Opens a component that was just flushed or loaded: its data was never merged. */
-    static ComponentHandle openNew(
+    public static ComponentHandle openNew(
             Substrate substrate, DatasetSchema schema, int partition, int tree, long fileId) {
         return open(substrate, schema, partition, tree, fileId, 0);
     }
@@ -152,7 +152,7 @@ public final class ComponentFiles {
      *
      * @param repaired null if it was not repaired: then it is checked as far as all of them are
      */
-    static ComponentHandle openMerged(
+    public static ComponentHandle openMerged(
             Substrate substrate,
             DatasetSchema schema,
             int partition,
@@ -194,7 +194,7 @@ public final class ComponentFiles {
     }
 
     /** Writes a component's dead entries, if there are any; the directory is the caller's to sync. */
-    static DeadState writeDead(
+    public static DeadState writeDead(
             Substrate substrate, DiskComponent component, DeadEntriesBuilder dead) {
         if (dead.count() == 0) {
             return DeadState.NONE;
@@ -213,7 +213,7 @@ public final class ComponentFiles {
      * @param timestamp up to where it is checked now
      * @param dead the entries that are dead
      */
-    record Repaired(long timestamp, DeadEntriesBuilder dead) {}
+    public record Repaired(long timestamp, DeadEntriesBuilder dead) {}
 
     /** Opens a component of an index that was just built after one of the primary. */
     public static ComponentHandle openBuilt(
@@ -301,7 +301,7 @@ public final class ComponentFiles {
      * How a tree's components look. The primary alone has a key tree. Where primary keys are looked up, in
      * the primary and in companions, there is a Bloom filter.
      */
-    static ComponentOptions options(DatasetSchema schema, int tree) {
+    public static ComponentOptions options(DatasetSchema schema, int tree) {
         ComponentOptions options = schema.components().withPages(schema.pages(tree));
         if (tree == IndexSchema.PRIMARY_ID) {
             return options;
@@ -320,7 +320,7 @@ public final class ComponentFiles {
         }
     }
 
-    static ComponentHeader header(
+    public static ComponentHeader header(
             Substrate substrate, DatasetSchema schema, int partition, int tree, long fileId) {
         return new ComponentHeader(
                 substrate.manifest().state().storeId(), fileId, schema.id(), partition, tree);

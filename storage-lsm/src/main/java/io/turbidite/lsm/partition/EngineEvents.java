@@ -101,11 +101,11 @@ public final class EngineEvents {
     }
 
     /** Bytes of keys and records that writers brought. */
-    Counter ingestedBytes() {
+    public Counter ingestedBytes() {
         return ingestedBytes;
     }
 
-    void flushed(Partition partition, MemoryLayer layer, long bytes, long nanos) {
+    public void flushed(Partition partition, MemoryLayer layer, long bytes, long nanos) {
         flushBytes.add(bytes);
         flushes.record(nanos);
         events.publish(new StoreEvent.Flushed(
@@ -120,7 +120,7 @@ public final class EngineEvents {
                 nanos));
     }
 
-    void merged(Partition partition, DatasetSchema schema, MergedTree merge, long nanos) {
+    public void merged(Partition partition, DatasetSchema schema, MergedTree merge, long nanos) {
         List<ComponentHandle> inputs = merge.inputs();
         ComponentHandle output = merge.output();
         long bytesRead = inputs.stream()
@@ -151,7 +151,8 @@ public final class EngineEvents {
      *
      * @param cause {@code "merge"} or {@code "request"}
      */
-    void repaired(Partition partition, IndexSchema index, String cause, RepairCounts counts) {
+    public void repaired(
+            Partition partition, IndexSchema index, String cause, RepairCounts counts) {
         repairChecked.add(counts.checked());
         repairSpared.add(counts.spared());
         repairSearched.add(counts.searched());
@@ -172,19 +173,19 @@ public final class EngineEvents {
     }
 
     /** Index entries were validated by their timestamps, with so many searches of key trees on disk. */
-    void validated(long candidates, long searches) {
+    public void validated(long candidates, long searches) {
         validated.add(candidates);
         validationSearches.add(searches);
     }
 
     /** A merge of the primary made anti-matter for a deferred index, which removed so many entries. */
-    void deferred(long antimatterCount, long removedCount) {
+    public void deferred(long antimatterCount, long removedCount) {
         deferredAntimatter.add(antimatterCount);
         deferredRemoved.add(removedCount);
     }
 
     /** A merge of a deleted-key index left out so many entries. */
-    void deletedKeysApplied(long removedCount) {
+    public void deletedKeysApplied(long removedCount) {
         deletedKeyRemoved.add(removedCount);
     }
 
@@ -194,28 +195,28 @@ public final class EngineEvents {
     }
 
     /** A component of a bulk load. */
-    void loaded(long entryCount, long bytes) {
+    public void loaded(long entryCount, long bytes) {
         loadEntries.add(entryCount);
         loadBytes.add(bytes);
     }
 
     /** A writer waited because there was no room. */
-    void stalled(String cause, long nanos) {
+    public void stalled(String cause, long nanos) {
         stalls.record(nanos);
         events.publish(new StoreEvent.Stalled(clock.wallMicros(), "", -1, cause, nanos));
     }
 
     /** A writer waited to keep the pace. */
-    void delayed(long nanos) {
+    public void delayed(long nanos) {
         delays.record(nanos);
     }
 
     /** Writers are held to a pace from now on, or no longer. */
-    void slowed(boolean slowed, long bytesPerSecond) {
+    public void slowed(boolean slowed, long bytesPerSecond) {
         events.publish(new StoreEvent.Slowed(clock.wallMicros(), slowed, bytesPerSecond));
     }
 
-    void paused(String work, Throwable cause, long nanos) {
+    public void paused(String work, Throwable cause, long nanos) {
         pauses.increment();
         events.publish(new StoreEvent.SpaceChanged(
                 clock.wallMicros(),
@@ -224,12 +225,12 @@ public final class EngineEvents {
                         .formatted(work, cause.getMessage(), nanos / 1_000_000)));
     }
 
-    void resumed(String work) {
+    public void resumed(String work) {
         events.publish(new StoreEvent.SpaceChanged(clock.wallMicros(), false, work));
     }
 
     /** Says that retention dropped components. */
-    void expired(Partition partition, Collection<ComponentHandle> components) {
+    public void expired(Partition partition, Collection<ComponentHandle> components) {
         expiredComponents.add(components.size());
         events.publish(new StoreEvent.Expired(
                 clock.wallMicros(),
@@ -264,7 +265,7 @@ public final class EngineEvents {
     }
 
     /** A snapshot is so old that it may have been forgotten. */
-    void snapshotOld(Timestamps.HeldSnapshot old) {
+    public void snapshotOld(Timestamps.HeldSnapshot old) {
         events.publish(new StoreEvent.SnapshotOld(
                 clock.wallMicros(), old.timestamp(), old.count(), old.ageNanos()));
     }
@@ -275,7 +276,7 @@ public final class EngineEvents {
     }
 
     /** A batched lookup has ended. */
-    void lookedUp(FetchWork work) {
+    public void lookedUp(FetchWork work) {
         lookupKeys.add(work.keyCount());
         lookupBloomTests.add(work.bloomTestCount());
         lookupLayers.add(work.layerVisitCount());

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p><em>Thread-safe.</em> What the cursor changes inside is seen by who enters next: {@link #leave} is a
  * release store, entering an acquiring compare-and-swap.
  */
-final class Hold {
+public final class Hold {
     private static final int FREE = 0;
     private static final int INSIDE = 1;
     private static final int CLOSED = 2;
@@ -35,11 +35,11 @@ final class Hold {
     /**
      * @param release closes what the cursor has opened on a version; called inside
      */
-    Hold(Partition partition, ViewState view, Runnable release) {
+    public Hold(Partition partition, ViewState view, Runnable release) {
         this.partition = partition;
         this.view = view;
         this.release = release;
-        partition.cursorHolds().add(this);
+        partition.current().holds().add(this);
     }
 
     /**
@@ -47,7 +47,7 @@ final class Hold {
      *
      * @throws ClosedException if the cursor, its view or the store is closed
      */
-    void enter() {
+    public void enter() {
         if (!state.compareAndSet(FREE, INSIDE)) {
             enterSlowly();
         }
@@ -79,17 +79,17 @@ final class Hold {
     }
 
     /** Ends the call. */
-    void leave() {
+    public void leave() {
         state.setRelease(FREE);
     }
 
-    boolean isClosed() {
+    public boolean isClosed() {
         return state.get() == CLOSED;
     }
 
     /** The version held, null if there is none or it was taken; to be asked inside. */
     @Nullable
-    Version version() {
+    public Version version() {
         return pinned;
     }
 
@@ -98,7 +98,7 @@ final class Hold {
      *
      * @throws ClosedException if the view was closed meanwhile: what it showed may be gone
      */
-    Version pin() {
+    public Version pin() {
         letGo();
         Version version = partition.pin();
         pinned = version;
@@ -125,14 +125,14 @@ final class Hold {
     }
 
     /** Closes the cursor, once; waits for the call that is under way. */
-    void close() {
+    public void close() {
         while (!state.compareAndSet(FREE, CLOSED)) {
             awaitNobodyInside();
             if (state.get() == CLOSED) {
                 return;
             }
         }
-        partition.cursorHolds().remove(this);
+        partition.current().holds().remove(this);
         release.run();
         letGo();
     }

@@ -77,11 +77,11 @@ public final class OldPosition {
             Version pinned, Slice key, long keyHash, boolean wantRecord, Found found) {
         long newest = Limits.TIMESTAMP_MAX;
         MemoryLayer holder = pinned.current();
-        int code = Partition.findInLayer(holder, key, keyHash, newest, found, true);
+        int code = VersionSearch.findInLayer(holder, key, keyHash, newest, found, true);
         MemoryLayer frozen = pinned.frozen();
         if (code == Found.ABSENT && frozen != null) {
             holder = frozen;
-            code = Partition.findInLayer(holder, key, keyHash, newest, found, wantRecord);
+            code = VersionSearch.findInLayer(holder, key, keyHash, newest, found, wantRecord);
         }
         if (code == Found.MATTER) {
             layer = holder;
@@ -94,7 +94,7 @@ public final class OldPosition {
         if (bitmap != null) {
             return bitmap.isRetired();
         }
-        Version now = partition.current();
+        Version now = partition.version();
         return layer != null && !layer.equals(now.current()) && !layer.equals(now.frozen());
     }
 
@@ -104,7 +104,7 @@ public final class OldPosition {
      */
     public boolean needsMark(Partition partition) {
         return bitmap != null
-                || (layer != null && !layer.equals(partition.current().current()));
+                || (layer != null && !layer.equals(partition.version().current()));
     }
 
     /**
@@ -120,7 +120,7 @@ public final class OldPosition {
                 sideFile = bitmap.sideFile();
             }
         } else if (needsMark(partition)) {
-            MemoryLayer frozen = Objects.requireNonNull(partition.current().frozen());
+            MemoryLayer frozen = Objects.requireNonNull(partition.version().frozen());
             sideFile = Objects.requireNonNull(frozen.sideFile());
         }
         if (sideFile != null) {

@@ -60,9 +60,9 @@ public final class PartitionRegistry {
     }
 
     /** Takes old versions from idle cursors, and forgets dropped partitions that nobody reads any more. */
-    void letIdleCursorsGo() {
-        partitions.forEach(Partition::letIdleCursorsGo);
-        dropped.forEach(Partition::letIdleCursorsGo);
+    public void letIdleCursorsGo() {
+        partitions.forEach(partition -> partition.current().letIdleCursorsGo());
+        dropped.forEach(partition -> partition.current().letIdleCursorsGo());
         dropped.removeIf(partition -> partition.versionCount() == 0);
     }
 
@@ -82,7 +82,7 @@ public final class PartitionRegistry {
     }
 
     /** How many versions were installed: whoever has seen the count has seen them all. */
-    long installCount() {
+    public long installCount() {
         return installCount.get();
     }
 
@@ -92,7 +92,7 @@ public final class PartitionRegistry {
 
     /** The partition whose current layer holds the most memory; null if all are empty. */
     @Nullable
-    Partition largest() {
+    public Partition largest() {
         Partition largest = null;
         long most = 0;
         for (Partition partition : partitions) {
@@ -107,7 +107,7 @@ public final class PartitionRegistry {
 
     /** The partition that keeps the most log alive; null if none keeps any. */
     @Nullable
-    Partition oldest() {
+    public Partition oldest() {
         Partition oldest = null;
         long least = Long.MAX_VALUE;
         for (Partition partition : partitions) {

@@ -46,18 +46,18 @@ public final class WorkMeter {
     }
 
     /** Records are looked up by the primary keys that an index gave. */
-    void fetched(long keys) {
+    public void fetched(long keys) {
         fetched.add(keys);
     }
 
     /** Candidates were validated by their timestamps. */
-    void validated(long candidates, long validOnes) {
+    public void validated(long candidates, long validOnes) {
         validated.add(candidates);
         valid.add(validOnes);
     }
 
     /** A search of an index in a partition has ended. */
-    void searched(int index, long searches, long entries) {
+    public void searched(int index, long searches, long entries) {
         IndexMeter meter = indexes.get(index);
         if (meter == null) {
             meter = indexes.computeIfAbsent(index, _ -> new IndexMeter());

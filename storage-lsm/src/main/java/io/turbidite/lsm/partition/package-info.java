@@ -1,9 +1,10 @@
 /**
- * A partition at work: the engine of one share of a dataset. Writers apply to its current layer, readers
- * pin its version, background work switches, flushes and merges its layers.
+ * A partition: the share of a dataset whose keys hash to one number, with its current version, its files and
+ * what it shares with all others of the store.
  *
- * <p>One thread at a time flushes or merges a partition; everything else is concurrent. Start reading at
- * {@link io.turbidite.lsm.partition.Partition}, then {@code Flush} and {@code Merge}.
+ * <p>Writers apply to its current layer inside the gate; {@code lsm.read} pins its version; {@code lsm.upkeep}
+ * puts another one in its place. Start reading at {@link io.turbidite.lsm.partition.Partition}, then {@code
+ * CurrentVersion}.
  */
 @NullMarked
 package io.turbidite.lsm.partition;

@@ -8,6 +8,7 @@ import io.turbidite.lsm.maintain.Maintainer;
 import io.turbidite.lsm.maintain.OldRecord;
 import io.turbidite.lsm.partition.OldPosition;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.VersionSearch;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.version.Version;
 import io.turbidite.lsm.write.Change;
@@ -102,8 +103,8 @@ public final class Replay {
         Version pinned = partition.pin();
         try {
             int code = reads == OldRecord.CURRENT_LAYER
-                    ? Partition.findInCurrent(pinned, key, hash, found)
-                    : partition.find(pinned, key, hash, Limits.TIMESTAMP_MAX, found);
+                    ? VersionSearch.findInCurrent(pinned, key, hash, found)
+                    : VersionSearch.find(pinned, key, hash, Limits.TIMESTAMP_MAX, found);
             if (code == Found.MATTER) {
                 found.value.asSlice(old);
             }

@@ -1,7 +1,7 @@
 package io.turbidite.lsm.sort;
 
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.EntryStream;
+import io.turbidite.lsm.entry.ForwardingStream;
 import io.turbidite.lsm.entry.KeyCopy;
 
 /**
@@ -9,7 +9,7 @@ import io.turbidite.lsm.entry.KeyCopy;
  *
  * <p><em>Confined to one thread.</em> Owns the stream.
  */
-final class ReconciledStream implements EntryStream {
+final class ReconciledStream implements ForwardingStream {
     private final EntryStream entries;
     private final Duplicates duplicates;
     private final KeyCopy last = new KeyCopy();
@@ -19,6 +19,11 @@ final class ReconciledStream implements EntryStream {
     ReconciledStream(EntryStream entries, Duplicates duplicates) {
         this.entries = entries;
         this.duplicates = duplicates;
+    }
+
+    @Override
+    public EntryStream entries() {
+        return entries;
     }
 
     @Override
@@ -46,26 +51,6 @@ final class ReconciledStream implements EntryStream {
             }
         }
         return false;
-    }
-
-    @Override
-    public Slice key() {
-        return entries.key();
-    }
-
-    @Override
-    public long timestamp() {
-        return entries.timestamp();
-    }
-
-    @Override
-    public boolean isAntimatter() {
-        return entries.isAntimatter();
-    }
-
-    @Override
-    public Slice value() {
-        return entries.value();
     }
 
     @Override

@@ -1,0 +1,293 @@
+package io.turbidite.lsm.backup;
+
+import io.turbidite.core.file.Disk;
+import io.turbidite.lsm.bitmap.DeadEntriesBuilder;
+import io.turbidite.lsm.bitmap.DeadEntriesOwner;
+import io.turbidite.lsm.bitmap.LiveBitmap;
+import io.turbidite.lsm.component.ComponentId;
+import io.turbidite.lsm.component.ComponentWriter;
+import io.turbidite.lsm.entry.EntryStream;
+import io.turbidite.lsm.entry.ForwardingStream;
+import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.memory.MemoryComponent;
+import io.turbidite.lsm.merge.VersionRetention;
+import io.turbidite.lsm.partition.ComponentFiles;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.ManifestState.DeadState;
+import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.ManifestState.TreeState;
+import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.StoreFiles;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * A partition as it was at one timestamp: its disk components of then, held, and its memory layers, whose
+ * later entries are passed over. Writers, flushes and merges go on beside it.
+ *
+ * <p><em>Confined to one thread.</em> Memory is held until {@link #writeMemory}, components until {@link
+ * #close}.
+ */
+public final class PartitionCut implements AutoCloseable {
+    private final Substrate substrate;
+    private final DatasetSchema schema;
+    private final int number;
+    private final long timestamp;
+    private final Map<Integer, List<ComponentHandle>> trees = new LinkedHashMap<>();
+    private final List<String> written = new ArrayList<>();
+    private @Nullable Version pinned;
+
+    /** Keeps the times of marks that live bitmaps have got since; -1 if it is not, or no more, registered. */
+    private long registered = -1;
+
+    /**
+     * Pins a partition.
+     *
+     * @param timestamp every operation at or below it is in the memory layers or on disk, and no component
+     *     holds a later one: the gate is closed, or was when it was the last one drawn
+     */
+    PartitionCut(Partition partition, long timestamp) {
+        this.substrate = partition.substrate();
+        this.number = partition.number();
+        this.timestamp = timestamp;
+        Version version = partition.pin();
+        this.schema = version.schema();
+        for (int tree : schema.readyTreeIds()) {
+            List<ComponentHandle> components = version.tree(tree);
+            components.forEach(ComponentHandle::retain);
+            trees.put(tree, components);
+        }
+        this.pinned = version;
+        if (ComponentFiles.isLive(schema, IndexSchema.PRIMARY_ID)) {
+            registered = substrate.timestamps().register();
+            assert registered == timestamp : registered + " at the cut of " + timestamp;
+        }
+    }
+
+    /**
+     * Cuts all partitions of a store at one timestamp: the gates are closed for as long as it takes to pin
+     * them, in the order in which batches enter them. Called while the manifest is at rest.
+     */
+    public static List<PartitionCut> ofAll(Substrate substrate, List<Partition> partitions) {
+        List<Partition> ordered = partitions.stream()
+                .sorted((a, b) -> Integer.compare(a.order(), b.order()))
+                .toList();
+        List<Partition> closed = new ArrayList<>();
+        try {
+            for (Partition partition : ordered) {
+                partition.gate().close();
+                closed.add(partition);
+            }
+            // whoever has drawn a timestamp has left its gates, so that it is in every memory layer
+            long timestamp = substrate.timestamps().lastDrawn();
+            List<PartitionCut> cuts = new ArrayList<>();
+            for (Partition partition : ordered) {
+                cuts.add(new PartitionCut(partition, timestamp));
+            }
+            return cuts;
+        } finally {
+            closed.reversed().forEach(partition -> partition.gate().open());
+        }
+    }
+
+    public DatasetSchema schema() {
+        return schema;
+    }
+
+    public int number() {
+        return number;
+    }
+
+    /** The operations at or below it are in, no others. */
+    public long timestamp() {
+        return timestamp;
+    }
+
+    /** The held disk components of all trees, but of those that are being built. */
+    public List<ComponentHandle> components() {
+        return trees.values().stream().flatMap(List::stream).toList();
+    }
+
+    /**
+     * Writes what the memory layers held at the timestamp as components on another disk, each layer with
+     * an ID of its own as a flush would have done it, and lets the memory go. The files are durable, their
+     * directory is the caller's to sync.
+     *
+     * @return the partition with these components above those on disk
+     */
+    public PartitionState writeMemory(Disk target) {
+        Version version = pinned;
+        if (version == null) {
+            throw new IllegalStateException("the memory layers were let go");
+        }
+        Map<Integer, List<ComponentState>> states = new LinkedHashMap<>();
+        trees.keySet().forEach(tree -> states.put(tree, new ArrayList<>()));
+        addLayer(version.current(), version.frozen() != null, target, states);
+        MemoryLayer frozen = version.frozen();
+        if (frozen != null) {
+            addLayer(frozen, false, target, states);
+        }
+        trees.forEach((tree, components) ->
+                components.forEach(handle -> add(states, tree, state(handle, target))));
+        release();
+        pinned = null;
+        version.unpin();
+        return new PartitionState(
+                timestamp,
+                states.entrySet().stream()
+                        .map(tree -> new TreeState(tree.getKey(), tree.getValue()))
+                        .toList());
+    }
+
+    /** The files that {@link #writeMemory} wrote, those that it could not finish included. */
+    public List<String> written() {
+        return written;
+    }
+
+    /** A component with the marks that it had at the timestamp, which are written. */
+    private ComponentState state(ComponentHandle handle, Disk target) {
+        LiveBitmap live = handle.live();
+        if (live == null) {
+            return handle.state();
+        }
+        DeadEntriesBuilder dead = DeadEntriesBuilder.create(handle.component().entryCount());
+        live.forEachDead(timestamp, dead::mark);
+        DeadState state = DeadState.NONE;
+        if (dead.count() > 0) {
+            long fileId = substrate.manifest().newFileId();
+            String name = StoreFiles.dead(fileId);
+            written.add(name);
+            long bytes = dead.write(
+                    target,
+                    name,
+                    new DeadEntriesOwner(
+                            handle.component().header().storeId(),
+                            fileId,
+                            handle.state().fileId()),
+                    handle.component().entryCount());
+            state = new DeadState(fileId, bytes, dead.count());
+        }
+        return handle.state().withRepaired(handle.state().repairedTimestamp(), state);
+    }
+
+    private void addLayer(
+            MemoryLayer layer,
+            boolean coversOther,
+            Disk target,
+            Map<Integer, List<ComponentState>> states) {
+        if (layer.isEmpty() || layer.minTimestamp() > timestamp) {
+            return;
+        }
+        trees.forEach((tree, components) -> {
+            boolean includesOldest = !coversOther && components.isEmpty();
+            add(states, tree, write(layer, tree, includesOldest, target));
+        });
+    }
+
+    private static void add(
+            Map<Integer, List<ComponentState>> states, int tree, ComponentState component) {
+        states.computeIfAbsent(tree, key -> new ArrayList<>()).add(component);
+    }
+
+    private ComponentState write(MemoryLayer layer, int tree, boolean includesOldest, Disk target) {
+        long fileId = substrate.manifest().newFileId();
+        written.add(StoreFiles.component(fileId));
+        long last = layer.maxTimestamp();
+        // a layer that was frozen since ends above the timestamp: what is above is not in
+        ComponentId id = new ComponentId(
+                layer.minTimestamp(), last < 0 ? timestamp : Math.min(last, timestamp));
+        VersionRetention retention = VersionRetention.of(timestamp, new long[0], includesOldest);
+        try (ComponentWriter writer = ComponentWriter.create(
+                        target,
+                        StoreFiles.component(fileId),
+                        ComponentFiles.header(substrate, schema, number, tree, fileId),
+                        ComponentFiles.options(schema, tree),
+                        layer.tree(tree).entryCount());
+                EntryStream entries = retention.retain(entries(layer, tree))) {
+            while (entries.next()) {
+                writer.add(
+                        entries.key(),
+                        entries.timestamp(),
+                        entries.isAntimatter(),
+                        entries.value());
+            }
+            // the filter may be wider by what came later, and may be no narrower
+            writer.finish(
+                    id, layer.filter(), layer.minWallMicros(), substrate.clock().wallMicros());
+        }
+        try (var file = target.openReadOnly(StoreFiles.component(fileId))) {
+            return ComponentState.fresh(
+                    fileId, id.minTimestamp(), id.maxTimestamp(), file.size(), 0);
+        }
+    }
+
+    /**
+     * The entries at or below the timestamp; of a frozen layer of a primary with live bitmaps without those that the
+     * current one supersedes, since no mark is made for them.
+     */
+    private EntryStream entries(MemoryLayer layer, int tree) {
+        EntryStream entries = new UpTo(layer.tree(tree).cursor(), timestamp);
+        MemoryLayer current = Objects.requireNonNull(pinned).current();
+        return ComponentFiles.isLive(schema, tree) && !layer.equals(current)
+                ? new NotIn(entries, current.tree(tree), timestamp, new Found(1 << 10))
+                : entries;
+    }
+
+    private void release() {
+        if (registered >= 0) {
+            substrate.timestamps().release(registered);
+            registered = -1;
+        }
+    }
+
+    /** Lets everything go. */
+    @Override
+    public void close() {
+        release();
+        if (pinned != null) {
+            pinned.unpin();
+            pinned = null;
+        }
+        trees.values().forEach(tree -> tree.forEach(ComponentHandle::release));
+        trees.clear();
+    }
+
+    /** The entries whose keys a newer layer does not have at a timestamp. */
+    private record NotIn(EntryStream entries, MemoryComponent newer, long snapshot, Found found)
+            implements ForwardingStream {
+        @Override
+        public boolean next() {
+            while (entries.next()) {
+                if (newer.find(entries.key(), snapshot, found, false) == Found.ABSENT) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    /** The entries at or below a timestamp. */
+    private record UpTo(EntryStream entries, long snapshot) implements ForwardingStream {
+        @Override
+        public boolean next() {
+            while (entries.next()) {
+                if (entries.timestamp() <= snapshot) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+}

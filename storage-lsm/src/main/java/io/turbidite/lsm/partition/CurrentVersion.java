@@ -1,0 +1,353 @@
+package io.turbidite.lsm.partition;
+
+import io.turbidite.lsm.bitmap.LiveBitmap;
+import io.turbidite.lsm.bitmap.SideFile;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.Version;
+import io.turbidite.lsm.write.Gate;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+
+/**
+ * The newest version of a partition, which readers pin and writers apply to, and every way to put another in
+ * its place: a layer is frozen, components are installed, the schema changes, the dataset is dropped.
+ *
+ * <p><em>Thread-safe.</em> The reference changes under this object's monitor, held for no I/O. What takes
+ * components away or puts them in is called under the manifest's lock, so that the manifest and the version
+ * change in the same order.
+ */
+public final class CurrentVersion {
+    private final Substrate substrate;
+    private final Gate gate;
+
+    /** Of every open cursor. */
+    private final Set<Hold> holds = ConcurrentHashMap.newKeySet();
+
+    private volatile Version version;
+    private volatile boolean dropped;
+    private long flushedTimestamp;
+
+    CurrentVersion(Substrate substrate, Gate gate, Version version, long flushedTimestamp) {
+        this.substrate = substrate;
+        this.gate = gate;
+        this.version = version;
+        this.flushedTimestamp = flushedTimestamp;
+    }
+
+    /** The version of now, not pinned; inside the gate its current and frozen layers stay. */
+    Version get() {
+        return version;
+    }
+
+    /** Pins the version of now; null if the dataset was dropped. */
+    @Nullable
+    Version pin() {
+        while (!dropped) {
+            Version seen = version;
+            if (seen.tryPin()) {
+                return seen;
+            }
+            substrate.health().checkReadable();
+            Thread.onSpinWait();
+        }
+        return null;
+    }
+
+    /** Whether the dataset is gone: nothing is flushed or merged any more. */
+    boolean isDropped() {
+        return dropped;
+    }
+
+    /** Operations at or below it are in disk components. */
+    synchronized long flushedTimestamp() {
+        return flushedTimestamp;
+    }
+
+    Set<Hold> holds() {
+        return holds;
+    }
+
+    /**
+     * Freezes the current layer and puts an empty one above it, unless one is frozen already or there is
+     * nothing to freeze.
+     *
+     * @return whether there is a frozen layer now
+     */
+    public boolean freeze() {
+        gate.close();
+        try {
+            Version seen = version;
+            if (dropped || seen.frozen() != null || seen.current().isEmpty()) {
+                return !dropped && seen.frozen() != null;
+            }
+            freezeCurrent(seen.schema());
+            return true;
+        } finally {
+            gate.open();
+        }
+    }
+
+    /** Inside the closed gate, when no layer is frozen. */
+    private void freezeCurrent(DatasetSchema schema) {
+        // every operation of this partition that has drawn a timestamp has left the gate
+        long last = substrate.timestamps().lastDrawn();
+        // made first: should memory be out, nothing has changed
+        MemoryLayer fresh = newLayer(schema, last + 1);
+        version.current().freeze(last, substrate.clock().wallMicros());
+        if (ComponentFiles.isLive(schema, IndexSchema.PRIMARY_ID)) {
+            version.current().openSideFile(new SideFile(substrate.bitmaps()));
+        }
+        swap(before -> before.withFrozen(fresh));
+        fresh.release();
+    }
+
+    private MemoryLayer newLayer(DatasetSchema schema, long minTimestamp) {
+        return new MemoryLayer(
+                substrate.chunks(),
+                schema,
+                minTimestamp,
+                substrate.log().position(),
+                substrate.clock().wallMicros());
+    }
+
+    /**
+     * Goes over to a schema with an index more: writers put into its tree from the returned timestamp on.
+     * The layer that lacks it is frozen; it and all older ones are the builder's.
+     *
+     * @return the first timestamp whose operation is in the tree; -1 if a layer is frozen already: try
+     *     again when it is flushed
+     */
+    public long beginIndex(DatasetSchema changed) {
+        gate.close();
+        try {
+            Version seen = version;
+            if (seen.frozen() != null) {
+                return -1;
+            }
+            if (seen.current().isEmpty()) {
+                MemoryLayer fresh = newLayer(changed, seen.current().minTimestamp());
+                swap(before -> before.withCurrent(fresh));
+                fresh.release();
+            } else {
+                freezeCurrent(changed);
+            }
+            long below = version.current().minTimestamp();
+            swap(before -> before.withSchema(changed));
+            return below;
+        } finally {
+            gate.open();
+        }
+    }
+
+    /** Puts what was built under what was flushed since {@link #beginIndex}. */
+    public void installBuilt(int indexId, List<ComponentHandle> built) {
+        swap(before -> before.withOldest(indexId, built));
+    }
+
+    /**
+     * Goes over to a schema whose trees are among those of the present one. Files of trees that go are
+     * deleted when nobody reads them any more: no manifest may name them by now.
+     */
+    public void installSchema(DatasetSchema changed) {
+        Version before = version;
+        if (before.schema().equals(changed)) {
+            return;
+        }
+        for (int id : before.schema().treeIds()) {
+            if (!changed.treeIds().contains(id)) {
+                before.tree(id).forEach(ComponentHandle::markObsolete);
+            }
+        }
+        swap(now -> now.withSchema(changed));
+    }
+
+    /**
+     * Installs the components of the frozen layer by tree; called under the manifest's lock.
+     *
+     * @param handover if the primary has a live bitmap
+     */
+    public void installFlushed(
+            Map<Integer, ComponentHandle> flushed,
+            long newFlushedTimestamp,
+            @Nullable Runnable handover) {
+        if (dropped) {
+            flushed.values().forEach(ComponentHandle::markObsolete);
+            return;
+        }
+        MemoryLayer frozen = Objects.requireNonNull(version.frozen());
+        long freed = frozen.reportedBytes();
+        synchronized (this) {
+            flushedTimestamp = newFlushedTimestamp;
+        }
+        swap(before -> before.withFlushed(flushed), handover);
+        flushed.forEach((id, component) -> {
+            if (!version.hasTree(id)) {
+                component.markObsolete();
+            }
+        });
+        substrate.partitions().addUnflushed(-freed);
+    }
+
+    /**
+     * Installs loaded components under a fresh memory layer; called under the manifest's lock, while
+     * nobody writes to the partition.
+     *
+     * @param components one for each tree
+     */
+    public void installLoaded(Map<Integer, ComponentHandle> components) {
+        long loaded = Objects.requireNonNull(components.get(IndexSchema.PRIMARY_ID))
+                .state()
+                .maxTimestamp();
+        DatasetSchema schema = version.schema();
+        MemoryLayer fresh = newLayer(schema, loaded + 1);
+        Map<Integer, List<ComponentHandle>> trees = new HashMap<>();
+        components.forEach((id, component) -> trees.put(id, List.of(component)));
+        synchronized (this) {
+            flushedTimestamp = loaded;
+        }
+        swap(before -> before.withLoaded(fresh, trees));
+        fresh.release();
+    }
+
+    /**
+     * Installs merged components; called under the manifest's lock.
+     *
+     * @param handover if the primary is merged and has a live bitmap
+     */
+    public void installMerged(List<Version.MergedTree> merges, @Nullable Runnable handover) {
+        swap(before -> before.withMerged(merges), handover);
+        for (Version.MergedTree merge : merges) {
+            if (dropped || !version.hasTree(merge.indexId())) {
+                merge.output().markObsolete();
+            }
+            merge.inputs().forEach(ComponentHandle::markObsolete);
+        }
+    }
+
+    /** Installs a component with another bitmap; called under the manifest's lock. */
+    public void installRepaired(int tree, ComponentHandle before, ComponentHandle after) {
+        swap(now -> now.withMerged(List.of(new Version.MergedTree(tree, List.of(before), after))));
+        if (dropped || !version.hasTree(tree)) {
+            after.markObsolete();
+        } else {
+            before.markReplacedBy(after);
+        }
+    }
+
+    /**
+     * Installs a version without some components, if no snapshot is registered at this moment.
+     *
+     * @return whether it did
+     */
+    public boolean dropWhenUnwatched(Set<ComponentHandle> components) {
+        AtomicReference<@Nullable Version> before = new AtomicReference<>();
+        // a writer may be about to mark an entry of theirs: none is inside, and who comes looks
+        // again
+        gate.close();
+        boolean done;
+        try {
+            // under the snapshots' lock only the reference changes; nothing is let go there
+            done = substrate
+                    .timestamps()
+                    .whileUnwatched(() -> before.set(replace(now -> now.without(components))));
+            if (done) {
+                components.stream()
+                        .map(ComponentHandle::live)
+                        .filter(Objects::nonNull)
+                        .forEach(LiveBitmap::retire);
+            }
+        } finally {
+            gate.open();
+        }
+        letGo(before.get());
+        return done;
+    }
+
+    /** Installs a version made from the current one. */
+    private void swap(UnaryOperator<Version> change) {
+        letGo(replace(change));
+    }
+
+    /**
+     * Installs a version made from the current one; if kills must be handed over, inside the closed gate when
+     * that is done.
+     */
+    private void swap(UnaryOperator<Version> change, @Nullable Runnable handover) {
+        if (handover == null) {
+            swap(change);
+            return;
+        }
+        Version before;
+        gate.close();
+        try {
+            handover.run();
+            before = replace(change);
+        } finally {
+            gate.open();
+        }
+        letGo(before);
+    }
+
+    /** Makes another version the current one; returns the one before, null if the partition is dropped. */
+    private synchronized @Nullable Version replace(UnaryOperator<Version> change) {
+        if (dropped) {
+            return null;
+        }
+        Version before = version;
+        version = change.apply(before);
+        return before;
+    }
+
+    private void letGo(@Nullable Version before) {
+        if (before != null) {
+            before.unpin();
+            substrate.partitions().countInstall();
+            letIdleCursorsGo();
+        }
+    }
+
+    /**
+     * The dataset is gone: no manifest names its files, which are deleted when the last reader lets go.
+     * Cursors that have pinned a version read on; nothing can be pinned any more.
+     */
+    void drop() {
+        synchronized (this) {
+            dropped = true;
+        }
+        Version last = version;
+        for (int id : last.schema().treeIds()) {
+            last.tree(id).forEach(ComponentHandle::markObsolete);
+        }
+        last.unpin();
+        letIdleCursorsGo();
+    }
+
+    /** Takes old versions from cursors that are idle; busy ones let go by themselves. */
+    void letIdleCursorsGo() {
+        for (Hold hold : holds) {
+            hold.letGoIfStale();
+        }
+    }
+
+    /** Closes every cursor, lets the version go and returns when nobody reads any more. */
+    void close() {
+        holds.forEach(Hold::close);
+        Version last = version;
+        if (!dropped) {
+            last.unpin();
+        }
+        substrate.tasks().await(() -> last.liveCount() == 0);
+    }
+}

@@ -1,0 +1,282 @@
+package io.turbidite.lsm.read;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.partition.Hold;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A cursor over what a snapshot shows of one tree of a partition, in a range and in both directions, with
+ * layers skipped that the filter rules out.
+ *
+ * <p>It holds a version by a {@link Hold}, which may be taken from it while it is idle; a busy one lets go
+ * of an old version by itself once in a while (D3). Either way it opens the layers of the newest version at
+ * the next move and goes on from its place, which is a key. So the entry it stands on must outlive its
+ * layer: what lies in a memory component is copied; a page stays pinned in the cache, even of a closed
+ * file, until the cursor moves.
+ *
+ * <p><em>Confined to one thread</em>, but for {@link #close()}.
+ */
+final class LayerStack implements AutoCloseable {
+    /** Moves between two looks at whether the pinned version is old: a look is one volatile read. */
+    private static final int REPIN_INTERVAL = 1_024;
+
+    private static final Slice LOWEST = Slice.of(new byte[0]);
+
+    /** Where it stands. */
+    private enum Place {
+        START,
+        /** Before the first entry at or above {@link LayerStack#placeKey}. */
+        GAP,
+        ENTRY,
+        END,
+        /** A move threw. */
+        LOST
+    }
+
+    private final Partition partition;
+    private final int tree;
+    private final ViewState view;
+    private final KeyRange range;
+    private final FilterPredicate filter;
+    private final Hold hold;
+
+    private Place place = Place.START;
+    private final ByteSink placeKey = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+    private final Slice placeSlice = new Slice();
+
+    private @Nullable EntryCursor live;
+
+    /** Whether the open layers stand at the place. */
+    private boolean isThere;
+
+    private int untilLook = REPIN_INTERVAL;
+    private long visitedCount;
+
+    private final Slice key = new Slice();
+    private final Slice value = new Slice();
+    private long timestamp;
+    private long checkedUntil;
+    private @Nullable ByteSink copy;
+
+    LayerStack(
+            Partition partition, int tree, ViewState view, KeyRange range, FilterPredicate filter) {
+        this.partition = partition;
+        this.tree = tree;
+        this.view = view;
+        this.range = range;
+        this.filter = filter;
+        this.hold = new Hold(partition, view, this::closeLayers);
+    }
+
+    boolean next() {
+        return move(true);
+    }
+
+    boolean previous() {
+        return move(false);
+    }
+
+    /** Stands before the first entry in the range that is at or above {@code target}. */
+    void seek(Slice target) {
+        checkOpen();
+        Slice low = range.low();
+        Slice high = range.high();
+        if (low != null && target.compareBytes(low) < 0) {
+            stand(Place.START);
+        } else if (high != null && target.compareBytes(high) >= 0) {
+            stand(Place.END);
+        } else {
+            placeKey.clear().putBytes(target);
+            stand(Place.GAP);
+        }
+    }
+
+    void seekEnd() {
+        checkOpen();
+        stand(Place.END);
+    }
+
+    private void stand(Place newPlace) {
+        place = newPlace;
+        isThere = false;
+    }
+
+    private void checkOpen() {
+        view.checkOpen();
+        if (hold.isClosed()) {
+            throw new ClosedException("the cursor");
+        }
+    }
+
+    private boolean move(boolean forward) {
+        hold.enter();
+        boolean done = false;
+        try {
+            boolean found = moveInside(forward);
+            done = true;
+            return found;
+        } finally {
+            if (!done) {
+                stand(Place.LOST);
+            }
+            hold.leave();
+        }
+    }
+
+    private boolean moveInside(boolean forward) {
+        if (place == (forward ? Place.END : Place.START)) {
+            return false;
+        }
+        EntryCursor cursor = layersAtPlace(forward);
+        visitedCount++;
+        if (forward ? !cursor.next() : !cursor.previous()) {
+            place = forward ? Place.END : Place.START;
+            return false;
+        }
+        Slice found = cursor.key();
+        Slice bound = forward ? range.high() : range.low();
+        if (bound != null && (found.compareBytes(bound) < 0) != forward) {
+            place = forward ? Place.END : Place.START;
+            return false;
+        }
+        place = Place.ENTRY;
+        show(cursor, found);
+        return true;
+    }
+
+    private void show(EntryCursor cursor, Slice found) {
+        timestamp = cursor.timestamp();
+        checkedUntil = cursor.checkedUntil();
+        if (!cursor.isInMemory()) {
+            key.set(found);
+            value.set(cursor.value());
+            return;
+        }
+        ByteSink target = copy;
+        if (target == null) {
+            target = new ByteSink(256, 64 * Limits.KEY_BYTES_MAX + Limits.RECORD_BYTES_MAX);
+            copy = target;
+        }
+        target.clear().putBytes(found);
+        int keyLength = target.length();
+        target.putBytes(cursor.value());
+        key.set(target.segment(), 0, keyLength);
+        value.set(target.segment(), keyLength, target.length() - keyLength);
+    }
+
+    /** The layers of a version that is new enough, standing at the place. */
+    private EntryCursor layersAtPlace(boolean forward) {
+        Version version = hold.version();
+        if (--untilLook == 0) {
+            untilLook = REPIN_INTERVAL;
+            if (version != null && !partition.isCurrent(version)) {
+                version = null;
+            }
+        }
+        EntryCursor cursor = live;
+        if (version == null || cursor == null) {
+            cursor = openLayers(forward);
+        }
+        if (!isThere) {
+            goToPlace(cursor);
+            isThere = true;
+        }
+        return cursor;
+    }
+
+    private EntryCursor openLayers(boolean forward) {
+        if (place == Place.ENTRY) {
+            // the smallest key above k is k with a zero byte behind it
+            placeKey.clear().putBytes(key);
+            if (forward) {
+                placeKey.putByte(0);
+            }
+            place = Place.GAP;
+        }
+        closeLayers();
+        Version version = hold.pin();
+        if (!version.hasTree(tree)) {
+            throw new InvalidRequestException("the index that was to be searched is no more in %s"
+                    .formatted(version.schema().name()));
+        }
+        EntryCursor cursor = new VisibleLayers(version, tree, filter, view.timestamp()).cursor();
+        live = cursor;
+        return cursor;
+    }
+
+    private void goToPlace(EntryCursor cursor) {
+        Slice low = range.low();
+        Slice high = range.high();
+        switch (place) {
+            case START -> cursor.seek(low == null ? LOWEST : low);
+            case GAP -> cursor.seek(placeKey.asSlice(placeSlice));
+            case END -> {
+                if (high == null) {
+                    cursor.seekEnd();
+                } else {
+                    cursor.seek(high);
+                }
+            }
+            case ENTRY -> throw new AssertionError("the layers stand on the entry");
+            case LOST ->
+                throw new IllegalStateException(
+                        "a move of the cursor has failed: seek before it is moved again");
+        }
+    }
+
+    Slice key() {
+        checkOnEntry();
+        return key;
+    }
+
+    Slice value() {
+        checkOnEntry();
+        return value;
+    }
+
+    long timestamp() {
+        checkOnEntry();
+        return timestamp;
+    }
+
+    long checkedUntil() {
+        checkOnEntry();
+        return checkedUntil;
+    }
+
+    private void checkOnEntry() {
+        if (place != Place.ENTRY || hold.isClosed()) {
+            checkOpen();
+            throw new IllegalStateException("the cursor stands on no entry");
+        }
+    }
+
+    long visitedCount() {
+        return visitedCount;
+    }
+
+    @Override
+    public void close() {
+        hold.close();
+    }
+
+    private void closeLayers() {
+        EntryCursor cursor = live;
+        live = null;
+        isThere = false;
+        if (cursor != null) {
+            cursor.close();
+        }
+    }
+}

@@ -1,0 +1,153 @@
+package io.turbidite.lsm.read;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.scan.FetchOptions;
+import io.turbidite.core.scan.FetchWork;
+import io.turbidite.core.scan.KeyBatch;
+import io.turbidite.core.scan.RecordStream;
+import io.turbidite.lsm.lookup.KeyLookup;
+import io.turbidite.lsm.lookup.OrderedLookup;
+import io.turbidite.lsm.partition.Hold;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The live records of sorted keys, as a {@link KeyLookup} finds them.
+ *
+ * <p><em>Confined to one thread</em>, but for {@link #close()}. Holds a version by a {@link Hold}, which may
+ * be taken from it while it is idle; between two batches it lets go of an old one by itself. What it stands
+ * on is a copy.
+ */
+final class PartitionFetch implements RecordStream {
+    private final Partition partition;
+    private final ViewState view;
+    private final KeyBatch keys;
+    private final KeyLookup lookup = new KeyLookup();
+    private final @Nullable OrderedLookup ordered;
+    private final Slice key = new Slice();
+    private final Slice record = new Slice();
+    private final Hold hold;
+    private long timestamp;
+    private boolean onRecord;
+
+    PartitionFetch(Partition partition, ViewState view, KeyBatch sortedKeys, FetchOptions options) {
+        this.partition = partition;
+        this.view = view;
+        this.keys = sortedKeys;
+        this.ordered = options.orderBytes() > 0 && options.batchBytes() > 0
+                ? new OrderedLookup(lookup, options.orderBytes())
+                : null;
+        lookup.begin(sortedKeys, view.timestamp(), options);
+        this.hold = new Hold(partition, view, this::end);
+    }
+
+    @Override
+    public boolean next() {
+        hold.enter();
+        try {
+            onRecord = false;
+            if (hold.version() == null) {
+                lookup.moveTo(hold.pin());
+            }
+            onRecord = ordered == null ? nextFound() : nextInOrder(ordered);
+            return onRecord;
+        } finally {
+            hold.leave();
+        }
+    }
+
+    private boolean nextFound() {
+        while (!lookup.next()) {
+            if (!lookup.nextBatch(Integer.MAX_VALUE)) {
+                return false;
+            }
+            moveToNewest();
+        }
+        stand(lookup.index(), lookup.timestamp());
+        lookup.record(record);
+        return true;
+    }
+
+    private boolean nextInOrder(OrderedLookup batch) {
+        while (!batch.next()) {
+            moveToNewest();
+            if (!batch.nextBatch()) {
+                return false;
+            }
+        }
+        stand(batch.index(), batch.timestamp());
+        batch.record(record);
+        return true;
+    }
+
+    private void stand(int index, long newTimestamp) {
+        keys.key(index, key);
+        timestamp = newTimestamp;
+    }
+
+    /** Between two batches nothing is lost by going over to the newest version. */
+    private void moveToNewest() {
+        Version version = hold.version();
+        if (version != null && !partition.isCurrent(version)) {
+            lookup.leaveVersion();
+            lookup.moveTo(hold.pin());
+        }
+    }
+
+    private void end() {
+        lookup.close();
+        partition.substrate().events().lookedUp(lookup.work());
+    }
+
+    @Override
+    public Slice key() {
+        checkOnRecord();
+        return key;
+    }
+
+    @Override
+    public long timestamp() {
+        checkOnRecord();
+        return timestamp;
+    }
+
+    @Override
+    public Slice record() {
+        checkOnRecord();
+        return record;
+    }
+
+    private void checkOnRecord() {
+        if (!onRecord || hold.isClosed()) {
+            view.checkOpen();
+            if (hold.isClosed()) {
+                throw new ClosedException("the cursor");
+            }
+            throw new IllegalStateException("the cursor stands on no record");
+        }
+    }
+
+    @Override
+    public long visitedCount() {
+        return lookup.work().keyCount();
+    }
+
+    @Override
+    public FetchWork work() {
+        return lookup.work();
+    }
+
+    @Override
+    public void close() {
+        hold.close();
+    }
+
+    @Override
+    public String toString() {
+        return "fetch of %d keys from %s".formatted(keys.size(), partition);
+    }
+}

@@ -1,0 +1,111 @@
+package io.turbidite.lsm.read;
+
+import io.turbidite.core.scan.CandidateBatch;
+import io.turbidite.core.scan.FetchOptions;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.KeyBatch;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.scan.RecordStream;
+import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.memory.MemoryComponent;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.Version;
+
+import java.util.List;
+
+/** The ways to read a partition at a snapshot. Stateless. */
+public final class PartitionReads {
+    /** An estimate counts memory entries one by one up to here, then takes all of them. */
+    private static final int COUNTED_MAX = 256;
+
+    private PartitionReads() {}
+
+    /** The live records in a range of primary keys. */
+    public static RecordCursor scan(
+            Partition partition, ViewState view, KeyRange range, FilterPredicate filter) {
+        return new PartitionScan(partition, view, range, filter);
+    }
+
+    /**
+     * The live entries of a secondary index in a range.
+     *
+     * @throws io.turbidite.core.InvalidRequestException here or from the cursor, if it is dropped
+     */
+    public static IndexCursor search(
+            Partition partition,
+            IndexSchema index,
+            ViewState view,
+            KeyRange range,
+            FilterPredicate filter) {
+        return new PartitionSearch(partition, index, view, range, filter);
+    }
+
+    /** Marks the candidates that are valid at the view's moment. */
+    public static void validate(Partition partition, ViewState view, CandidateBatch candidates) {
+        TimestampValidation.run(partition, view, candidates);
+    }
+
+    /** The live records of sorted keys. */
+    public static RecordStream fetch(
+            Partition partition, ViewState view, KeyBatch sortedKeys, FetchOptions options) {
+        partition.work().fetched(sortedKeys.size());
+        return new PartitionFetch(partition, view, sortedKeys, options);
+    }
+
+    /** About how many entries of a tree lie in a range, dead ones included; 0 if it is dropped. */
+    public static long estimate(
+            Partition partition, int tree, KeyRange range, FilterPredicate filter) {
+        Version pinned = partition.pin();
+        try {
+            long entries = estimate(pinned.current(), tree, range, filter);
+            MemoryLayer frozen = pinned.frozen();
+            if (frozen != null) {
+                entries += estimate(frozen, tree, range, filter);
+            }
+            List<ComponentHandle> components = pinned.hasTree(tree) ? pinned.tree(tree) : List.of();
+            for (ComponentHandle handle : components) {
+                if (handle.component().filter().mayMatch(filter)) {
+                    entries += range.isAll()
+                            ? handle.component().entryCount()
+                            : handle.component().estimateEntries(range);
+                }
+            }
+            return entries;
+        } finally {
+            pinned.unpin();
+        }
+    }
+
+    private static long estimate(
+            MemoryLayer layer, int tree, KeyRange range, FilterPredicate filter) {
+        if (!layer.hasTree(tree)) {
+            return 0;
+        }
+        MemoryComponent memory = layer.tree(tree);
+        if (memory.entryCount() == 0 || !layer.mayMatch(filter)) {
+            return 0;
+        }
+        if (range.isAll()) {
+            return memory.entryCount();
+        }
+        long counted = 0;
+        try (EntryCursor cursor = memory.cursor()) {
+            if (range.low() != null) {
+                cursor.seek(range.low());
+            }
+            while (cursor.next() && range.contains(cursor.key())) {
+                if (++counted == COUNTED_MAX) {
+                    // a wide range: how wide is not worth a walk
+                    return memory.entryCount();
+                }
+            }
+        }
+        return counted;
+    }
+}

@@ -1,0 +1,94 @@
+package io.turbidite.lsm.read;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.schema.IndexSchema;
+
+/** The live entries of a B+-tree secondary index. <em>Confined to one thread.</em> */
+final class PartitionSearch implements IndexCursor {
+    private final LayerStack stack;
+    private final Partition partition;
+    private final IndexSchema index;
+    private final KeySpec secondary;
+    private final Slice secondaryKey = new Slice();
+    private final Slice primaryKey = new Slice();
+    private long entryCount;
+    private boolean isCounted;
+
+    PartitionSearch(
+            Partition partition,
+            IndexSchema index,
+            ViewState view,
+            KeyRange range,
+            FilterPredicate filter) {
+        this.partition = partition;
+        this.index = index;
+        this.secondary = index.key();
+        this.stack = new LayerStack(partition, index.id(), view, range, filter);
+    }
+
+    @Override
+    public boolean next() {
+        return stack.next() && split();
+    }
+
+    @Override
+    public boolean previous() {
+        return stack.previous() && split();
+    }
+
+    private boolean split() {
+        entryCount++;
+        Slice key = stack.key();
+        int secondaryBytes = secondary.length(key, 0);
+        secondaryKey.set(key.segment(), key.offset(), secondaryBytes);
+        primaryKey.set(key.segment(), key.offset() + secondaryBytes, key.length() - secondaryBytes);
+        return true;
+    }
+
+    @Override
+    public void seek(Slice key) {
+        stack.seek(key);
+    }
+
+    @Override
+    public void seekEnd() {
+        stack.seekEnd();
+    }
+
+    @Override
+    public Slice secondaryKey() {
+        stack.key(); // only on an entry
+        return secondaryKey;
+    }
+
+    @Override
+    public Slice primaryKey() {
+        stack.key(); // only on an entry
+        return primaryKey;
+    }
+
+    @Override
+    public long timestamp() {
+        return stack.timestamp();
+    }
+
+    @Override
+    public long checkedUntil() {
+        return stack.checkedUntil();
+    }
+
+    @Override
+    public void close() {
+        if (!isCounted) {
+            isCounted = true;
+            partition.work().searched(index.id(), 1, entryCount);
+        }
+        stack.close();
+    }
+}

@@ -1,0 +1,12 @@
+/**
+ * Reading a partition at a snapshot: cursors over one tree, searches in a secondary, fetches of records by
+ * primary key, batch gets, and the validation of what a blind secondary shows.
+ *
+ * <p>Invariant: a reader holds one version at a time, through a {@link io.turbidite.lsm.partition.Hold} that may
+ * be taken from it while it is idle; it never holds a lock. Start reading at {@link
+ * io.turbidite.lsm.read.PartitionReads}, then {@code LayerStack}.
+ */
+@NullMarked
+package io.turbidite.lsm.read;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,261 @@
+package io.turbidite.lsm.upkeep;
+
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.repair.RepairCounts;
+import io.turbidite.lsm.repair.RepairOptions;
+import io.turbidite.lsm.schedule.BackgroundOptions;
+import io.turbidite.lsm.schedule.Backoff;
+import io.turbidite.lsm.schedule.IoBudget;
+import io.turbidite.lsm.schedule.WritePace;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * Flushes and merges in the background, and the writers' throttle.
+ *
+ * <p>One worker flushes; {@link MergeWork} merges, beside it and behind it: a flush of a partition never
+ * waits for its merges, its I/O goes first, and merges pause while writers run out of memory. A flush is
+ * due when the unflushed layers hold half of the write memory (the largest goes first, so that components
+ * are large), or when the log has grown to its limit (the partition that keeps the oldest record alive
+ * goes first). When the disk is full or handles run out, the output is dropped and the work is tried
+ * again after a pause; any other failure fails the store (D6).
+ *
+ * <p><em>Thread-safe.</em>
+ */
+public final class BackgroundWork implements AutoCloseable {
+    private static final long IDLE_MICROS = 20_000;
+    private static final long PAUSE_NANOS_FIRST = 100_000_000;
+    private static final long PAUSE_NANOS_MAX = 2_000_000_000;
+
+    private final Substrate substrate;
+    private final long logBytesMax;
+    private final long syncBytes;
+    private final WriterThrottle throttle;
+    private final IoBudget io;
+    private final Backoff backoff;
+    private final Tasks.Worker flusher;
+    private final MergeWork merges;
+    private final RetentionWork retention;
+    private final RepairWork repairs;
+    private final ConcurrentLinkedQueue<Request> flushRequests = new ConcurrentLinkedQueue<>();
+
+    /**
+     * @param writeMemoryBytes where writers stop; flushes begin at half of it
+     * @param logBytesMax log size that triggers flushes
+     */
+    public BackgroundWork(
+            Substrate substrate,
+            long writeMemoryBytes,
+            long logBytesMax,
+            BackgroundOptions options) {
+        this.substrate = substrate;
+        this.logBytesMax = logBytesMax;
+        this.syncBytes = options.syncBytes();
+        this.throttle = new WriterThrottle(
+                substrate, new WritePace(writeMemoryBytes, options.backlogComponentsMax()));
+        this.io = new IoBudget(substrate.clock(), options.ioBytesPerSecond());
+        this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
+        this.merges = new MergeWork(substrate, options, io, throttle, writeMemoryBytes);
+        this.retention = new RetentionWork(substrate);
+        this.repairs = new RepairWork(substrate, options.mergeWorkers(), merges::wake);
+        this.flusher = substrate.tasks().start("flush", IDLE_MICROS, this::flushStep);
+    }
+
+    /** Work that somebody waits for. */
+    private static final class Request {
+        final Partition partition;
+        volatile boolean done;
+        volatile @Nullable StorageException failure;
+
+        Request(Partition partition) {
+            this.partition = partition;
+        }
+    }
+
+    /**
+     * Returns when a write of {@code bytes} may come in; starts a flush in good time. To be called before
+     * anything is held.
+     *
+     * @throws io.turbidite.core.StoreFailedException if the store failed while waiting
+     * @throws StorageIoException if there is no room, and no space on disk to make some
+     */
+    public void awaitRoom(long bytes) {
+        if (throttle.flushIsDue()) {
+            flusher.wake();
+        }
+        throttle.awaitRoom(bytes);
+    }
+
+    /**
+     * Flushes what the partition holds in memory now; returns when it is on disk.
+     *
+     * @throws StorageException if it can't be written
+     */
+    public void flush(Partition partition) {
+        substrate.health().checkWritable();
+        Request request = new Request(partition);
+        flushRequests.add(request);
+        flusher.wake();
+        substrate.tasks().await(() -> request.done || substrate.health().isClosing());
+        StorageException failure = request.failure;
+        if (failure != null) {
+            throw failure;
+        }
+        if (!request.done) {
+            substrate.health().checkReadable();
+        }
+    }
+
+    /** Merges all components of each of the partition's trees into one. */
+    public void mergeAll(Partition partition) {
+        merges.mergeAll(partition);
+    }
+
+    /**
+     * Checks indexes of partitions against what was flushed of their primaries, as far as nobody reads below;
+     * what is dead is marked.
+     *
+     * @param indexIds of indexes that are not eager
+     */
+    public RepairCounts repair(
+            List<Partition> partitions, List<Integer> indexIds, RepairOptions options) {
+        return repairs.repair(partitions, indexIds, options);
+    }
+
+    /**
+     * Repairs indexes by the records of the primary instead, in the caller's thread, for comparison ({@link
+     * PrimaryRepair}).
+     */
+    public RepairCounts repairByRecords(List<Partition> partitions, List<Integer> indexIds) {
+        substrate.health().checkWritable();
+        RepairCounts counts = RepairCounts.NONE;
+        for (Partition partition : partitions) {
+            counts = counts.plus(PrimaryRepair.run(partition, indexIds));
+        }
+        return counts;
+    }
+
+    /** Merges that have begun and not ended. */
+    public int mergeCount() {
+        return merges.count();
+    }
+
+    /** Bytes that merges under way have still to read. */
+    public long mergeBytesLeft() {
+        return merges.remainingBytes();
+    }
+
+    /** How many components the index that is most behind has more than its policy tolerates. */
+    public int componentsBehind() {
+        return throttle.componentsBehind();
+    }
+
+    private boolean flushStep() {
+        // a cursor that was busy when its version became old may have been idle since
+        substrate.partitions().letIdleCursorsGo();
+        substrate.timestamps().takeOldSnapshots().forEach(substrate.events()::snapshotOld);
+        substrate.graveyard().dig();
+        Request request = flushRequests.poll();
+        if (request != null) {
+            serve(request, () -> flushAll(request.partition));
+            return true;
+        }
+        if (substrate.health().firstFailure() != null || substrate.health().isClosing()) {
+            return false;
+        }
+        if (!backoff.mayTry()) {
+            return false;
+        }
+        Partition due = dueForFlush();
+        if (due == null) {
+            return false;
+        }
+        try {
+            flushOnce(due);
+            return true;
+        } catch (StorageException failure) {
+            if (failure instanceof StorageIoException io && isTransient(failure)) {
+                pause(io);
+            } else {
+                fail(failure);
+            }
+            return false;
+        }
+    }
+
+    private void flushAll(Partition partition) {
+        if (partition.frozenLayer() != null) {
+            flushOnce(partition);
+        }
+        flushOnce(partition);
+    }
+
+    private void flushOnce(Partition partition) {
+        if (new Flush(partition, io, syncBytes, throttle).run() && backoff.succeed()) {
+            substrate.events().resumed("flush");
+        }
+        merges.wake();
+    }
+
+    private void pause(StorageIoException cause) {
+        throttle.flushPaused(cause);
+        long nanos = backoff.fail();
+        if (nanos > 0) {
+            substrate.events().paused("flush", cause, nanos);
+        }
+    }
+
+    private @Nullable Partition dueForFlush() {
+        for (Partition partition : substrate.partitions().all()) {
+            if (partition.frozenLayer() != null) {
+                return partition;
+            }
+        }
+        if (throttle.flushIsDue()) {
+            return substrate.partitions().largest();
+        }
+        return substrate.log().bytes() >= logBytesMax ? substrate.partitions().oldest() : null;
+    }
+
+    private void serve(Request request, Runnable work) {
+        try {
+            work.run();
+        } catch (StorageException failure) {
+            request.failure = failure;
+            if (!isTransient(failure)) {
+                fail(failure);
+            }
+        } finally {
+            request.done = true;
+            substrate.tasks().signal();
+        }
+    }
+
+    private void fail(StorageException failure) {
+        substrate.health().fail(failure);
+        substrate.tasks().signal();
+    }
+
+    /** Whether waiting may help: a full disk, no file handles. */
+    static boolean isTransient(StorageException failure) {
+        return failure instanceof StorageIoException io
+                && (io.kind() == StorageIoException.Kind.NO_SPACE
+                        || io.kind() == StorageIoException.Kind.TOO_MANY_FILES);
+    }
+
+    @Override
+    public void close() {
+        flusher.close();
+        retention.close();
+        repairs.close();
+        merges.close();
+        substrate.graveyard().dig();
+    }
+}

@@ -1,0 +1,309 @@
+package io.turbidite.lsm.upkeep;
+
+import io.turbidite.core.StoreFailedException;
+import io.turbidite.lsm.bitmap.LiveBitmap;
+import io.turbidite.lsm.bitmap.SideFile;
+import io.turbidite.lsm.component.ComponentFilter;
+import io.turbidite.lsm.component.ComponentHeader;
+import io.turbidite.lsm.component.ComponentId;
+import io.turbidite.lsm.component.ComponentWriter;
+import io.turbidite.lsm.component.DiskComponent;
+import io.turbidite.lsm.entry.EntryStream;
+import io.turbidite.lsm.memory.MemoryComponent;
+import io.turbidite.lsm.merge.VersionRetention;
+import io.turbidite.lsm.partition.ComponentFiles;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.schedule.IoBudget;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.DatasetCounts;
+import io.turbidite.lsm.version.ManifestState;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.StoreFiles;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Writes a partition's frozen layer to disk, one component for each tree, all with one component ID,
+ * even if empty (LUO19 §2.2: the memory components of a partition are always flushed together).
+ *
+ * <ol>
+ *   <li>Freeze the current layer, unless one is frozen from a flush that failed for want of space.
+ *   <li>Make the log durable to its last record, so that no component is ahead of it (rule 6).
+ *   <li>Write and sync the components, sync their directory.
+ *   <li>One manifest edit; under its lock the new version.
+ *   <li>Let go of the log that is no longer needed.
+ * </ol>
+ *
+ * A failure before step 4 leaves orphans, which are deleted here or at the next opening, and the frozen
+ * layer in place.
+ */
+final class Flush {
+    /** Bytes of entries between two looks at the I/O budget. */
+    private static final long STEP_BYTES = 1 << 20;
+
+    /** The part of a flush that is counted as left until it is installed: syncs take their time. */
+    private static final int FINISHING_SHARE = 16;
+
+    private final Partition partition;
+    private final Substrate substrate;
+    private final IoBudget io;
+    private final long syncBytes;
+    private final WriterThrottle throttle;
+
+    /** Memory of the layer, and what of it is not written yet. */
+    private long layerBytes;
+
+    private long entriesLeft;
+    private long entryCount;
+
+    /**
+     * @param io what the flush may write a second, before any merge
+     * @param syncBytes what was written is synced when it is that much; 0 for never before the end
+     * @param throttle is told how far the flush is
+     */
+    Flush(Partition partition, IoBudget io, long syncBytes, WriterThrottle throttle) {
+        this.partition = partition;
+        this.substrate = partition.substrate();
+        this.io = io;
+        this.syncBytes = syncBytes;
+        this.throttle = throttle;
+    }
+
+    /** Flushes; false if there was nothing to flush. */
+    boolean run() {
+        if (partition.frozenLayer() == null && !partition.current().freeze()) {
+            return false;
+        }
+        substrate.log().flush();
+        Version pinned = partition.pinUnlessDropped();
+        if (pinned == null) {
+            return false;
+        }
+        Map<Integer, ComponentHandle> flushed = new LinkedHashMap<>();
+        boolean installed = false;
+        try {
+            MemoryLayer layer = Objects.requireNonNull(pinned.frozen());
+            long startNanos = substrate.clock().monotonicNanos();
+            begin(pinned, layer);
+            ComponentFilter filter = layer.filter();
+            // asked once: what goes from one tree may be counted on in the next
+            VersionRetention readers = substrate.timestamps().retention(false);
+            for (int tree : pinned.schema().treeIds()) {
+                // the layer may be older than the index
+                if (layer.hasTree(tree)) {
+                    flushed.put(tree, write(pinned, layer, tree, filter, readers));
+                }
+            }
+            substrate.disk().syncDirectory(StoreFiles.DATA);
+            install(layer, flushed);
+            installed = true;
+            long bytes = flushed.values().stream()
+                    .mapToLong(handle -> handle.state().bytes())
+                    .sum();
+            long nanos = substrate.clock().monotonicNanos() - startNanos;
+            throttle.flushed(layerBytes, nanos);
+            substrate.events().flushed(partition, layer, bytes, nanos);
+        } catch (StoreFailedException uncertain) {
+            // the manifest that stands after reopening may name the new files: they must stay
+            installed = true;
+            throw uncertain;
+        } finally {
+            // an installed component is held by the version; one that was not is deleted here
+            ComponentFiles.letGo(flushed.values(), installed);
+            pinned.unpin();
+            throttle.flushEnded();
+        }
+        substrate.tasks().signal();
+        substrate.log().truncateBefore(substrate.manifest().state().logPosition());
+        return true;
+    }
+
+    private ComponentHandle write(
+            Version pinned,
+            MemoryLayer layer,
+            int tree,
+            ComponentFilter filter,
+            VersionRetention readers) {
+        MemoryComponent memory = layer.tree(tree);
+        VersionRetention retention = readers.droppingAntimatter(pinned.dropsAntimatter(tree, -1));
+        long fileId = substrate.manifest().newFileId();
+        ComponentId id = new ComponentId(layer.minTimestamp(), layer.maxTimestamp());
+        LiveBitmap live = ComponentFiles.isLive(pinned.schema(), tree)
+                ? LiveBitmap.create(substrate.bitmaps(), memory.entryCount())
+                : null;
+        boolean written = false;
+        try (ComponentWriter writer = ComponentFiles.create(
+                        substrate,
+                        pinned.schema(),
+                        partition.number(),
+                        tree,
+                        fileId,
+                        memory.entryCount());
+                EntryStream entries = retention.retain(memory.cursor())) {
+            copy(entries, writer, live);
+            writer.finish(id, filter, layer.minWallMicros(), layer.maxWallMicros());
+            written = true;
+        } finally {
+            if (!written && live != null) {
+                live.close();
+            }
+        }
+        if (live == null) {
+            return ComponentFiles.openNew(
+                    substrate, pinned.schema(), partition.number(), tree, fileId);
+        }
+        ComponentHeader header =
+                ComponentFiles.header(substrate, pinned.schema(), partition.number(), tree, fileId);
+        return ComponentFiles.openWith(substrate, header, 0, live);
+    }
+
+    private void begin(Version pinned, MemoryLayer layer) {
+        layerBytes = layer.reportedBytes();
+        for (int tree : pinned.schema().treeIds()) {
+            entryCount += layer.hasTree(tree) ? layer.tree(tree).entryCount() : 0;
+        }
+        entriesLeft = entryCount;
+        throttle.flushing(layerBytes);
+    }
+
+    /** Copies the entries; those that have a successor are written dead (design §4 rule 5). */
+    private void copy(EntryStream entries, ComponentWriter writer, @Nullable LiveBitmap live) {
+        long ordinal = 0;
+        long charged = 0;
+        long synced = 0;
+        boolean more = true;
+        while (more) {
+            awaitTurn();
+            long stepBytes = 0;
+            long stepEntries = 0;
+            while (stepBytes < STEP_BYTES && more) {
+                more = entries.next();
+                if (more) {
+                    writer.add(
+                            entries.key(),
+                            entries.timestamp(),
+                            entries.isAntimatter(),
+                            entries.value());
+                    if (live != null && entries.successorTimestamp() != Long.MAX_VALUE) {
+                        live.kill(
+                                ordinal,
+                                entries.successorTimestamp(),
+                                substrate.timestamps()::horizon);
+                    }
+                    ordinal++;
+                    stepBytes += entries.key().length() + entries.value().length() + Long.BYTES;
+                    stepEntries++;
+                }
+            }
+            long written = writer.bytesWritten();
+            io.charge(written - charged);
+            charged = written;
+            if (syncBytes > 0 && written - synced >= syncBytes) {
+                writer.syncSoFar();
+                synced = written;
+            }
+            entriesLeft = Math.max(0, entriesLeft - stepEntries);
+            throttle.flushing(Math.max(layerBytes / FINISHING_SHARE, (long)
+                    (layerBytes * (entriesLeft / (double) entryCount))));
+        }
+    }
+
+    private void awaitTurn() {
+        if (!io.flushMayGo()) {
+            io.beginFlushWait();
+            try {
+                substrate
+                        .tasks()
+                        .await(() -> io.flushMayGo() || substrate.health().isClosing());
+            } finally {
+                io.endFlushWait();
+            }
+        }
+    }
+
+    private void install(MemoryLayer layer, Map<Integer, ComponentHandle> flushed) {
+        long last = layer.maxTimestamp();
+        SideFile sideFile = layer.sideFile();
+        ComponentHandle primary = flushed.get(IndexSchema.PRIMARY_ID);
+        if (sideFile != null && primary != null) {
+            Handover handover = new Handover(substrate, sideFile, primary, List.of());
+            BitmapSave.run(partition, new BitmapSave.Edit() {
+                @Override
+                public List<ComponentHandle> components(List<ComponentHandle> others) {
+                    handover.catchUp();
+                    List<ComponentHandle> all = new ArrayList<>(others);
+                    all.add(primary);
+                    return all;
+                }
+
+                @Override
+                public ManifestState change(ManifestState state) {
+                    return stateAfter(state, layer, flushed);
+                }
+
+                @Override
+                public void install() {
+                    partition.current().installFlushed(flushed, last, handover::finish);
+                }
+            });
+            return;
+        }
+        substrate
+                .manifest()
+                .edit(
+                        state -> stateAfter(state, layer, flushed),
+                        () -> partition.current().installFlushed(flushed, last, null));
+    }
+
+    /** Trees that the manifest does not know are being built, or were dropped meanwhile. */
+    private ManifestState stateAfter(
+            ManifestState state, MemoryLayer layer, Map<Integer, ComponentHandle> flushed) {
+        int datasetId = partition.schema().id();
+        if (partition.isDropped()) {
+            return state;
+        }
+        Map<Integer, ComponentState> components = new HashMap<>();
+        flushed.forEach((id, component) -> components.put(id, component.state()));
+        PartitionState before = state.partition(datasetId, partition.number());
+        boolean first = before.tree(IndexSchema.PRIMARY_ID).isEmpty();
+        PartitionState after = before.withFlushed(layer.maxTimestamp(), components);
+        long last = substrate.timestamps().lastDrawn();
+        long position =
+                substrate.partitions().replayFrom(partition, substrate.log().position());
+        return state.withPartition(datasetId, partition.number(), after)
+                .withCounts(
+                        datasetId,
+                        counts -> partition
+                                .work()
+                                .stamp(
+                                        counts.plus(counts(layer, flushed, first)),
+                                        partition.schema()))
+                .withProgress(last, position);
+    }
+
+    /**
+     * What was flushed of the primary. The first flush of a partition leaves anti-matter out as well, so
+     * that what was superseded can't be told.
+     */
+    private static DatasetCounts.Flushes counts(
+            MemoryLayer layer, Map<Integer, ComponentHandle> flushed, boolean first) {
+        DiskComponent primary =
+                Objects.requireNonNull(flushed.get(IndexSchema.PRIMARY_ID)).component();
+        long writes = layer.tree(IndexSchema.PRIMARY_ID).entryCount();
+        long antimatter = primary.antimatterCount();
+        long superseded = first ? 0 : writes - primary.entryCount();
+        return new DatasetCounts.Flushes(writes, antimatter, superseded, 0);
+    }
+}

@@ -1,0 +1,471 @@
+package io.turbidite.lsm.upkeep;
+
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.lsm.maintain.DeferredAntimatter;
+import io.turbidite.lsm.merge.ComponentSize;
+import io.turbidite.lsm.merge.MergeDebt;
+import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.schedule.BackgroundOptions;
+import io.turbidite.lsm.schedule.Backoff;
+import io.turbidite.lsm.schedule.IoBudget;
+import io.turbidite.lsm.schedule.MergePace;
+import io.turbidite.lsm.schedule.MergeScheduler;
+import io.turbidite.lsm.schedule.RunQueue;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Merges in the background. What the policies want is started as far as there are places, and advanced by
+ * the workers step by step, in the order of the {@link RunQueue}; so a merge never holds a worker for
+ * long, and flushes, closing and smaller merges come in between.
+ *
+ * <p>A merge that finds the disk full is given up and its output deleted; new ones start after a pause,
+ * and only where there is space for all that is under way and for the write memory besides: a merge must
+ * not take the room that flushes and the log need.
+ *
+ * <p><em>Thread-safe.</em> No step waits.
+ */
+final class MergeWork implements AutoCloseable {
+    private static final long IDLE_MICROS = 20_000;
+
+    /** How often a worker looks whether the I/O budget lets it go on. */
+    private static final long LIMITED_IDLE_MICROS = 2_000;
+
+    private static final long PAUSE_NANOS_FIRST = 100_000_000;
+    private static final long PAUSE_NANOS_MAX = 10_000_000_000L;
+
+    /** Paused merges beside those that the workers advance; each holds read-ahead buffers. */
+    private static final int PAUSED_COUNT_MAX = 4;
+
+    private static final long STEP_BYTES_MAX = 1 << 20;
+
+    private final Substrate substrate;
+    private final BackgroundOptions options;
+    private final IoBudget io;
+    private final MergePace pace;
+    private final WriterThrottle throttle;
+    private final long reservedBytes;
+    private final long stepBytes;
+    private final Backoff backoff;
+    private final RunQueue<Merge> queue;
+    private final List<Tasks.Worker> workers = new ArrayList<>();
+    private final Queue<Request> requests = new ConcurrentLinkedQueue<>();
+    private final ReentrantLock planning = new ReentrantLock();
+
+    /** The count of installs that the last plan has seen; under {@link #planning}. */
+    private long plannedInstalls = -1;
+
+    /** Where the turn of those that wish to start is; under {@link #planning}. */
+    private long lastStarted = -1;
+
+    /** Something that a plan looks at has changed, beside versions. */
+    private volatile boolean planIsStale = true;
+
+    /**
+     * A wish to merge all that was flushed up to a timestamp into one, without what is dead, and who waits for
+     * it.
+     */
+    private static final class Request {
+        final Partition partition;
+        final long maxTimestamp;
+
+        /** What was dead when it was asked: what is found since waits for the next time. */
+        final Set<Long> deadFiles;
+
+        volatile boolean done;
+        volatile @Nullable StorageException failure;
+
+        Request(Partition partition) {
+            this.partition = partition;
+            this.maxTimestamp = partition.flushedTimestamp();
+            Version pinned = partition.pinUnlessDropped();
+            this.deadFiles = pinned == null ? Set.of() : MergePlan.deadFiles(pinned);
+            if (pinned != null) {
+                pinned.unpin();
+            }
+        }
+    }
+
+    /**
+     * @param writeMemoryBytes is kept free on disk by merges
+     */
+    MergeWork(
+            Substrate substrate,
+            BackgroundOptions options,
+            IoBudget io,
+            WriterThrottle throttle,
+            long writeMemoryBytes) {
+        this.substrate = substrate;
+        this.options = options;
+        this.io = io;
+        this.pace = new MergePace(substrate.clock(), substrate.log()::takeSlowestSyncNanos);
+        this.throttle = throttle;
+        this.reservedBytes = writeMemoryBytes;
+        this.stepBytes = Math.min(STEP_BYTES_MAX, writeMemoryBytes / 64);
+        this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
+        boolean oneAtATime = io.isLimited() && options.mergeScheduler() == MergeScheduler.GREEDY;
+        this.queue =
+                new RunQueue<>(options.mergeScheduler(), oneAtATime ? 1 : options.mergeWorkers());
+        for (int i = 0; i < options.mergeWorkers(); i++) {
+            workers.add(substrate
+                    .tasks()
+                    .start(
+                            "merge-" + i,
+                            io.isLimited() ? LIMITED_IDLE_MICROS : IDLE_MICROS,
+                            this::step));
+        }
+    }
+
+    /** Merges all that is flushed now; returns when it is done. */
+    void mergeAll(Partition partition) {
+        substrate.health().checkWritable();
+        Request request = new Request(partition);
+        requests.add(request);
+        wake();
+        substrate.tasks().await(() -> request.done || substrate.health().isClosing());
+        StorageException failure = request.failure;
+        if (failure != null) {
+            throw failure;
+        }
+        if (!request.done) {
+            substrate.health().checkReadable();
+        }
+    }
+
+    /** There may be something to merge. */
+    void wake() {
+        planIsStale = true;
+        workers.forEach(Tasks.Worker::wake);
+    }
+
+    /** Merges under way. */
+    int count() {
+        return queue.size();
+    }
+
+    /** What merges under way have still to do. */
+    long remainingBytes() {
+        return queue.jobs().stream().mapToLong(Merge::remainingBytes).sum();
+    }
+
+    private boolean step() {
+        Throwable failed = substrate.health().firstFailure();
+        if (failed != null) {
+            refuseRequests();
+        }
+        if (failed != null || substrate.health().isClosing()) {
+            return false;
+        }
+        plan();
+        if (!io.mergeMayGo() || throttle.flushIsUrgent() || !pace.mayGo()) {
+            return false;
+        }
+        Merge merge = queue.take();
+        if (merge == null) {
+            return false;
+        }
+        advance(merge);
+        return true;
+    }
+
+    private void advance(Merge merge) {
+        boolean goesOn = false;
+        try {
+            goesOn = !merge.partition().isDropped() && !step(merge);
+            if (!goesOn && backoff.succeed()) {
+                throttle.mergePaused(null);
+                substrate.events().resumed("merge");
+            }
+        } catch (StorageException failure) {
+            fail(merge.partition(), failure);
+        } finally {
+            if (goesOn) {
+                queue.giveBack(merge);
+            } else {
+                queue.remove(merge);
+                merge.close();
+                wake();
+                substrate.tasks().signal();
+            }
+        }
+    }
+
+    /** Advances by a step and accounts for it; whether the merge is installed. */
+    private boolean step(Merge merge) {
+        long startNanos = substrate.clock().monotonicNanos();
+        long writtenBefore = merge.writtenBytes();
+        boolean installed = merge.advance(stepBytes, options.syncBytes());
+        long written = merge.writtenBytes() - writtenBefore;
+        io.charge(written);
+        pace.charge(written);
+        throttle.merging(
+                written,
+                substrate.clock().monotonicNanos() - startNanos,
+                Math.min(queue.size(), options.mergeWorkers()));
+        return installed;
+    }
+
+    private void fail(Partition partition, StorageException failure) {
+        for (Request request : requests) {
+            if (request.partition.equals(partition)) {
+                finish(request, failure);
+            }
+        }
+        if (BackgroundWork.isTransient(failure)) {
+            pause((StorageIoException) failure);
+        } else {
+            substrate.health().fail(failure);
+        }
+    }
+
+    private void pause(StorageIoException cause) {
+        throttle.mergePaused(cause);
+        long nanos = backoff.fail();
+        if (nanos > 0) {
+            substrate.events().paused("merge", cause, nanos);
+        }
+    }
+
+    private void finish(Request request, @Nullable StorageException failure) {
+        requests.remove(request);
+        request.failure = failure;
+        request.done = true;
+        substrate.tasks().signal();
+    }
+
+    private void refuseRequests() {
+        for (Request request : requests) {
+            try {
+                substrate.health().checkWritable();
+            } catch (StorageException failure) {
+                finish(request, failure);
+            }
+        }
+    }
+
+    /** Starts what is wanted and has a place; measures how far merges are behind. */
+    private void plan() {
+        if (!planning.tryLock()) {
+            return;
+        }
+        try {
+            long installs = substrate.partitions().installCount();
+            if (!planIsStale && installs == plannedInstalls && !backoff.isFailing()) {
+                return;
+            }
+            planIsStale = false;
+            if (installs != plannedInstalls) {
+                plannedInstalls = installs;
+                measureDebt();
+            }
+            if (backoff.mayTry()) {
+                startRequested();
+                startWanted();
+            }
+        } catch (StorageIoException noSpace) {
+            pause(noSpace);
+        } finally {
+            planning.unlock();
+        }
+    }
+
+    private void measureDebt() {
+        int behind = 0;
+        for (Partition partition : substrate.partitions().all()) {
+            behind = Math.max(behind, debt(partition).componentCount());
+            estimateGarbage(partition);
+        }
+        throttle.componentsBehind(behind);
+    }
+
+    private static void estimateGarbage(Partition partition) {
+        Version pinned = partition.pinUnlessDropped();
+        if (pinned == null) {
+            return;
+        }
+        try {
+            if (!DeferredAntimatter.deferred(pinned.schema()).isEmpty()) {
+                partition.garbage().refresh(pinned);
+            }
+        } finally {
+            pinned.unpin();
+        }
+    }
+
+    /** How far the partition's index that is most behind is behind. */
+    static MergeDebt debt(Partition partition) {
+        MergeDebt most = MergeDebt.NONE;
+        Version pinned = partition.pinUnlessDropped();
+        if (pinned == null) {
+            return most;
+        }
+        try {
+            MergePolicySpec spec = pinned.schema().mergePolicy();
+            for (List<Integer> trees : MergePlan.groups(pinned.schema())) {
+                MergeDebt debt =
+                        MergeDebt.of(spec.policy(), unmarked(pinned.tree(trees.getFirst())));
+                if (debt.componentCount() > most.componentCount()) {
+                    most = debt;
+                }
+            }
+        } finally {
+            pinned.unpin();
+        }
+        return most;
+    }
+
+    private static List<ComponentSize> unmarked(List<ComponentHandle> newestFirst) {
+        return newestFirst.stream().map(handle -> MergePlan.size(handle, false)).toList();
+    }
+
+    private void startRequested() {
+        for (Request request : requests) {
+            if (isMerging(request.partition)) {
+                continue;
+            }
+            Version pinned = request.partition.pinUnlessDropped();
+            if (pinned == null) {
+                finish(request, null);
+                continue;
+            }
+            try {
+                MergePlan plan = MergePlan.all(pinned, request.maxTimestamp);
+                if (plan == null) {
+                    plan = MergePlan.rewriting(pinned, request.deadFiles);
+                }
+                if (plan == null) {
+                    finish(request, null);
+                } else {
+                    start(request.partition, pinned, plan);
+                }
+            } catch (StorageIoException noSpace) {
+                finish(request, noSpace);
+                throw noSpace;
+            } finally {
+                pinned.unpin();
+            }
+        }
+    }
+
+    private void startWanted() {
+        int places = options.mergeScheduler() == MergeScheduler.FAIR
+                ? options.mergeWorkers()
+                : options.mergeWorkers() + PAUSED_COUNT_MAX;
+        boolean more = true;
+        while (more && queue.size() < places) {
+            more = startOne();
+        }
+    }
+
+    /** A merge that a policy wants; holds its version. */
+    private record Wish(Partition partition, Version pinned, MergePlan plan, long bytes) {}
+
+    /** Starts one of the merges that the policies want; false if none was started. */
+    private boolean startOne() {
+        List<Wish> wishes = new ArrayList<>();
+        try {
+            for (Partition partition : substrate.partitions().all()) {
+                if (!isRequested(partition)) {
+                    addWishes(partition, wishes);
+                }
+            }
+            if (wishes.isEmpty()) {
+                return false;
+            }
+            // merges that have much garbage to take away go before all others (DEFER18's bound)
+            List<Wish> urgent = wishes.stream()
+                    .filter(wish -> wish.partition.garbage().isUrgent())
+                    .toList();
+            List<Wish> first = urgent.isEmpty() ? wishes : urgent;
+            Wish next = options.mergeScheduler() == MergeScheduler.GREEDY
+                    ? Collections.min(first, Comparator.comparingLong(Wish::bytes))
+                    : nextInTurn(first);
+            lastStarted = turnOf(next);
+            return start(next.partition, next.pinned, next.plan);
+        } finally {
+            wishes.forEach(wish -> wish.pinned.unpin());
+        }
+    }
+
+    private static void addWishes(Partition partition, List<Wish> wishes) {
+        Version pinned = partition.pinUnlessDropped();
+        if (pinned == null) {
+            return;
+        }
+        try {
+            for (MergePlan plan : MergePlan.wanted(pinned)) {
+                boolean again = pinned.tryPin();
+                assert again : "a pinned version can be pinned";
+                wishes.add(new Wish(partition, pinned, plan, plan.inputBytes(pinned)));
+            }
+        } finally {
+            pinned.unpin();
+        }
+    }
+
+    /** The first wish behind the one that was started last, in the order of partitions and trees. */
+    private Wish nextInTurn(List<Wish> wishes) {
+        for (Wish wish : wishes) {
+            if (turnOf(wish) > lastStarted) {
+                return wish;
+            }
+        }
+        return wishes.getFirst();
+    }
+
+    private static long turnOf(Wish wish) {
+        return ((long) wish.partition.order() << 32) + wish.plan.trees().getFirst();
+    }
+
+    private boolean start(Partition partition, Version pinned, MergePlan plan) {
+        long needed = remainingBytes() + plan.inputBytes(pinned) + reservedBytes;
+        long usable = substrate.disk().usableBytes();
+        if (usable < needed) {
+            throw new StorageIoException(
+                    StorageIoException.Kind.NO_SPACE,
+                    "merge",
+                    partition.toString(),
+                    "%d bytes are free on disk, %d are needed to merge and go on"
+                            .formatted(usable, needed),
+                    null);
+        }
+        Merge merge = Merge.start(partition, pinned, plan);
+        if (merge == null) {
+            planIsStale = true;
+            return false;
+        }
+        queue.add(merge);
+        workers.forEach(Tasks.Worker::wake);
+        return true;
+    }
+
+    private boolean isRequested(Partition partition) {
+        return requests.stream().anyMatch(request -> request.partition.equals(partition));
+    }
+
+    private boolean isMerging(Partition partition) {
+        return queue.jobs().stream().anyMatch(merge -> merge.partition().equals(partition));
+    }
+
+    /** Ends the workers after their steps; gives up what is under way. */
+    @Override
+    public void close() {
+        workers.forEach(Tasks.Worker::close);
+        queue.jobs().forEach(Merge::close);
+    }
+}

@@ -1,0 +1,220 @@
+package io.turbidite.lsm.upkeep;
+
+import io.turbidite.core.StorageException;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.repair.KeyTrees;
+import io.turbidite.lsm.repair.RepairCounts;
+import io.turbidite.lsm.repair.RepairOptions;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * Standalone repairs that somebody asked for, one index of one partition at a time, several at once: workers
+ * take them in turn and advance each by a step.
+ *
+ * <p><em>Thread-safe.</em> No step waits: a component that is being merged is looked for again later.
+ */
+final class RepairWork implements AutoCloseable {
+    private static final long IDLE_MICROS = 20_000;
+
+    private static final long STEP_ENTRIES = 16_384;
+
+    private final Substrate substrate;
+    private final Runnable afterClaims;
+    private final List<Tasks.Worker> workers = new ArrayList<>();
+    private final Queue<Request> waiting = new ConcurrentLinkedQueue<>();
+
+    /**
+     * @param workerCount how many indexes are repaired at once
+     * @param afterClaims runs when components are free again
+     */
+    RepairWork(Substrate substrate, int workerCount, Runnable afterClaims) {
+        this.substrate = substrate;
+        this.afterClaims = afterClaims;
+        for (int i = 0; i < workerCount; i++) {
+            workers.add(substrate.tasks().start("repair-" + i, IDLE_MICROS, this::step));
+        }
+    }
+
+    /** A wish to check an index of a partition against all that was flushed when it was made. */
+    private static final class Request {
+        final Partition partition;
+        final int indexId;
+        final RepairOptions options;
+
+        @Nullable
+        KeyTrees keyTrees;
+
+        @Nullable
+        Repair current;
+
+        RepairCounts counts = RepairCounts.NONE;
+        volatile boolean done;
+        volatile @Nullable StorageException failure;
+
+        Request(Partition partition, int indexId, RepairOptions options) {
+            this.partition = partition;
+            this.indexId = indexId;
+            this.options = options;
+        }
+
+        void letGo() {
+            if (current != null) {
+                current.close();
+                current = null;
+            }
+            if (keyTrees != null) {
+                keyTrees.close();
+                keyTrees = null;
+            }
+        }
+    }
+
+    /**
+     * Repairs indexes of partitions; returns when all is done.
+     *
+     * @throws StorageException the first failure, when the others have ended too
+     */
+    RepairCounts repair(List<Partition> partitions, List<Integer> indexIds, RepairOptions options) {
+        substrate.health().checkWritable();
+        List<Request> requests = new ArrayList<>();
+        for (Partition partition : partitions) {
+            for (int indexId : indexIds) {
+                requests.add(new Request(partition, indexId, options));
+            }
+        }
+        waiting.addAll(requests);
+        workers.forEach(Tasks.Worker::wake);
+        substrate
+                .tasks()
+                .await(() -> requests.stream().allMatch(request -> request.done)
+                        || substrate.health().isClosing());
+        RepairCounts counts = RepairCounts.NONE;
+        for (Request request : requests) {
+            StorageException failure = request.failure;
+            if (failure != null) {
+                throw failure;
+            }
+            if (!request.done) {
+                substrate.health().checkReadable();
+            }
+            counts = counts.plus(request.counts);
+        }
+        return counts;
+    }
+
+    private boolean step() {
+        if (substrate.health().isClosing()) {
+            return false;
+        }
+        Request request = waiting.poll();
+        if (request == null) {
+            return false;
+        }
+        boolean moved = true;
+        boolean ended = false;
+        try {
+            substrate.health().checkWritable();
+            if (request.current == null && !startNext(request)) {
+                ended = isDone(request);
+                moved = ended;
+            } else {
+                advance(request);
+            }
+        } catch (StorageException failure) {
+            request.failure = failure;
+            ended = true;
+            if (!BackgroundWork.isTransient(failure)
+                    && !(failure instanceof io.turbidite.core.InvalidRequestException)) {
+                substrate.health().fail(failure);
+            }
+        } finally {
+            if (ended) {
+                request.letGo();
+                request.done = true;
+                afterClaims.run();
+                substrate.tasks().signal();
+            } else {
+                waiting.add(request);
+            }
+        }
+        return moved;
+    }
+
+    private void advance(Request request) {
+        Repair current = request.current;
+        if (current != null && current.advance(STEP_ENTRIES)) {
+            request.counts = request.counts.plus(current.counts());
+            current.close();
+            request.current = null;
+            afterClaims.run();
+        }
+    }
+
+    /** Starts on a component that is not checked far enough; false if there is none that is free. */
+    private boolean startNext(Request request) {
+        Version pinned = request.partition.pinUnlessDropped();
+        if (pinned == null) {
+            return false;
+        }
+        try {
+            KeyTrees keyTrees = request.keyTrees;
+            if (keyTrees == null) {
+                keyTrees = KeyTrees.hold(pinned, substrate.timestamps().horizon());
+                request.keyTrees = keyTrees;
+            }
+            IndexSchema index = pinned.schema().index(request.indexId);
+            for (ComponentHandle handle : unchecked(pinned, request.indexId, keyTrees)) {
+                if (index != null && request.current == null) {
+                    request.current = Repair.start(
+                            request.partition, index, handle, keyTrees, request.options);
+                }
+            }
+            return request.current != null;
+        } finally {
+            pinned.unpin();
+        }
+    }
+
+    private static boolean isDone(Request request) {
+        Version pinned = request.partition.pinUnlessDropped();
+        if (pinned == null) {
+            return true;
+        }
+        try {
+            KeyTrees keyTrees = request.keyTrees;
+            return keyTrees != null
+                    && unchecked(pinned, request.indexId, keyTrees).isEmpty();
+        } finally {
+            pinned.unpin();
+        }
+    }
+
+    private static List<ComponentHandle> unchecked(Version pinned, int indexId, KeyTrees keyTrees) {
+        if (!pinned.hasTree(indexId)) {
+            return List.of();
+        }
+        return pinned.tree(indexId).stream()
+                .filter(handle -> handle.state().repairedTimestamp() < keyTrees.reach()
+                        && !handle.isObsolete())
+                .toList();
+    }
+
+    /** Ends the workers after their steps; gives up what is under way. */
+    @Override
+    public void close() {
+        workers.forEach(Tasks.Worker::close);
+        waiting.forEach(Request::letGo);
+        waiting.clear();
+    }
+}

@@ -1,0 +1,221 @@
+package io.turbidite.lsm.upkeep;
+
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.meter.Counter;
+import io.turbidite.core.time.Pacer;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.schedule.Bandwidth;
+import io.turbidite.lsm.schedule.WritePace;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Holds writers back before they hold anything themselves: at first to the pace at which flushes and
+ * merges keep up, and where there is no room left until there is some ({@link WritePace} has the
+ * arithmetic).
+ *
+ * <p>Where there is no room because the disk is full, waiting helps only if somebody makes space:
+ * after {@link #REFUSE_NANOS} the write is refused, with the disk's failure as its cause (D6).
+ *
+ * <p><em>Thread-safe.</em> A writer that isn't behind reads two words.
+ */
+final class WriterThrottle {
+    /** A delay below that is owed rather than waited for: threads can't park more exactly. */
+    private static final long WAIT_NANOS_MIN = 1_000_000;
+
+    /** The longest delay of one write; what is slower than that comes to the stop line. */
+    private static final long DELAY_NANOS_MAX = 250_000_000;
+
+    /** Unused time that writers may catch up with: parks end late. */
+    private static final long CREDIT_NANOS = 2_000_000;
+
+    static final long REFUSE_NANOS = 1_000_000_000;
+
+    /** Until a flush or merge has been measured. */
+    private static final long ASSUMED_BYTES_PER_SECOND = 64 << 20;
+
+    private final Substrate substrate;
+    private final WritePace pace;
+    private final Pacer pacer;
+    private final Bandwidth flushes = new Bandwidth(ASSUMED_BYTES_PER_SECOND);
+    private final Bandwidth merges = new Bandwidth(ASSUMED_BYTES_PER_SECOND);
+    private final Counter ingestedBytes;
+    private final AtomicLong flushedMemoryBytes = new AtomicLong();
+    private final AtomicLong mergedBytes = new AtomicLong();
+    private final AtomicBoolean slowed = new AtomicBoolean();
+
+    /** What the flush under way has still to write; -1 if there is none. */
+    private volatile long flushingBytes = -1;
+
+    private volatile int componentsBehind;
+
+    /** Why a flush or a merge pauses; null if it doesn't. */
+    private volatile @Nullable StorageIoException flushTrouble;
+
+    private volatile @Nullable StorageIoException mergeTrouble;
+
+    WriterThrottle(Substrate substrate, WritePace pace) {
+        this.substrate = substrate;
+        this.pace = pace;
+        this.pacer = new Pacer(substrate.clock(), CREDIT_NANOS);
+        this.ingestedBytes = substrate.events().ingestedBytes();
+    }
+
+    /** Whether a flush should begin. */
+    boolean flushIsDue() {
+        return unflushedBytes() >= pace.memoryBytesFree();
+    }
+
+    /** Whether merges should leave the machine to the flush that is under way. */
+    boolean flushIsUrgent() {
+        return flushingBytes >= 0
+                && unflushedBytes() >= pace.memoryBytesMax() - pace.memoryBytesFree() / 2;
+    }
+
+    int componentsBehind() {
+        return componentsBehind;
+    }
+
+    /** What a written byte costs now, in nanoseconds; infinite where writers stop. */
+    double nanosPerByte() {
+        long unflushed = unflushedBytes();
+        long flushing = flushingBytes;
+        double memory = pace.memoryNanosPerByte(
+                unflushed, flushing < 0 ? unflushed : flushing, flushes.bytesPerSecond());
+        double merge = pace.mergeNanosPerByte(
+                componentsBehind, merges.bytesPerSecond(), perByte(mergedBytes.get()));
+        return Math.max(memory * perByte(flushedMemoryBytes.get() + unflushed), merge);
+    }
+
+    /** Bytes for each byte that came in since the store was opened, at least 1. */
+    private double perByte(long bytes) {
+        return Math.max(1, bytes / (double) Math.max(1, ingestedBytes.sum()));
+    }
+
+    /**
+     * Returns when a write of {@code bytes} may come in; to be called before anything is held.
+     *
+     * @throws io.turbidite.core.StoreFailedException if the store failed while waiting
+     * @throws StorageIoException if there is no room, and no space on disk to make some
+     */
+    void awaitRoom(long bytes) {
+        ingestedBytes.add(bytes);
+        if (pace.isFree(unflushedBytes(), componentsBehind)) {
+            if (slowed.get() && slowed.compareAndSet(true, false)) {
+                substrate.events().slowed(false, 0);
+            }
+            return;
+        }
+        if (!isStopped()) {
+            delay(bytes);
+        }
+        if (isStopped()) {
+            stall();
+        }
+    }
+
+    private void delay(long bytes) {
+        double nanosPerByte = nanosPerByte();
+        double cost = Math.min(bytes * nanosPerByte, DELAY_NANOS_MAX);
+        long waitNanos = pacer.charge((long) cost, DELAY_NANOS_MAX);
+        if (waitNanos < WAIT_NANOS_MIN) {
+            return;
+        }
+        if (slowed.compareAndSet(false, true)) {
+            substrate.events().slowed(true, (long) (1e9 / nanosPerByte));
+        }
+        long startNanos = substrate.clock().monotonicNanos();
+        substrate
+                .tasks()
+                .await(() -> substrate.clock().monotonicNanos() - startNanos >= waitNanos
+                        || substrate.health().firstFailure() != null
+                        || substrate.health().isClosing());
+        substrate.events().delayed(substrate.clock().monotonicNanos() - startNanos);
+        substrate.health().checkWritable();
+    }
+
+    private void stall() {
+        boolean memory = unflushedBytes() >= pace.memoryBytesMax();
+        long startNanos = substrate.clock().monotonicNanos();
+        substrate
+                .tasks()
+                .await(() -> !isStopped()
+                        || substrate.health().firstFailure() != null
+                        || substrate.health().isClosing()
+                        || (trouble() != null
+                                && substrate.clock().monotonicNanos() - startNanos
+                                        >= REFUSE_NANOS));
+        substrate
+                .events()
+                .stalled(
+                        memory ? "write memory is full" : "merges are behind",
+                        substrate.clock().monotonicNanos() - startNanos);
+        substrate.health().checkWritable();
+        StorageIoException trouble = trouble();
+        if (trouble != null && isStopped()) {
+            throw new StorageIoException(
+                    trouble.kind(),
+                    "write",
+                    "the store",
+                    "what was written before can't go to disk (%s); the store takes writes again when it can"
+                            .formatted(trouble.getMessage()),
+                    trouble);
+        }
+    }
+
+    private boolean isStopped() {
+        return pace.isStopped(unflushedBytes(), componentsBehind);
+    }
+
+    private @Nullable StorageIoException trouble() {
+        return unflushedBytes() >= pace.memoryBytesMax() ? flushTrouble : mergeTrouble;
+    }
+
+    private long unflushedBytes() {
+        return substrate.partitions().unflushedBytes();
+    }
+
+    /** A flush has that much to write, until {@link #flushed}. */
+    void flushing(long bytes) {
+        flushingBytes = bytes;
+    }
+
+    /** A flush is over. */
+    void flushEnded() {
+        flushingBytes = -1;
+    }
+
+    /** A flush was successful, and gave that much memory back. */
+    void flushed(long memoryBytes, long nanos) {
+        flushes.record(memoryBytes, nanos);
+        flushedMemoryBytes.addAndGet(memoryBytes);
+        flushTrouble = null;
+    }
+
+    /**
+     * A step of a merge is over.
+     *
+     * @param workers how many were merging at the time, this one included
+     */
+    void merging(long writtenBytes, long nanos, int workers) {
+        merges.record(writtenBytes * workers, nanos);
+        mergedBytes.addAndGet(writtenBytes);
+    }
+
+    /** The largest number of components that an index has too many. */
+    void componentsBehind(int count) {
+        componentsBehind = count;
+        substrate.tasks().signal();
+    }
+
+    void flushPaused(StorageIoException cause) {
+        flushTrouble = cause;
+    }
+
+    void mergePaused(@Nullable StorageIoException cause) {
+        mergeTrouble = cause;
+    }
+}
