@@ -11,7 +11,6 @@ import io.turbidite.bench.navigation.NavigationSuite;
 import io.turbidite.bench.report.Curves;
 import io.turbidite.bench.report.Report;
 import io.turbidite.bench.space.SpaceSuite;
-import io.turbidite.bench.strategy.StrategySuite;
 import io.turbidite.core.log.Durability;
 import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.schedule.BackgroundOptions;
@@ -45,12 +44,6 @@ import java.util.stream.IntStream;
             Main.SpaceCommand.class,
             Main.LatencyCommand.class,
             Main.HashLogCommand.class,
-            Main.InsertCommand.class,
-            Main.UpsertCommand.class,
-            Main.QueryCommand.class,
-            Main.FilterCommand.class,
-            Main.RepairCommand.class,
-            Main.DeferredCommand.class,
             Main.NavigationCommand.class,
             Main.JmhCommand.class
         })
@@ -58,7 +51,9 @@ public final class Main implements Runnable {
     private Main() {}
 
     public static void main(String[] args) {
-        System.exit(new CommandLine(new Main()).execute(args));
+        CommandLine command = new CommandLine(new Main());
+        StrategyCommand.addAll(command);
+        System.exit(command.execute(args));
     }
 
     @Override
@@ -277,125 +272,6 @@ public final class Main implements Runnable {
                     parts.isEmpty() ? "hashlog" : "hashlog-" + String.join("-", parts),
                     new HashLogSuite(megabytes, rounds, places.directory, data)
                             .run(parts, suffixMegabytes));
-        }
-    }
-
-    /** How much the suites on strategies do. */
-    static final class StrategyScale {
-        @Option(names = "--tweets", description = "a store (default ${DEFAULT-VALUE})")
-        int tweets = 200_000;
-
-        @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
-        int rounds = 3;
-
-        StrategySuite suite(Places places) {
-            return new StrategySuite(tweets, rounds, places.directory);
-        }
-    }
-
-    @Command(
-            name = "insert",
-            description =
-                    "Inserts of unique keys with and without a primary key index (LUO19 Fig. 11).",
-            mixinStandardHelpOptions = true)
-    static final class InsertCommand implements Callable<Integer> {
-        @Mixin
-        StrategyScale scale = new StrategyScale();
-
-        @Mixin
-        Places places = new Places();
-
-        @Override
-        public Integer call() throws IOException {
-            return places.report("insert", scale.suite(places).insert());
-        }
-    }
-
-    @Command(
-            name = "upsert",
-            description = "Upserts under each maintenance strategy (LUO19 Fig. 12, 13).",
-            mixinStandardHelpOptions = true)
-    static final class UpsertCommand implements Callable<Integer> {
-        @Mixin
-        StrategyScale scale = new StrategyScale();
-
-        @Mixin
-        Places places = new Places();
-
-        @Override
-        public Integer call() throws IOException {
-            return places.report("upsert", scale.suite(places).upsert());
-        }
-    }
-
-    @Command(
-            name = "query",
-            description = "Secondary queries under each maintenance strategy (LUO19 Fig. 14, 15).",
-            mixinStandardHelpOptions = true)
-    static final class QueryCommand implements Callable<Integer> {
-        @Mixin
-        StrategyScale scale = new StrategyScale();
-
-        @Mixin
-        Places places = new Places();
-
-        @Override
-        public Integer call() throws IOException {
-            return places.report("query", scale.suite(places).query());
-        }
-    }
-
-    @Command(
-            name = "filter",
-            description =
-                    "Scans of a span of time under each maintenance strategy (LUO19 Fig. 16).",
-            mixinStandardHelpOptions = true)
-    static final class FilterCommand implements Callable<Integer> {
-        @Mixin
-        StrategyScale scale = new StrategyScale();
-
-        @Mixin
-        Places places = new Places();
-
-        @Override
-        public Integer call() throws IOException {
-            return places.report("filter", scale.suite(places).filter());
-        }
-    }
-
-    @Command(
-            name = "repair",
-            description =
-                    "Repair of secondaries by key trees and by the primary (LUO19 Fig. 17, 18).",
-            mixinStandardHelpOptions = true)
-    static final class RepairCommand implements Callable<Integer> {
-        @Mixin
-        StrategyScale scale = new StrategyScale();
-
-        @Mixin
-        Places places = new Places();
-
-        @Override
-        public Integer call() throws IOException {
-            return places.report("repair", scale.suite(places).repair());
-        }
-    }
-
-    @Command(
-            name = "deferred",
-            description =
-                    "Small records, half deletes, under each maintenance strategy (DEFER18 Fig. 7).",
-            mixinStandardHelpOptions = true)
-    static final class DeferredCommand implements Callable<Integer> {
-        @Mixin
-        StrategyScale scale = new StrategyScale();
-
-        @Mixin
-        Places places = new Places();
-
-        @Override
-        public Integer call() throws IOException {
-            return places.report("deferred", scale.suite(places).deferred());
         }
     }
 
