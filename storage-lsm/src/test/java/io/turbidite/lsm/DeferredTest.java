@@ -387,36 +387,4 @@ class DeferredTest {
     private long garbage() {
         return Garbage.describe(store, dataset, BY_USER).garbageEntries();
     }
-
-    /** The old record and what was to be said of it are lost together or not at all. */
-    @Test
-    void a_power_cut_at_any_step_of_the_merge_loses_neither() {
-        for (String user : new String[] {"anna", "bert"}) {
-            for (long id = 0; id < 20; id++) {
-                put(id, user);
-            }
-            dataset.flush();
-        }
-        int[] cuts = {0};
-        disk.onOperation(step -> {
-            for (Profile profile : Profile.values()) {
-                recover(disk.crashImage(Seeds.mix(SEED, step.index()), profile));
-            }
-            cuts[0]++;
-        });
-        MergeStep.run(partition(), 0, 1);
-        disk.onOperation(step -> {});
-        recover(disk.crashImage(SEED, Profile.STRICT));
-        assertThat(cuts[0]).isGreaterThan(10);
-    }
-
-    private static void recover(SimDisk image) {
-        try (SimStore recovered = SimStore.open(image, SEED, OPTIONS)) {
-            Dataset there = recovered.store.dataset("T");
-            assertThat(Garbage.valid(there, BY_USER)).hasSize(20).doesNotContainValue("anna");
-            recovered.verify();
-            there.mergeAll();
-            assertThat(Garbage.entries(recovered.store, there, BY_USER)).isEqualTo(20);
-        }
-    }
 }
