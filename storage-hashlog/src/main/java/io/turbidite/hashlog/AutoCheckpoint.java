@@ -90,7 +90,9 @@ final class AutoCheckpoint implements AutoCloseable {
 
     private boolean step() {
         long interval = Math.max(bytesBetween, LOG_SHARE * lastBytes);
-        if (log.tail() - lastFrom >= interval
+        // one that somebody asked for is as good: a second one behind it would say the same
+        if (!writing.get()
+                && log.tail() - lastFrom >= interval
                 && site.clock().monotonicNanos() >= retryNanos
                 && !log.isFailed()) {
             tryToWrite();

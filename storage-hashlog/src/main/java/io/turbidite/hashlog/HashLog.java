@@ -3,7 +3,6 @@ package io.turbidite.hashlog;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.file.Disk;
-import io.turbidite.core.meter.Counter;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.hashlog.chain.ChainWalk;
@@ -13,7 +12,6 @@ import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.LogScan;
 import io.turbidite.hashlog.log.LogSite;
-import io.turbidite.hashlog.log.SessionMark;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.psf.PsfDefinition;
 import io.turbidite.hashlog.psf.PsfFunctions;
@@ -28,12 +26,9 @@ import io.turbidite.hashlog.table.HashTable;
 
 import org.jspecify.annotations.Nullable;
 
-import java.nio.charset.StandardCharsets;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
@@ -60,16 +55,13 @@ public final class HashLog implements AutoCloseable {
     private final HashLogOptions options;
     private final HybridLog log;
     private final HashTable table;
-    private final Counters counters;
     private final Registrations registrations;
     private final History history;
     private final Deletions deletions;
     private final Tasks.Worker growth;
     private final @Nullable AutoCheckpoint checkpoints;
     private final DeviceProfile device = new DeviceProfile();
-    private final Map<String, SessionPoint> recovered;
-    private final ConcurrentHashMap<String, SessionPoint> marks;
-    private final Set<String> sessionNames = new HashSet<>();
+    private final Sessions sessions;
     private boolean closed;
 
     private HashLog(
@@ -79,19 +71,21 @@ public final class HashLog implements AutoCloseable {
         this.options = options;
         this.log = opened.log();
         this.table = opened.table();
-        this.recovered = opened.sessions();
-        this.marks = new ConcurrentHashMap<>(recovered);
         this.deletions = new Deletions(log);
         this.registrations = new Registrations(site, opened, options.functions());
-        this.history = new History(site, registrations);
-        this.counters = Counters.of(site.meters().scope("log", site.name()));
+        this.history = new History(site, log, registrations);
+        Meters meters = site.meters().scope("log", site.name());
+        this.sessions = new Sessions(this, opened.sessions(), meters);
         this.growth = site.tasks().start("hashlog-table", GROW_IDLE_MICROS, table::grow);
         Disk disk = site.disk();
         this.checkpoints = disk == null
                 ? null
                 : new AutoCheckpoint(
-                        site, disk, opened, new Indexed(table, marks), options.checkpointBytes());
-        Meters meters = site.meters().scope("log", site.name());
+                        site,
+                        disk,
+                        opened,
+                        new Indexed(table, sessions),
+                        options.checkpointBytes());
         meters.gauge("hashlog.table.buckets", table::bucketCount);
         meters.gauge("hashlog.table.overflow", table::overflowBucketCount);
         meters.gauge("hashlog.tail", log::tail);
@@ -99,11 +93,10 @@ public final class HashLog implements AutoCloseable {
     }
 
     /** What a checkpoint keeps besides the log. */
-    private record Indexed(HashTable table, Map<String, SessionPoint> marks)
-            implements Checkpoints.Source {
+    private record Indexed(HashTable table, Sessions of) implements Checkpoints.Source {
         @Override
         public Map<String, SessionPoint> sessions() {
-            return Map.copyOf(marks);
+            return of.points();
         }
     }
 
@@ -228,29 +221,7 @@ public final class HashLog implements AutoCloseable {
      */
     public IngestSession openSession(
             String name, long startSerial, RejectedRecord.Listener listener) {
-        int nameBytes = name.getBytes(StandardCharsets.UTF_8).length;
-        if (nameBytes == 0 || nameBytes > SessionMark.NAME_BYTES_MAX || startSerial < 0) {
-            throw new InvalidRequestException(
-                    "a session needs a name of 1 to 256 bytes and a start serial of 0 or more: '%s', %d"
-                            .formatted(name, startSerial));
-        }
-        synchronized (sessionNames) {
-            if (!sessionNames.add(name)) {
-                throw new InvalidRequestException(
-                        "a session '%s' is open: close it, or take another name".formatted(name));
-            }
-        }
-        boolean done = false;
-        try {
-            log.checkUsable();
-            IngestSession session = new IngestSession(this, name, startSerial, listener, counters);
-            done = true;
-            return session;
-        } finally {
-            if (!done) {
-                forgetName(name);
-            }
-        }
+        return sessions.open(name, startSerial, listener);
     }
 
     /**
@@ -260,27 +231,12 @@ public final class HashLog implements AutoCloseable {
      * may be in the log too, and then come twice.
      */
     public long recoveredSerial(String name) {
-        SessionPoint point = recovered.get(name);
-        return point == null ? 0 : point.serial();
+        return sessions.recoveredSerial(name);
     }
 
     /** The names of the sessions that left marks in the log, as it was opened. */
     public Set<String> recoveredSessions() {
-        return recovered.keySet();
-    }
-
-    void marked(String name, long serial, long address) {
-        marks.put(name, new SessionPoint(serial, address));
-    }
-
-    void forget(IngestSession session) {
-        forgetName(session.name());
-    }
-
-    private void forgetName(String name) {
-        synchronized (sessionNames) {
-            sessionNames.remove(name);
-        }
+        return sessions.recovered();
     }
 
     // ---- reading --------------------------------------------------------------------------------
@@ -417,6 +373,7 @@ public final class HashLog implements AutoCloseable {
         long end = Math.min(address, log.durable());
         if (end > begin) {
             log.truncate(startOfRecord(end));
+            history.wake();
         }
     }
 
@@ -486,18 +443,6 @@ public final class HashLog implements AutoCloseable {
 
     Registrations.Plan plan() {
         return registrations.plan();
-    }
-
-    /** What all sessions count together. */
-    record Counters(
-            Counter accepted, Counter rejected, Counter payloadBytes, Counter hardInsertions) {
-        static Counters of(Meters meters) {
-            return new Counters(
-                    meters.counter("hashlog.ingest.records"),
-                    meters.counter("hashlog.ingest.rejected"),
-                    meters.counter("hashlog.ingest.bytes"),
-                    meters.counter("hashlog.chain.contended"));
-        }
     }
 
     @Override

@@ -1,16 +1,19 @@
 package io.turbidite.hashlog;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Counter;
 import io.turbidite.core.meter.Meters;
+import io.turbidite.core.task.Tasks;
 import io.turbidite.hashlog.chain.ChainWalk;
 import io.turbidite.hashlog.chain.Property;
 import io.turbidite.hashlog.chain.ReadAhead;
 import io.turbidite.hashlog.history.RunCursor;
 import io.turbidite.hashlog.history.RunEntries;
 import io.turbidite.hashlog.history.Runs;
+import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.LogSite;
 import io.turbidite.hashlog.registry.HistoryRun;
@@ -31,16 +34,23 @@ import java.util.Objects;
 final class History implements AutoCloseable {
     static final int ALL_CHAINS = -1;
 
+    /** Between two looks whether the log's begin has passed a run. */
+    private static final long DROP_IDLE_MICROS = 1_000_000;
+
     private final LogSite site;
+    private final HybridLog log;
     private final Registrations registrations;
     private final @Nullable Runs runs;
     private final MemoryBudget.Account account;
     private final Counter runCount;
     private final Counter recordCount;
+    private final Counter droppedCount;
     private final List<HistoryIndexing> started = new ArrayList<>();
+    private final Tasks.@Nullable Worker dropping;
 
-    History(LogSite site, Registrations registrations) {
+    History(LogSite site, HybridLog log, Registrations registrations) {
         this.site = site;
+        this.log = log;
         this.registrations = registrations;
         Disk disk = site.disk();
         long logId = registrations.registry().logId();
@@ -49,6 +59,10 @@ final class History implements AutoCloseable {
         Meters meters = site.meters().scope("log", site.name());
         this.runCount = meters.counter("hashlog.history.runs");
         this.recordCount = meters.counter("hashlog.history.records");
+        this.droppedCount = meters.counter("hashlog.history.dropped");
+        this.dropping = runs == null
+                ? null
+                : site.tasks().start("hashlog-history-drop", DROP_IDLE_MICROS, this::dropOld);
     }
 
     HistoryIndexing index(HashLog log, String psfName, HistoryIndexing.Bounds bounds) {
@@ -95,6 +109,39 @@ final class History implements AutoCloseable {
         recordCount.add(entries.count());
     }
 
+    /** The log's begin may have moved. */
+    void wake() {
+        Tasks.Worker worker = dropping;
+        if (worker != null) {
+            worker.wake();
+        }
+    }
+
+    /**
+     * Drops runs that lie below the log's begin: the registry first, then the files. What fails is tried again, at
+     * the next opening at the latest.
+     */
+    private boolean dropOld() {
+        long begin = log.begin();
+        if (Runs.below(registry(), begin).isEmpty() || log.isFailed()) {
+            return false;
+        }
+        List<HistoryRun> dropped = new ArrayList<>();
+        try {
+            boolean changed = registrations.tryToChange(state -> {
+                dropped.addAll(Runs.below(state, begin));
+                return Runs.without(state, dropped);
+            });
+            if (changed) {
+                Objects.requireNonNull(runs).delete(dropped);
+                droppedCount.add(dropped.size());
+            }
+        } catch (StorageIoException _) {
+            // at the next look
+        }
+        return false;
+    }
+
     /**
      * The ways to what a plan wants, through {@code reader}.
      *
@@ -115,13 +162,21 @@ final class History implements AutoCloseable {
 
             @Override
             public RunCursor run(ScanPart part) {
-                return Objects.requireNonNull(runs)
-                        .cursor(
-                                part.psfId(),
-                                Objects.requireNonNull(part.run()),
-                                Property.of(part.psfId(), plan.value()).hash(),
-                                part.from(),
-                                part.to());
+                HistoryRun run = Objects.requireNonNull(part.run());
+                long hash = Property.of(part.psfId(), plan.value()).hash();
+                try {
+                    return Objects.requireNonNull(runs)
+                            .cursor(part.psfId(), run, hash, part.from(), part.to());
+                } catch (StorageIoException e) {
+                    if (e.kind() == StorageIoException.Kind.NOT_FOUND
+                            && run.to() <= log.log().begin()) {
+                        throw new InvalidRequestException(
+                                "addresses below %d are gone: the log begins at %d"
+                                        .formatted(run.to(), log.log().begin()),
+                                e);
+                    }
+                    throw e;
+                }
             }
 
             @Override
@@ -134,6 +189,10 @@ final class History implements AutoCloseable {
     /** Ends what was started; what is done stays. */
     @Override
     public void close() {
+        Tasks.Worker worker = dropping;
+        if (worker != null) {
+            worker.close();
+        }
         List<HistoryIndexing> open;
         synchronized (started) {
             open = List.copyOf(started);

@@ -32,6 +32,7 @@ public final class IngestSession implements AutoCloseable {
     private static final long MARK_BYTES = 64 << 10;
 
     private final HashLog owner;
+    private final Sessions sessions;
     private final HybridLog log;
     private final LogSession session;
     private final RecordWriter writer;
@@ -61,11 +62,13 @@ public final class IngestSession implements AutoCloseable {
 
     IngestSession(
             HashLog owner,
+            Sessions sessions,
             String name,
             long startSerial,
             RejectedRecord.Listener listener,
-            HashLog.Counters counters) {
+            Sessions.Counters counters) {
         this.owner = owner;
+        this.sessions = sessions;
         this.log = owner.log();
         this.name = name.getBytes(StandardCharsets.UTF_8);
         this.listener = listener;
@@ -204,7 +207,7 @@ public final class IngestSession implements AutoCloseable {
         } finally {
             closed = true;
             session.close();
-            owner.forget(this);
+            sessions.closed(name());
         }
     }
 
@@ -315,7 +318,7 @@ public final class IngestSession implements AutoCloseable {
             address = session.allocate(recordBytes);
         }
         SessionMark.write(log.memory(), log.place(address), name, serial);
-        owner.marked(session.name(), serial, address);
+        sessions.marked(session.name(), serial, address);
         session.published(address + recordBytes);
         points.add(serial, address + recordBytes);
         markedSerial = serial;

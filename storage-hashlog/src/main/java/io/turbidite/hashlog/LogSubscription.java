@@ -175,7 +175,10 @@ public final class LogSubscription implements AutoCloseable {
     private void collect(QueryPlan plan) {
         RangeScan.Tests tests = plan.newTests();
         for (ScanPart part : plan.parts().reversed()) {
-            Property property = part.isIndexed() ? Property.of(part.psfId(), plan.value()) : null;
+            // records that a run covers have no key pointer to tell by
+            Property property = part.isIndexed() && part.run() == null
+                    ? Property.of(part.psfId(), plan.value())
+                    : null;
             scan.start(part.from(), part.to());
             while (scan.next()) {
                 if (isWanted(tests, property)) {
@@ -210,11 +213,10 @@ public final class LogSubscription implements AutoCloseable {
         long pointer = record + RecordHeader.BYTES;
         for (int i = 0; i < RecordHeader.keyPointerCount(header); i++) {
             long link = KeyPointer.loadLink(segment, pointer);
-            long value = KeyPointer.loadValue(segment, pointer);
-            if (property.matches(link, value, header, segment, record)) {
+            if (property.matches(link, header, segment, record)) {
                 return true;
             }
-            pointer += KeyPointer.BYTES;
+            pointer += KeyPointer.LINK_BYTES;
         }
         return false;
     }

@@ -17,6 +17,7 @@ import io.turbidite.hashlog.scan.RangeScan;
 import io.turbidite.hashlog.scan.RecordTest;
 import io.turbidite.hashlog.scan.ScanPart;
 import io.turbidite.hashlog.scan.ScanPlan;
+import io.turbidite.hashlog.scan.TestOnDemand;
 
 import org.jspecify.annotations.Nullable;
 
@@ -149,9 +150,11 @@ final class QueryPlan {
     /** Tests for one thread. */
     RangeScan.Tests newTests() {
         RecordTest residual = newResidual();
-        RecordTest scanned = definition == null
+        PsfDefinition wanted = definition;
+        RecordTest scanned = wanted == null
                 ? residual
-                : new PropertyTest(single(definition).newExtractor(), value()).and(residual);
+                : new TestOnDemand(() ->
+                        new PropertyTest(single(wanted).newExtractor(), value()).and(residual));
         return new RangeScan.Tests(scanned, residual);
     }
 

@@ -100,6 +100,19 @@ final class Registrations {
         }
     }
 
+    /** The same, unless another change is under way. */
+    boolean tryToChange(UnaryOperator<RegistryState> change) {
+        if (!changing.compareAndSet(false, true)) {
+            return false;
+        }
+        try {
+            persist(change.apply(registry));
+        } finally {
+            end();
+        }
+        return true;
+    }
+
     private void begin() {
         site.tasks().await(() -> changing.compareAndSet(false, true));
     }

@@ -209,6 +209,62 @@ class HistoryTest {
     }
 
     @Test
+    void a_subscription_that_starts_in_history_misses_nothing() {
+        try (LogBench bench = filled(LogBench.disk(SEED))) {
+            index(bench);
+            List<Integer> lengths = new ArrayList<>();
+            try (LogSubscription subscription =
+                    bench.log.subscribe(LogQuery.property("type", "t1"), false)) {
+                while (subscription.backlogBytes() > 0) {
+                    subscription.poll(
+                            (address, segment, offset, length) -> lengths.add(length), 1_000);
+                }
+            }
+            assertThat(lengths.reversed())
+                    .isEqualTo(expected(1).stream().map(String::length).toList());
+        }
+    }
+
+    @Test
+    void runs_below_the_logs_begin_go_while_it_is_open() {
+        SimDisk disk = LogBench.disk(SEED);
+        try (LogBench bench = filled(disk)) {
+            try (HistoryIndexing indexing = bench.log
+                    .history()
+                    .index(bench.log, "type", new HistoryIndexing.Bounds(40_000, 1_000))) {
+                indexing.await();
+            }
+            List<HistoryRun> runs = bench.log.psfs().getFirst().runs();
+            assertThat(runs).hasSizeGreaterThan(3);
+            LogQuery query = LogQuery.property("type", "t0");
+            try (LogCursor late = bench.log.find(query)) {
+                assertThat(late.next()).isTrue();
+                bench.log.truncate(runs.getLast().from());
+                bench.tasks.await(() -> bench.log.psfs().getFirst().runs().size() == 1);
+                while (late.next()) {
+                    assertThat(late.length()).isPositive();
+                }
+                assertThat(late.isTruncated()).isTrue();
+            }
+            bench.tasks.await(() -> runFiles(disk) == 1);
+            List<String> left = find(bench, query);
+            assertThat(left).isEqualTo(expected(0).subList(0, left.size())).hasSizeGreaterThan(160);
+            assertThat(bench.meters
+                            .scope("log", "test")
+                            .counter("hashlog.history.dropped")
+                            .sum())
+                    .isEqualTo(runs.size() - 1);
+        }
+        try (LogBench bench = LogBench.reopened(SEED, disk, LogBench.options())) {
+            assertThat(bench.log.psfs().getFirst().runs()).hasSize(1);
+        }
+    }
+
+    private static long runFiles(SimDisk disk) {
+        return disk.list("log").stream().filter(name -> name.contains(".run")).count();
+    }
+
+    @Test
     void a_removed_psf_is_indexed_to_the_end_and_its_runs_serve_the_next_of_its_kind() {
         try (LogBench bench = filled(LogBench.disk(SEED))) {
             bench.log.deregister(0);

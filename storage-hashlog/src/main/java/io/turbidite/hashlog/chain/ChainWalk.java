@@ -27,6 +27,9 @@ public final class ChainWalk {
     private long header;
     private long hopCount;
 
+    /** What prefetching loads add up to: a use of them that the compiler must keep. */
+    private long touched;
+
     /**
      * @param chains hashes of the chains to walk
      */
@@ -78,21 +81,24 @@ public final class ChainWalk {
             }
             hopCount++;
             readAhead.before(reader, at);
-            reader.seek(at, KeyPointer.BYTES);
+            reader.seek(at, KeyPointer.LINK_BYTES);
             long link = KeyPointer.loadLink(reader.segment(), reader.offset());
-            long value = KeyPointer.loadValue(reader.segment(), reader.offset());
-            next[chain] = KeyPointer.previous(link);
-            if (property.mayMatch(link, value)) {
-                long start = KeyPointer.recordAddress(at, link);
-                long word = start < floor ? 0 : reader.headerAt(start);
-                if (RecordHeader.isVisible(word) && !reader.log().deleted().contains(start)) {
-                    word = reader.seekRecord(start);
-                    if (property.matches(link, value, word, reader.segment(), reader.offset())) {
-                        record = start;
-                        header = word;
-                        readAhead.visited((int) RecordHeader.recordBytes(word));
-                        return true;
-                    }
+            long previous = KeyPointer.previous(link);
+            next[chain] = previous;
+            touched += reader.touch(previous);
+            long start = KeyPointer.recordAddress(at, link);
+            if (start >= floor) {
+                long word = reader.seekRecord(start);
+                if (previous >= at || !KeyPointer.isOf(link, word)) {
+                    throw reader.damaged(at, "key pointer", link);
+                }
+                if (RecordHeader.isVisible(word)
+                        && property.matches(link, word, reader.segment(), reader.offset())
+                        && !reader.log().deleted().contains(start)) {
+                    record = start;
+                    header = word;
+                    readAhead.visited((int) RecordHeader.recordBytes(word));
+                    return true;
                 }
             }
         }
@@ -119,6 +125,11 @@ public final class ChainWalk {
 
     public int payloadBytes() {
         return RecordHeader.payloadBytes(header);
+    }
+
+    /** Keeps the prefetching loads alive. */
+    long touched() {
+        return touched;
     }
 
     /** Key pointers looked at so far, those of other properties included. */

@@ -9,121 +9,188 @@ import java.lang.foreign.MemorySegment;
 /**
  * A record's membership in one chain: the link, and which property it stands for (FISH19 figure 6).
  *
- * <p><em>Stateless.</em> Two little-endian words behind the record's header word:
+ * <p><em>Stateless.</em> 12 bytes in two places, so that the part that is swapped stays aligned: the links of a
+ * record stand behind its header word, then the values of all of them. A key pointer's address is its link's.
+ * Little-endian:
  *
  * <pre>
- * word bit bits field
- *   0    0   48 previous   address of the chain's next older key pointer, 0 for none; the only part that
- *                          changes, by compare-and-swap, while a record below is in flight
- *   0   48   14 index      of this key pointer in its record: the header is 8 + 16 * index bytes before
- *   0   62    2 mode       0 inline, 1 wide, 2 payload, 3 region
- *   1    0   14 psfId
- *   1   14   50 value      inline: the integer, signed
- *   1   14   25 offset     others: of the value's bytes from the start of the payload or the region
- *   1   39   25 length     others: of the value in bytes; 8 for wide
+ * link  bit bits field
+ *         0   45 previous   address of the chain's next older key pointer in words of 8 bytes, 0 for none; the
+ *                           only part that changes, by compare-and-swap, while a record below is in flight
+ *        45   14 index      of this key pointer in its record: the header is 8 + 8 * index bytes before
+ *        59    3 mode       0 inline, 1 wide, 2 payload, 3 region, 4 far payload, 5 far region
+ *        62    2 what       upper bits
+ * value bit bits field
+ *         0   14 psfId
+ *        14   18 what       lower bits
+ *
+ * what (20 bits): inline                   the integer, signed
+ *                 wide, far                which word of the region
+ *                 payload, region bit 0    12 offset of the value's bytes from the start of payload or region
+ *                                 bit 12    8 length
  * </pre>
  *
- * <p>A 64-bit integer that needs more than 50 bits is <em>wide</em>: it lies in the optional region, so that
- * key pointers keep 16 bytes and no value is cut (FishStore cuts to 32 bits, research §5, bug 4). A record
- * is smaller than a page and a page at most 32 MiB, so 25 bits hold every offset and length.
+ * <p>What doesn't fit has a word of 8 bytes at the start of the optional region: a wide integer itself, of a far
+ * value the offset (lower half) and the length. So most key pointers take 12 bytes where FishStore's take 16, no
+ * value is cut (FishStore cuts to 32 bits, research §5, bug 4), and a record of any size has a place for them.
+ *
+ * <p>Methods that take a {@code value} want both parts of what in it, as {@link #loadValue} gives them.
  */
 public final class KeyPointer {
-    public static final int BYTES = RecordHeader.KEY_POINTER_BYTES;
+    public static final int LINK_BYTES = RecordHeader.LINK_BYTES;
 
     public static final int INLINE = 0;
     public static final int WIDE = 1;
     public static final int PAYLOAD = 2;
     public static final int REGION = 3;
+    public static final int FAR_PAYLOAD = 4;
+    public static final int FAR_REGION = 5;
 
-    static final int ADDRESS_BITS = 48;
-    static final long PREVIOUS_MASK = (1L << ADDRESS_BITS) - 1;
+    /** Addresses are multiples of 8. */
+    private static final int ADDRESS_SHIFT = 3;
+
+    static final int PREVIOUS_BITS = 48 - ADDRESS_SHIFT;
+    static final long PREVIOUS_MASK = (1L << PREVIOUS_BITS) - 1;
     static final int INDEX_BITS = 14;
     static final int INDEX_MASK = (1 << INDEX_BITS) - 1;
-    static final int MODE_SHIFT = ADDRESS_BITS + INDEX_BITS;
+    static final int MODE_SHIFT = PREVIOUS_BITS + INDEX_BITS;
+    static final int MODE_MASK = 7;
+    static final int UPPER_SHIFT = MODE_SHIFT + 3;
     static final int PSF_BITS = 14;
     static final int PSF_MASK = (1 << PSF_BITS) - 1;
-    static final int PLACE_BITS = 25;
-    static final int PLACE_MASK = (1 << PLACE_BITS) - 1;
-    static final int LENGTH_SHIFT = PSF_BITS + PLACE_BITS;
-    static final int SECOND_WORD = 8;
+    static final int WHAT_BITS = 20;
+    static final int WHAT_MASK = (1 << WHAT_BITS) - 1;
+    static final int NEAR_OFFSET_BITS = 12;
+    static final int NEAR_LENGTH_BITS = WHAT_BITS - NEAR_OFFSET_BITS;
+    static final int NEAR_OFFSET_MASK = (1 << NEAR_OFFSET_BITS) - 1;
+
+    /** Of a word of the region. */
+    static final int WORD_BYTES = 8;
 
     private KeyPointer() {}
 
-    /** The first word of a key pointer that no chain has yet. */
-    static long link(int index, int mode) {
-        return (long) mode << MODE_SHIFT | (long) index << ADDRESS_BITS;
+    // ---- writing
+    // ---------------------------------------------------------------------------------
+
+    /** The link of a key pointer that no chain has yet. */
+    static long link(int index, int mode, long value) {
+        return ((value >>> Integer.SIZE) << UPPER_SHIFT)
+                | ((long) mode << MODE_SHIFT)
+                | ((long) index << PREVIOUS_BITS);
     }
 
-    /** Whether {@code value} has a place in the second word. */
-    static boolean fitsInline(long value) {
-        return value << PSF_BITS >> PSF_BITS == value;
+    /** Whether an integer needs no word of the region. */
+    static boolean fitsInline(long integer) {
+        return integer << (Long.SIZE - WHAT_BITS) >> (Long.SIZE - WHAT_BITS) == integer;
     }
 
-    static long inline(int psfId, long value) {
-        return value << PSF_BITS | psfId;
+    /** Whether a reference needs no word of the region. */
+    static boolean isNear(long offset, int length) {
+        return offset <= NEAR_OFFSET_MASK && length < (1 << NEAR_LENGTH_BITS);
     }
 
-    static long reference(int psfId, int offset, int length) {
-        return (long) length << LENGTH_SHIFT | (long) offset << PSF_BITS | psfId;
+    static long near(int offset, int length) {
+        return ((long) length << NEAR_OFFSET_BITS) | offset;
     }
 
-    /** The first word of the key pointer at {@code offset}; acquires what its link leads to. */
+    static long far(int offset, int length) {
+        return ((long) length << Integer.SIZE) | offset;
+    }
+
+    /** PSF and what there is of it: 34 bits, of which the lower 32 are stored as the value. */
+    static long value(int psfId, long what) {
+        return ((what & WHAT_MASK) << PSF_BITS) | psfId;
+    }
+
+    static long withPrevious(long link, long previous) {
+        return (link & ~PREVIOUS_MASK) | (previous >>> ADDRESS_SHIFT);
+    }
+
+    // ---- reading
+    // ---------------------------------------------------------------------------------
+
+    /** The link at {@code offset}; acquires what it leads to. */
     public static long loadLink(MemorySegment segment, long offset) {
         return RecordHeader.loadAcquire(segment, offset);
     }
 
-    /** The second word. */
-    public static long loadValue(MemorySegment segment, long offset) {
-        return segment.get(RecordHeader.WORD, offset + SECOND_WORD);
+    /**
+     * PSF and what there is of it.
+     *
+     * @param header of the record, which starts at {@code record}
+     */
+    public static long loadValue(MemorySegment segment, long record, long header, long link) {
+        long at = record + RecordHeader.valuesOffset(header) + 4L * index(link);
+        return (segment.get(Bytes.I32, at) & 0xFFFF_FFFFL)
+                | ((link >>> UPPER_SHIFT) << Integer.SIZE);
     }
 
-    /** From the first word: the next older key pointer's address, 0 for none. */
+    /** From the link: the next older key pointer's address, 0 for none. */
     public static long previous(long link) {
-        return link & PREVIOUS_MASK;
+        return (link & PREVIOUS_MASK) << ADDRESS_SHIFT;
     }
 
-    static long withPrevious(long link, long previous) {
-        return (link & ~PREVIOUS_MASK) | previous;
-    }
-
-    /** From the first word: the mode. */
+    /** From the link: the mode. */
     public static int mode(long link) {
-        return (int) (link >>> MODE_SHIFT);
+        return (int) (link >>> MODE_SHIFT) & MODE_MASK;
     }
 
-    /** From address and first word: where the record starts. */
+    private static int index(long link) {
+        return (int) (link >>> PREVIOUS_BITS) & INDEX_MASK;
+    }
+
+    /** From address and link: where the record starts. */
     public static long recordAddress(long address, long link) {
-        int index = (int) (link >>> ADDRESS_BITS) & INDEX_MASK;
-        return address - RecordHeader.BYTES - (long) index * BYTES;
+        return address - RecordHeader.BYTES - (long) index(link) * LINK_BYTES;
     }
 
-    /** From the second word: the PSF. */
+    /** Whether a record of this header word has so many key pointers that the link can be of one. */
+    static boolean isOf(long link, long header) {
+        return index(link) < RecordHeader.keyPointerCount(header);
+    }
+
+    /** From the value: the PSF. */
     public static int psfId(long value) {
         return (int) value & PSF_MASK;
     }
 
-    /** From the second word: the integer of an inline value. */
+    /** From the value: the integer of mode {@link #INLINE}. */
     public static long inlineValue(long value) {
-        return value >> PSF_BITS;
+        int unused = Long.SIZE - WHAT_BITS - PSF_BITS;
+        return value << unused >> (Long.SIZE - WHAT_BITS);
     }
 
-    /** From the second word: where the value's bytes start in the payload or region. */
-    public static int offset(long value) {
-        return (int) (value >>> PSF_BITS) & PLACE_MASK;
+    /** From the value: the bytes of one in mode {@link #PAYLOAD} or {@link #REGION}. */
+    static int nearLength(long value) {
+        return (int) (value >>> (PSF_BITS + NEAR_OFFSET_BITS));
     }
 
     /**
-     * Where the bytes of a value that is not inline lie.
-     *
-     * @param header the record's header word
-     * @param record where the record starts
+     * A reference whatever its mode, as offset (lower half) and length; the offset counts from the start of
+     * the record. The whole record is at {@code record} of {@code segment}; of a wide integer, its word.
      */
-    static long valuePlace(long link, long value, long header, long record) {
-        return record
-                + offset(value)
-                + (mode(link) == PAYLOAD
-                        ? RecordHeader.payloadOffset(header)
-                        : RecordHeader.regionOffset(header));
+    static long reference(long link, long value, long header, MemorySegment segment, long record) {
+        int mode = mode(link);
+        int region = RecordHeader.regionOffset(header);
+        if (mode == PAYLOAD || mode == REGION) {
+            int base = mode == PAYLOAD ? RecordHeader.payloadOffset(header) : region;
+            int offset = (int) (value >>> PSF_BITS) & NEAR_OFFSET_MASK;
+            return far(base + offset, nearLength(value));
+        }
+        int word = region + WORD_BYTES * ((int) (value >>> PSF_BITS) & WHAT_MASK);
+        if (mode == WIDE) {
+            return far(word, WORD_BYTES);
+        }
+        int base = mode == FAR_PAYLOAD ? RecordHeader.payloadOffset(header) : region;
+        return segment.get(Bytes.I64, record + word) + base;
+    }
+
+    static int offset(long reference) {
+        return (int) reference;
+    }
+
+    static int length(long reference) {
+        return (int) (reference >>> Integer.SIZE);
     }
 
     /**
@@ -137,14 +204,10 @@ public final class KeyPointer {
         if (mode(link) == INLINE) {
             return PropertyHash.ofInline(psfId, inlineValue(value));
         }
-        long at = valuePlace(link, value, header, record);
+        long reference = reference(link, value, header, segment, record);
+        long at = record + offset(reference);
         return mode(link) == WIDE
                 ? PropertyHash.ofInline(psfId, segment.get(Bytes.I64, at))
-                : PropertyHash.ofBytes(psfId, segment, at, length(value));
-    }
-
-    /** From the second word: how many bytes the value has. */
-    public static int length(long value) {
-        return (int) (value >>> LENGTH_SHIFT) & PLACE_MASK;
+                : PropertyHash.ofBytes(psfId, segment, at, length(reference));
     }
 }

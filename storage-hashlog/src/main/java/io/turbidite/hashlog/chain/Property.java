@@ -61,40 +61,43 @@ public final class Property {
         return hash;
     }
 
-    /** Whether a key pointer's second word can be of this property; cheap, before the record is read. */
-    public boolean mayMatch(long link, long value) {
-        if (KeyPointer.psfId(value) != psfId) {
-            return false;
-        }
-        return switch (KeyPointer.mode(link)) {
-            case KeyPointer.INLINE -> isInteger && KeyPointer.inlineValue(value) == integer;
-            case KeyPointer.WIDE -> isInteger;
-            default -> !isInteger && KeyPointer.length(value) == bytes.byteSize();
-        };
-    }
-
     /**
      * Whether a key pointer is of this property.
      *
-     * @param link its first word
-     * @param value its second word
+     * @param link its link
      * @param header the record's header word
      * @param segment holds the whole record
      * @param record where the record starts in it
      */
-    public boolean matches(long link, long value, long header, MemorySegment segment, long record) {
-        if (!mayMatch(link, value)) {
+    public boolean matches(long link, long header, MemorySegment segment, long record) {
+        long value = KeyPointer.loadValue(segment, record, header, link);
+        if (KeyPointer.psfId(value) != psfId) {
             return false;
         }
         int mode = KeyPointer.mode(link);
-        if (mode == KeyPointer.INLINE) {
-            return true;
+        if (isInteger) {
+            return mode == KeyPointer.INLINE
+                    ? KeyPointer.inlineValue(value) == integer
+                    : mode == KeyPointer.WIDE
+                            && isThisInteger(link, value, header, segment, record);
         }
-        long at = KeyPointer.valuePlace(link, value, header, record);
-        if (mode == KeyPointer.WIDE) {
-            return segment.get(Bytes.I64, at) == integer;
-        }
+        return mode >= KeyPointer.PAYLOAD && areTheseBytes(link, value, header, segment, record);
+    }
+
+    private boolean isThisInteger(
+            long link, long value, long header, MemorySegment segment, long record) {
+        long at = KeyPointer.reference(link, value, header, segment, record);
+        return segment.get(Bytes.I64, record + KeyPointer.offset(at)) == integer;
+    }
+
+    private boolean areTheseBytes(
+            long link, long value, long header, MemorySegment segment, long record) {
+        long found = KeyPointer.reference(link, value, header, segment, record);
         long byteCount = bytes.byteSize();
+        if (KeyPointer.length(found) != byteCount) {
+            return false;
+        }
+        long at = record + KeyPointer.offset(found);
         return MemorySegment.mismatch(segment, at, at + byteCount, bytes, 0, byteCount) < 0;
     }
 

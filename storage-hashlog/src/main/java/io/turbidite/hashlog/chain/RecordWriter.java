@@ -17,7 +17,7 @@ import java.lang.foreign.MemorySegment;
  * (release). So whoever meets the record through a chain finds all of it but perhaps the visible bit.
  */
 public final class RecordWriter {
-    private static final int WORD_BYTES = 8;
+    private static final int WORD_BYTES = KeyPointer.WORD_BYTES;
 
     private final HybridLog log;
     private final MemorySegment memory;
@@ -25,7 +25,7 @@ public final class RecordWriter {
     private final ChainInsertion insertion;
     private ChainHeads heads = ChainHeads.ONE;
     private long word;
-    private int wideOffset;
+    private int wordCount;
 
     /** What prefetching loads add up to: a use of them that the compiler must keep. */
     private long touched;
@@ -50,16 +50,14 @@ public final class RecordWriter {
      */
     public long plan(int payloadBytes, Properties properties) {
         int count = properties.count();
-        int wideCount = 0;
+        wordCount = 0;
         for (int i = 0; i < count; i++) {
             touched += table.touch(properties.hash(i));
-            if (properties.mode(i) == PropertyMode.INLINE
-                    && !KeyPointer.fitsInline(properties.inlineValue(i))) {
-                wideCount++;
+            if (!isShort(properties, i)) {
+                wordCount++;
             }
         }
-        wideOffset = RecordHeader.align(properties.regionBytes());
-        long regionBytes = wideOffset + (long) WORD_BYTES * wideCount;
+        long regionBytes = (long) WORD_BYTES * wordCount + properties.regionBytes();
         if (payloadBytes > RecordHeader.PAYLOAD_BYTES_MAX
                 || count > RecordHeader.KEY_POINTER_COUNT_MAX
                 || regionBytes > RecordHeader.REGION_BYTES_MAX) {
@@ -89,65 +87,98 @@ public final class RecordWriter {
             for (int i = 0; i < count; i++) {
                 long hash = heads.hash(properties.psfId(i), properties.hash(i), pointer);
                 insertion.insert(hash, pointer);
-                pointer += KeyPointer.BYTES;
+                pointer += KeyPointer.LINK_BYTES;
             }
         }
         RecordHeader.storeRelease(memory, place, word | RecordHeader.VISIBLE);
+    }
+
+    /** Whether a key pointer holds all of a property: it needs no word of the region. */
+    private static boolean isShort(Properties properties, int i) {
+        return switch (properties.mode(i)) {
+            case INLINE -> KeyPointer.fitsInline(properties.inlineValue(i));
+            case PAYLOAD -> KeyPointer.isNear(properties.offset(i), properties.length(i));
+            // as far behind the words as it can be: their number isn't known yet when this is asked
+            // first
+            case REGION ->
+                KeyPointer.isNear(
+                        properties.offset(i) + (long) WORD_BYTES * properties.count(),
+                        properties.length(i));
+        };
     }
 
     private void fill(long place, MemorySegment source, long offset, Properties properties) {
         int payloadBytes = RecordHeader.payloadBytes(word);
         long payload = place + RecordHeader.payloadOffset(word);
         long region = place + RecordHeader.regionOffset(word);
-        writeKeyPointers(place + RecordHeader.BYTES, region, properties);
-        if ((payloadBytes & (WORD_BYTES - 1)) != 0) {
-            memory.set(Bytes.I64, region - WORD_BYTES, 0L); // padding; the payload comes over it
+        long end = place + RecordHeader.recordBytes(word);
+        // padding, in each case: what is written over it leaves the rest zero
+        if ((properties.count() & 1) != 0) {
+            memory.set(Bytes.I64, region - WORD_BYTES, 0L);
         }
-        MemorySegment.copy(source, offset, memory, payload, payloadBytes);
+        if ((payloadBytes & (WORD_BYTES - 1)) != 0) {
+            memory.set(Bytes.I64, end - WORD_BYTES, 0L);
+        }
         int regionBytes = properties.regionBytes();
         if (regionBytes > 0) {
-            if ((regionBytes & (WORD_BYTES - 1)) != 0) {
-                memory.set(Bytes.I64, region + RecordHeader.align(regionBytes) - WORD_BYTES, 0L);
-            }
-            MemorySegment.copy(properties.region(), 0, memory, region, regionBytes);
+            memory.set(Bytes.I64, payload - WORD_BYTES, 0L);
+            long bytes = region + (long) WORD_BYTES * wordCount;
+            MemorySegment.copy(properties.region(), 0, memory, bytes, regionBytes);
         }
+        writeKeyPointers(place, region, properties);
+        MemorySegment.copy(source, offset, memory, payload, payloadBytes);
     }
 
-    private void writeKeyPointers(long first, long region, Properties properties) {
-        long wide = region + wideOffset;
+    private void writeKeyPointers(long place, long region, Properties properties) {
+        long links = place + RecordHeader.BYTES;
+        long values = place + RecordHeader.valuesOffset(word);
         int count = properties.count();
-        long at = first;
+        int words = 0;
         for (int i = 0; i < count; i++) {
-            int psfId = properties.psfId(i);
-            int mode;
-            long value;
-            switch (properties.mode(i)) {
-                case INLINE -> {
-                    long integer = properties.inlineValue(i);
-                    if (KeyPointer.fitsInline(integer)) {
-                        mode = KeyPointer.INLINE;
-                        value = KeyPointer.inline(psfId, integer);
-                    } else {
-                        mode = KeyPointer.WIDE;
-                        value = KeyPointer.reference(psfId, (int) (wide - region), WORD_BYTES);
-                        memory.set(Bytes.I64, wide, integer);
-                        wide += WORD_BYTES;
-                    }
-                }
-                case PAYLOAD -> {
-                    mode = KeyPointer.PAYLOAD;
-                    value = KeyPointer.reference(psfId, properties.offset(i), properties.length(i));
-                }
-                case REGION -> {
-                    mode = KeyPointer.REGION;
-                    value = KeyPointer.reference(psfId, properties.offset(i), properties.length(i));
-                }
-                default -> throw new AssertionError(properties.mode(i));
+            int mode = modeOf(properties.mode(i));
+            long what = whatOf(properties, i);
+            if (!isShort(properties, i)) {
+                memory.set(Bytes.I64, region + (long) WORD_BYTES * words, what);
+                what = words++;
+                mode = longer(mode);
             }
-            memory.set(RecordHeader.WORD, at, KeyPointer.link(i, mode));
-            memory.set(RecordHeader.WORD, at + KeyPointer.SECOND_WORD, value);
-            at += KeyPointer.BYTES;
+            long value = KeyPointer.value(properties.psfId(i), what);
+            memory.set(RecordHeader.WORD, links, KeyPointer.link(i, mode, value));
+            memory.set(Bytes.I32, values, (int) value);
+            links += KeyPointer.LINK_BYTES;
+            values += Integer.BYTES;
         }
+        assert words == wordCount : words + " of " + wordCount;
+    }
+
+    /** The integer, or where the bytes are: as the key pointer has it, or a word of the region. */
+    private long whatOf(Properties properties, int i) {
+        if (properties.mode(i) == PropertyMode.INLINE) {
+            return properties.inlineValue(i);
+        }
+        int before = properties.mode(i) == PropertyMode.REGION ? WORD_BYTES * wordCount : 0;
+        int offset = before + properties.offset(i);
+        int length = properties.length(i);
+        return isShort(properties, i)
+                ? KeyPointer.near(offset, length)
+                : KeyPointer.far(offset, length);
+    }
+
+    private static int modeOf(PropertyMode mode) {
+        return switch (mode) {
+            case INLINE -> KeyPointer.INLINE;
+            case PAYLOAD -> KeyPointer.PAYLOAD;
+            case REGION -> KeyPointer.REGION;
+        };
+    }
+
+    /** The mode of the same with a word of the region. */
+    private static int longer(int mode) {
+        return switch (mode) {
+            case KeyPointer.INLINE -> KeyPointer.WIDE;
+            case KeyPointer.PAYLOAD -> KeyPointer.FAR_PAYLOAD;
+            default -> KeyPointer.FAR_REGION;
+        };
     }
 
     /** Insertions that found a newer record in front of them. */

@@ -88,6 +88,41 @@ public final class Runs {
         }
     }
 
+    /** The runs that have nothing at {@code begin} or above it. */
+    public static List<HistoryRun> below(RegistryState registry, long begin) {
+        List<HistoryRun> below = new ArrayList<>();
+        for (RegisteredPsf psf : registry.psfs()) {
+            for (HistoryRun run : psf.runs()) {
+                if (run.to() <= begin) {
+                    below.add(run);
+                }
+            }
+        }
+        return below;
+    }
+
+    /** The registry without these runs. */
+    public static RegistryState without(RegistryState registry, List<HistoryRun> runs) {
+        RegistryState kept = registry;
+        for (RegisteredPsf psf : registry.psfs()) {
+            for (HistoryRun run : runs) {
+                if (psf.runs().contains(run)) {
+                    kept = kept.changed(psf.id(), p -> p.withoutRun(run));
+                }
+            }
+        }
+        return kept;
+    }
+
+    /** Deletes the files of runs that the registry, which is durable, names no longer. */
+    public void delete(List<HistoryRun> runs) {
+        for (HistoryRun run : runs) {
+            if (disk.exists(nameOf(run.number()))) {
+                disk.delete(nameOf(run.number()));
+            }
+        }
+    }
+
     /** The registry without runs that lie below {@code begin}, or can't be opened: the log says the same. */
     public RegistryState withoutUnusable(RegistryState registry, long begin) {
         RegistryState kept = registry;

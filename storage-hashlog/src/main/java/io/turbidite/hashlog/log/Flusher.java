@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Moves pages to disk in order, makes the newest one durable from time to time, frees frames, and drops
- * what is not retained. One worker of {@link Tasks}; a step is bounded.
+ * what is not retained; whole pages are made durable by {@link PageSyncs} beside it. One worker of {@link Tasks}; a step is bounded.
  *
  * <p><em>Confined to its worker,</em> but for {@link #request}, {@link #wake} and {@link #awaitTurn}.
  *
@@ -24,8 +24,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * write and every failure of a sync fails the log (D6).
  */
 final class Flusher implements AutoCloseable {
-    /** Pages between two syncs: enough to keep the device busy, not so many that frames come free late. */
-    private static final int PAGE_COUNT_MAX = 16;
+    /** Pages written in a step: not so many that what was synced meanwhile is told late. */
+    private static final int PAGE_COUNT_MAX = 4;
 
     private static final long IDLE_MICROS = 1_000;
 
@@ -49,6 +49,11 @@ final class Flusher implements AutoCloseable {
     private final Counter sessionStalls;
     private final AtomicLong wantedBegin = new AtomicLong();
     private Tasks.@Nullable Worker worker;
+    private @Nullable PageSyncs syncs;
+
+    /** Pages below it were written, sealed. */
+    private long writtenPage;
+
     private long lastFlushNanos;
     private long lastStallNanos;
     private long lastRetainNanos;
@@ -74,6 +79,9 @@ final class Flusher implements AutoCloseable {
     }
 
     void start() {
+        if (files != null) {
+            syncs = new PageSyncs(log, files, this::wake);
+        }
         worker = site.tasks().start("hashlog-flush", IDLE_MICROS, this::step);
     }
 
@@ -144,10 +152,11 @@ final class Flusher implements AutoCloseable {
     private boolean step() {
         boolean more = false;
         try {
-            if (files != null && !log.isFailed() && !isPausing()) {
+            PageSyncs syncing = syncs;
+            if (files != null && syncing != null && !log.isFailed() && !isPausing()) {
                 // first, since it may make room
                 retain(files);
-                more = flush(files);
+                more = flush(files, syncing);
                 resume();
             }
         } catch (StorageIoException e) {
@@ -167,29 +176,28 @@ final class Flusher implements AutoCloseable {
         return more;
     }
 
-    /** Writes whole pages below the safe tail, or else the newest one as far as it goes, if asked. */
-    private boolean flush(SegmentFiles to) {
+    /**
+     * Tells what became durable, writes whole pages below the safe tail, or else the newest one as far as it goes, if
+     * asked. {@link PageSyncs} makes whole pages durable meanwhile.
+     */
+    private boolean flush(SegmentFiles to, PageSyncs syncing) {
+        publishSynced(to, syncing.synced());
         long durable = log.durable();
         long safeTail = log.safeTail();
-        long first = shape.pageOf(durable);
+        long first = Math.max(writtenPage, shape.pageOf(durable));
         long page = first;
         // Not only pages that were turned: one that is full to its last byte is final, though the
-        // next
-        // may not be open yet; were it written as the newest, nobody would seal it afterwards.
+        // next may not be open yet; were it written as the newest, nobody would seal it afterwards.
         while (shape.startOf(page + 1) <= safeTail && page - first < PAGE_COUNT_MAX) {
             seal(to, page);
             page++;
+            writtenPage = page;
+        }
+        if (writtenPage > shape.pageOf(durable)) {
+            syncing.request(writtenPage);
+            return page > first;
         }
         long now = site.clock().monotonicNanos();
-        if (page > first) {
-            to.sync(first, page - 1);
-            to.noteSealed(page);
-            lastFlushNanos = now;
-            log.durable(Math.min(shape.firstRecordOf(page), safeTail));
-            log.shiftHead();
-            site.tasks().signal();
-            return true;
-        }
         boolean due =
                 wanted.get() > durable || now - lastFlushNanos >= options.flushMicros() * 1_000;
         if (due && safeTail > durable) {
@@ -197,6 +205,17 @@ final class Flusher implements AutoCloseable {
             lastFlushNanos = site.clock().monotonicNanos();
         }
         return false;
+    }
+
+    /** Pages below {@code page} are durable. */
+    private void publishSynced(SegmentFiles to, long page) {
+        if (page > shape.pageOf(log.durable())) {
+            to.noteSealed(page);
+            lastFlushNanos = site.clock().monotonicNanos();
+            log.durable(Math.min(shape.firstRecordOf(page), log.safeTail()));
+            log.shiftHead();
+            site.tasks().signal();
+        }
     }
 
     private void seal(SegmentFiles to, long page) {
@@ -341,6 +360,10 @@ final class Flusher implements AutoCloseable {
         Tasks.Worker running = worker;
         if (running != null) {
             running.close();
+        }
+        PageSyncs syncing = syncs;
+        if (syncing != null) {
+            syncing.close();
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.turbidite.hashlog.log;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.epoch.EpochSession;
 import io.turbidite.core.format.Crc32c;
@@ -47,6 +48,12 @@ public final class LogReader implements AutoCloseable {
     private long offset;
     private long blocksRead;
 
+    /**
+     * From here on what the log has is in memory, until the next refresh: the log's head as of the last one. The
+     * head may have moved since; the frames above this one are still ours, as our epoch is older.
+     */
+    private long head = Long.MAX_VALUE;
+
     private LogReader(HybridLog log, String name, ReadTimes times) {
         this.log = log;
         this.times = times;
@@ -69,14 +76,17 @@ public final class LogReader implements AutoCloseable {
     /** From here on what is in memory stays. */
     public void protect() {
         epoch.protect();
+        head = log.head();
     }
 
     /** Lets go of what was read and goes on with what there is now. */
     public void refresh() {
         epoch.refresh();
+        head = log.head();
     }
 
     public void unprotect() {
+        head = Long.MAX_VALUE;
         epoch.unprotect();
     }
 
@@ -89,10 +99,10 @@ public final class LogReader implements AutoCloseable {
      * #offset}.
      *
      * @throws InvalidRequestException if they were truncated
-     * @throws io.turbidite.core.CorruptionException if the disk has something else than was written
+     * @throws CorruptionException if the disk has something else than was written
      */
     public void seek(long address, int byteCount) {
-        if (address >= log.head()) {
+        if (address >= head) {
             segment = log.memory();
             offset = log.place(address);
             return;
@@ -106,13 +116,21 @@ public final class LogReader implements AutoCloseable {
 
     /** Whether {@link #seek} would find it in memory. */
     public boolean isInMemory(long address) {
-        return address >= log.head();
+        return address >= head;
+    }
+
+    /**
+     * Starts loading what is at {@code address} into the cache, if it is in memory.
+     *
+     * @return anything; for the caller to keep, or the load would be left out
+     */
+    public long touch(long address) {
+        return address >= head ? log.memory().get(RecordHeader.WORD, log.place(address)) : 0;
     }
 
     /** Whether {@link #seek} finds these bytes without touching the disk. */
     public boolean holds(long address, int byteCount) {
-        return address >= log.head()
-                || (address >= bufferStart && address + byteCount <= bufferEnd);
+        return address >= head || (address >= bufferStart && address + byteCount <= bufferEnd);
     }
 
     /**
@@ -120,7 +138,7 @@ public final class LogReader implements AutoCloseable {
      * tail, so that seeks within find them. Does nothing for what is in memory.
      */
     public void prefetch(long from, long to) {
-        if (from >= log.head()) {
+        if (from >= head) {
             return;
         }
         SegmentFiles files = log.files();
@@ -179,7 +197,7 @@ public final class LogReader implements AutoCloseable {
      * Shows the whole record at {@code address}.
      *
      * @return its header word
-     * @throws io.turbidite.core.CorruptionException if its length doesn't fit its page
+     * @throws CorruptionException if its length doesn't fit its page
      */
     public long seekRecord(long address) {
         long word = headerAt(address);
@@ -194,6 +212,16 @@ public final class LogReader implements AutoCloseable {
         }
         seek(address, (int) byteCount);
         return word;
+    }
+
+    /** What to say of a word that can't be, at {@code address}. */
+    public CorruptionException damaged(long address, String what, long word) {
+        return new CorruptionException(
+                log.site().name(),
+                address,
+                what,
+                "one that a record has",
+                "0x%016x".formatted(word));
     }
 
     /** When the page's first and last records may have arrived, wall clock. */

@@ -13,15 +13,17 @@ import java.nio.ByteOrder;
  * <pre>
  * bit bits field
  *   0   25 payloadBytes      the record as it came in
- *  25   14 keyPointerCount   16 bytes each, behind this word
+ *  25   14 keyPointerCount   12 bytes each, behind this word
  *  39   21 regionWords       the optional region, in 8-byte words
  *  60    2 kind              0 record, 1 filler, 2 session mark, 3 deletion
  *  62    1 zero              deletions are records of their own
  *  63    1 visible           all chains have it; set last
  * </pre>
  *
- * <p>A record is this word, the key pointers, the payload padded with zeros to 8 bytes, and the optional
- * region; so its length follows from the word alone, which scans and recovery depend on. The optional
+ * <p>A record is this word, the key pointers (8 bytes of each, then the other 4 of each, padded with zeros to
+ * 8), the optional region, and the payload padded with zeros to 8; so its length follows from the word alone,
+ * which scans and recovery depend on. The region stands before the payload since whoever asks for a value in it
+ * has just read the key pointers: it is in the same or the next cache line. The optional
  * region has 21 bits of words (16 MiB), where FishStore has 8 bits of bytes and loses records
  * (research §5, bug 1). There is no checkpoint version: what a checkpoint holds is cut by address. Zero is
  * no header: it says that nothing was written here.
@@ -33,8 +35,11 @@ public final class RecordHeader {
     /** Length of the word. */
     public static final int BYTES = 8;
 
-    /** Bytes of a key pointer; what is in it is the chain room's. */
-    public static final int KEY_POINTER_BYTES = 16;
+    /** Bytes of a key pointer's link; what is in it is the chain room's. */
+    public static final int LINK_BYTES = 8;
+
+    /** Bytes of a key pointer with its value, which stands behind all links. */
+    private static final int KEY_POINTER_BYTES = LINK_BYTES + 4;
 
     public static final int RECORD = 0;
 
@@ -112,19 +117,24 @@ public final class RecordHeader {
         return word < 0;
     }
 
-    /** From the header word to the payload. */
-    public static int payloadOffset(long word) {
-        return BYTES + KEY_POINTER_BYTES * keyPointerCount(word);
+    /** From the header word to the values of key pointers, which stand behind their links. */
+    public static int valuesOffset(long word) {
+        return BYTES + LINK_BYTES * keyPointerCount(word);
     }
 
     /** From the header word to the optional region. */
     public static int regionOffset(long word) {
-        return payloadOffset(word) + align(payloadBytes(word));
+        return BYTES + align(KEY_POINTER_BYTES * keyPointerCount(word));
+    }
+
+    /** From the header word to the payload. */
+    public static int payloadOffset(long word) {
+        return regionOffset(word) + regionBytes(word);
     }
 
     /** From the header word to the next record's; as a long, since a damaged word may say anything. */
     public static long recordBytes(long word) {
-        return (long) regionOffset(word) + regionBytes(word);
+        return (long) payloadOffset(word) + align(payloadBytes(word));
     }
 
     /** {@code byteCount} rounded up to a multiple of 8. */

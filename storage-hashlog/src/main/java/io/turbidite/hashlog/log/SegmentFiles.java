@@ -21,7 +21,7 @@ import java.util.function.Function;
 /**
  * The files of a log: segments of pages, and the marks of its newest page and of its begin.
  *
- * <p><em>Thread-safe for reading;</em> writing, syncing and deleting are the flusher's. A segment's header
+ * <p><em>Thread-safe for reading and syncing;</em> writing and deleting are the flusher's. A segment's header
  * and name are made durable before the first page in it is called durable.
  *
  * <p>With direct I/O new segments are created so, which suits them: pages, blocks and the first page's place are

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 /**
  * The first block of a segment file: the envelope and the shape of the pages behind it.
  *
- * <p><em>Immutable.</em> Format {@code hashlog-segment}, version 1. Layout (little-endian):
+ * <p><em>Immutable.</em> Format {@code hashlog-segment}, version 2 (1 had key pointers of 16 bytes). Layout (little-endian):
  *
  * <pre>
  * offset bytes field
@@ -31,7 +31,7 @@ import java.lang.foreign.MemorySegment;
  */
 record SegmentHeader(long logId, long firstPage, int pageBytes, int pageCount) {
     static final String FORMAT = "hashlog-segment";
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     /** Where the first page begins. */
     static final int BYTES = LogShape.BLOCK_BYTES;

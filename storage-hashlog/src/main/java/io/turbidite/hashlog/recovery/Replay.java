@@ -165,9 +165,9 @@ public final class Replay {
         private void raise(MemorySegment segment, long record, long header, long address) {
             int count = RecordHeader.keyPointerCount(header);
             for (int i = 0; i < count; i++) {
-                long at = RecordHeader.BYTES + (long) i * KeyPointer.BYTES;
+                long at = RecordHeader.BYTES + (long) i * KeyPointer.LINK_BYTES;
                 long link = KeyPointer.loadLink(segment, record + at);
-                long value = KeyPointer.loadValue(segment, record + at);
+                long value = KeyPointer.loadValue(segment, record, header, link);
                 long hash = KeyPointer.hash(link, value, header, segment, record);
                 if (!table.raise(heads.hashAt(value, hash, address + at), address + at, slot)) {
                     isFull = true;

@@ -1,5 +1,6 @@
 package io.turbidite.hashlog.scan;
 
+import io.turbidite.hashlog.chain.KeyPointer;
 import io.turbidite.hashlog.chain.ReadAhead;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.LogShape;
@@ -34,11 +35,15 @@ public final class AdaptiveReadAhead implements ReadAhead {
 
     @Override
     public void before(LogReader reader, long keyPointer) {
+        if (reader.isInMemory(keyPointer)) {
+            last = keyPointer;
+            return;
+        }
         level = last != Long.MAX_VALUE && last - keyPointer <= device.gapBytes() + meanBytes
                 ? Math.min(level + 1, LEVEL_BYTES.length - 1)
                 : 0;
         last = keyPointer;
-        if (reader.isInMemory(keyPointer) || reader.holds(keyPointer, 16)) {
+        if (reader.holds(keyPointer, KeyPointer.LINK_BYTES)) {
             return;
         }
         LogShape shape = reader.log().shape();

@@ -89,7 +89,7 @@ public class ChainInsertionTest {
             }
             return false;
         }
-        log.memory().set(RecordHeader.WORD, at, KeyPointer.link(0, KeyPointer.INLINE));
+        log.memory().set(RecordHeader.WORD, at, KeyPointer.link(0, KeyPointer.INLINE, 0));
         new ChainInsertion(log, table).insert(hash(chain), address(place));
         RecordHeader.WORDS.setRelease(log.memory(), at + 24, 1L);
         return true;

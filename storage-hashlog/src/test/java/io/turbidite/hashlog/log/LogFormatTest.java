@@ -46,8 +46,8 @@ class LogFormatTest {
     void a_segment_has_the_pinned_bytes() {
         byte[] bytes = golden().content("log/00000000.pages");
         assertThat(hex(bytes, 0, 96))
-                .isEqualTo("5455524249444954686173686c6f672d7365676d656e74000100000000000000"
-                        + "f0debc9a785634120000000000000000000000000000000000000000f46bcb56"
+                .isEqualTo("5455524249444954686173686c6f672d7365676d656e74000200000000000000"
+                        + "f0debc9a7856341200000000000000000000000000000000000000008f1443d0"
                         + "000000000000000000400000040000000010000080289cf70000000000000000");
         int page = SegmentHeader.BYTES;
         assertThat(hex(bytes, page, page + 24))
@@ -106,7 +106,7 @@ class LogFormatTest {
         assertThat(RecordHeader.kind(word)).isEqualTo(RecordHeader.RECORD);
         assertThat(RecordHeader.isVisible(word)).isFalse();
         assertThat(RecordHeader.recordBytes(RecordHeader.of(5, 2, 3)))
-                .isEqualTo(8 + 2 * 16 + 8 + 8);
+                .isEqualTo(8 + 2 * 12 + 8 + 8);
         assertThat(RecordHeader.recordBytes(RecordHeader.filler(4_096))).isEqualTo(4_096);
         assertThat(RecordHeader.kind(RecordHeader.filler(8))).isEqualTo(RecordHeader.FILLER);
     }

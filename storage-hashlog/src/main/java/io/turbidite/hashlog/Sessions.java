@@ -1,0 +1,101 @@
+package io.turbidite.hashlog;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.meter.Counter;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.hashlog.log.SessionMark;
+import io.turbidite.hashlog.recovery.SessionPoint;
+
+import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The sessions of a log by name: which are open, how far each had come when the log was opened, and how far each
+ * has come since. <em>Thread-safe.</em>
+ */
+final class Sessions {
+    private final HashLog log;
+    private final Counters counters;
+    private final Map<String, SessionPoint> recovered;
+    private final ConcurrentHashMap<String, SessionPoint> marks;
+
+    /** Names of the open ones; guarded by itself. */
+    private final Set<String> names = new HashSet<>();
+
+    Sessions(HashLog log, Map<String, SessionPoint> recovered, Meters meters) {
+        this.log = log;
+        this.recovered = recovered;
+        this.marks = new ConcurrentHashMap<>(recovered);
+        this.counters = Counters.of(meters);
+    }
+
+    /** What all sessions count together. */
+    record Counters(
+            Counter accepted, Counter rejected, Counter payloadBytes, Counter hardInsertions) {
+        static Counters of(Meters meters) {
+            return new Counters(
+                    meters.counter("hashlog.ingest.records"),
+                    meters.counter("hashlog.ingest.rejected"),
+                    meters.counter("hashlog.ingest.bytes"),
+                    meters.counter("hashlog.chain.contended"));
+        }
+    }
+
+    /** {@link HashLog#openSession(String, long, RejectedRecord.Listener)}. */
+    IngestSession open(String name, long startSerial, RejectedRecord.Listener listener) {
+        int nameBytes = name.getBytes(StandardCharsets.UTF_8).length;
+        if (nameBytes == 0 || nameBytes > SessionMark.NAME_BYTES_MAX || startSerial < 0) {
+            throw new InvalidRequestException(
+                    "a session needs a name of 1 to 256 bytes and a start serial of 0 or more: '%s', %d"
+                            .formatted(name, startSerial));
+        }
+        synchronized (names) {
+            if (!names.add(name)) {
+                throw new InvalidRequestException(
+                        "a session '%s' is open: close it, or take another name".formatted(name));
+            }
+        }
+        boolean done = false;
+        try {
+            log.log().checkUsable();
+            IngestSession session =
+                    new IngestSession(log, this, name, startSerial, listener, counters);
+            done = true;
+            return session;
+        } finally {
+            if (!done) {
+                closed(name);
+            }
+        }
+    }
+
+    /** The name is free again. */
+    void closed(String name) {
+        synchronized (names) {
+            names.remove(name);
+        }
+    }
+
+    /** A session has left a mark in the log. */
+    void marked(String name, long serial, long address) {
+        marks.put(name, new SessionPoint(serial, address));
+    }
+
+    /** The newest marks there are. */
+    Map<String, SessionPoint> points() {
+        return Map.copyOf(marks);
+    }
+
+    /** What the log held of a session as it was opened. */
+    long recoveredSerial(String name) {
+        SessionPoint point = recovered.get(name);
+        return point == null ? 0 : point.serial();
+    }
+
+    Set<String> recovered() {
+        return recovered.keySet();
+    }
+}
