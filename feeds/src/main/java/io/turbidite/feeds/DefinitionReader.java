@@ -158,8 +158,16 @@ final class DefinitionReader {
         });
         PageOptions pages = pages(section, PageOptions.standard());
         Retention retention = retention(section, type, filters, mergePolicy);
-        String repair = section.choice("repair", REPAIRS, List.of());
+        String repairLabel = section.choice("repair", REPAIRS, List.of());
+        MergeRepair repair =
+                repairLabel == null ? MergeRepair.MERGE : MergeRepair.ofLabel(repairLabel);
         List<IndexPart> indexes = indexes(section, type, maintenance, pages);
+        section.convert("repair", repair, chosen -> {
+            maintenance.checkRepair(chosen, String.valueOf(name), "it");
+            indexes.forEach(index -> index.maintenance()
+                    .checkRepair(chosen, String.valueOf(name), "index " + index.name()));
+            return chosen;
+        });
         section.end();
         if (name == null || type == null || primaryKey.isEmpty()) {
             return null;
@@ -175,7 +183,7 @@ final class DefinitionReader {
                 mergePolicy,
                 pages,
                 retention,
-                repair == null ? MergeRepair.MERGE : MergeRepair.ofLabel(repair),
+                repair,
                 indexes);
     }
 

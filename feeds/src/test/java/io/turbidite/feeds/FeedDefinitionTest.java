@@ -67,6 +67,9 @@ class FeedDefinitionTest {
                 GOOD.replace("maintenance: eager\n", "maintenance: validation\n  repair: off\n");
         assertThat(parse(off).dataset().repair()).isEqualTo(MergeRepair.OFF);
         assertThat(parse(off).toDatasetSpec().repair()).isEqualTo(MergeRepair.OFF);
+        assertThat(problems(off.replace("maintenance: validation", "maintenance: auto")))
+                .anySatisfy(problem -> assertThat(problem)
+                        .contains("dataset.repair", "maintenance auto", "repair off"));
         assertThat(problems(off.replace("repair: off", "repair: never")))
                 .singleElement()
                 .asString()
@@ -225,6 +228,7 @@ class FeedDefinitionTest {
                 "maintenance: eager | maintenance: lazy | f.yaml:13: dataset.maintenance | 'lazy' is unknown",
                 "maintenance: eager | maintenance: mutable-bitmap | f.yaml:13: dataset.maintenance | needs a correlated merge policy",
                 "on], maintenance: eager | on], maintenance: validation, unique: true | f.yaml:17: dataset.indexes[1].maintenance | is unique and needs maintenance eager",
+                "on], maintenance: eager | on], maintenance: auto, unique: true | f.yaml:17: dataset.indexes[1].maintenance | is unique and needs maintenance eager",
                 "on], maintenance: eager | on], maintenance: mutable-bitmap | f.yaml:17: dataset.indexes[1].maintenance | is for a dataset, not for index by_two",
                 "kind: prefix | kind: steady | f.yaml:14: dataset.mergePolicy.kind | there is no merge policy 'steady'",
                 "toleranceCount: 7 | tolerance: 7 | f.yaml:14: dataset.mergePolicy.tolerance | no such parameter",

@@ -136,7 +136,9 @@ final class MeasuredFacts {
             long living = disk.matter - disk.dead;
             obsolete = read.validated() > 0
                     ? share(read.validated() - read.valid(), read.validated())
-                    : share(Math.max(0, primary.unmet - disk.dead), living);
+                    : share(
+                            Math.max(0, living - Math.max(0, primary.matter - primary.unmet)),
+                            living);
         }
         return new IndexFacts(
                 index.name(),
@@ -145,7 +147,10 @@ final class MeasuredFacts {
                 disk.perPage(disk.recordBytes),
                 reads.searches(),
                 reads.entries(),
-                obsolete);
+                obsolete,
+                index.maintenance() == Maintenance.AUTO
+                        ? partitions.getFirst().work().repair(index.id())
+                        : null);
     }
 
     /** The strategies that the index could not be created with, by what its definition would say. */

@@ -80,6 +80,7 @@ public record StoreDescription(
      * @param state {@code ready}, {@code building} or {@code disabled}
      * @param garbageEntries about how many entries on disk wait for a merge of the primary to find them
      *     obsolete, in a deferred index; 0 in others
+     * @param repair where its repair is placed, of an index under auto; else null
      * @param deletedKeys the companions of a deleted-key index's components, in their order; empty in
      *     others
      */
@@ -91,6 +92,7 @@ public record StoreDescription(
             PageOptions pages,
             String state,
             long garbageEntries,
+            @Nullable String repair,
             List<ComponentDescription> components,
             List<ComponentDescription> deletedKeys) {}
 
@@ -181,6 +183,9 @@ public record StoreDescription(
                         schema.pages(tree),
                         state,
                         isDeferred ? partition.garbage().entries(pinned) : 0,
+                        index == null || index.maintenance() != Maintenance.AUTO
+                                ? null
+                                : partition.work().repair(tree).placement().label(),
                         components,
                         deletedKeys));
             }
@@ -194,6 +199,7 @@ public record StoreDescription(
                             schema.pages(index.id()),
                             index.state().label(),
                             0,
+                            null,
                             List.of(),
                             List.of()));
                 }

@@ -149,7 +149,7 @@ class AdviceTest {
             Advice advice = dataset.advise();
             assertThat(advice.dataset()).isEqualTo("T");
             Advice.IndexAdvice index = advice.indexes().getFirst();
-            assertThat(index.advised()).isEqualTo(Maintenance.VALIDATION);
+            assertThat(index.advised()).isEqualTo(Maintenance.AUTO);
             assertThat(index.refused()).containsKey(Maintenance.MUTABLE_BITMAP);
             assertThat(index.refused().get(Maintenance.DEFERRED)).contains("correlated");
             assertThat(advice.reasons())

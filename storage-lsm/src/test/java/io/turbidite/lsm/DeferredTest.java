@@ -7,7 +7,13 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.Reading;
+import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.KeyBatch;
+import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
@@ -16,10 +22,13 @@ import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.upkeep.MergeStep;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * Deferred indexes (DEFER18). The tests with a number are after what went wrong in the database that had them
@@ -372,6 +381,96 @@ class DeferredTest {
         MergeStep.run(partition(), 0, 1);
         assertThat(garbage()).isZero();
         assertThat(percent()).isZero();
+    }
+
+    private void fill(long count, String user) {
+        for (long id = 0; id < count; id++) {
+            put(id, user);
+        }
+        dataset.flush();
+    }
+
+    private List<StoreEvent.GarbageMerged> garbageMerges() {
+        return store.events().recent().stream()
+                .filter(StoreEvent.GarbageMerged.class::isInstance)
+                .map(StoreEvent.GarbageMerged.class::cast)
+                .toList();
+    }
+
+    @Test
+    void more_than_a_fifth_of_garbage_is_merged_away_when_nobody_writes() {
+        fill(1_000, "anna");
+        fill(150, "bert");
+        sim.tasks.runForMicros(10_000_000);
+        assertThat(garbageMerges()).isEmpty();
+        fill(400, "carl");
+        sim.tasks.runForMicros(200_000);
+        assertThat(percent()).isGreaterThan(20);
+        assertThat(garbageMerges()).isEmpty();
+        sim.tasks.runForMicros(10_000_000);
+        assertThat(garbageMerges())
+                .singleElement()
+                .satisfies(event -> assertThat(event.cause()).isEqualTo("idle"))
+                .satisfies(event -> assertThat(event.percent()).isBetween(25, 45));
+        assertThat(percent()).isLessThanOrEqualTo(20);
+        assertThat(garbage()).isLessThan(160);
+        assertThat(valid()).hasSize(1_000).containsEntry(1L, "carl").containsEntry(999L, "anna");
+        assertThat(store.meters().counter("merge.for.garbage").sum()).isEqualTo(1);
+    }
+
+    /** Writers go on, the policy wants nothing, and there is much to pass over. */
+    @Test
+    void a_query_that_passes_over_too_many_entries_has_them_merged_away_at_once() {
+        fill(12_000, "anna");
+        fill(11_000, "bert");
+        assertThat(percent()).isGreaterThan(20);
+        // little was passed over: the garbage may wait
+        assertThat(userOf(5_000)).isEqualTo("bert");
+        keepWriting();
+        assertThat(garbageMerges()).isEmpty();
+        assertThat(valid()).hasSize(12_000);
+        keepWriting();
+        assertThat(garbageMerges())
+                .singleElement()
+                .satisfies(event -> assertThat(event.cause()).isEqualTo("query"));
+        assertThat(entries()).isLessThan(12_100);
+    }
+
+    /** The same by fetching: a candidate whose record is another version's was passed over. */
+    @Test
+    void records_that_are_not_the_candidates_count_as_passed_over() {
+        fill(12_000, "anna");
+        fill(11_000, "bert");
+        try (ReadView view = dataset.openView()) {
+            KeyBatch keys = new KeyBatch(1 << 20);
+            try (IndexCursor cursor =
+                    view.search(0, BY_USER, KeyRange.all(), FilterPredicate.none())) {
+                while (cursor.next() && keys.size() < 12_000) {
+                    keys.add(cursor.primaryKey(), cursor.timestamp());
+                }
+            }
+            keys.sortDistinct();
+            try (RecordStream records = view.fetch(0, keys)) {
+                while (records.next()) {
+                    assertThat(records.timestamp()).isPositive();
+                }
+            }
+        }
+        keepWriting();
+        assertThat(garbageMerges()).hasSize(1);
+    }
+
+    private @Nullable Object userOf(long id) {
+        return Objects.requireNonNull(dataset.get(id)).get("user");
+    }
+
+    /** Writes for a while without being quiet. */
+    private void keepWriting() {
+        for (int i = 0; i < 20; i++) {
+            put(20_000, "other");
+            sim.tasks.runForMicros(200_000);
+        }
+        dataset.delete(20_000L);
     }
 
     private long percent() {

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * No component and no bitmap is ahead of the log (design §4 rule 6). Where the log is not synced with each
@@ -51,10 +52,11 @@ class LogOrderTest {
     /** The user of the flushed dataset's record after recovery. */
     private static String check(SimDisk image) {
         try (SimStore recovered = SimStore.open(image, SEED, OPTIONS)) {
-            String user = SimStore.rows(recovered.store.dataset("Flushed"))
-                    .firstEntry()
-                    .getValue()
-                    .user();
+            String user =
+                    Objects.requireNonNull(SimStore.rows(recovered.store.dataset("Flushed"))
+                            .firstEntry()
+                            .getValue()
+                            .user());
             if (user.equals("second")) {
                 assertThat(SimStore.rows(recovered.store.dataset("Earlier"))).hasSize(1);
             }

@@ -57,7 +57,7 @@ class MergeCrashTest {
             assertThat(Garbage.valid(there, BY_USER)).hasSize(RECORDS).doesNotContainValue("anna");
             assertThat(SimStore.rows(there).values())
                     .hasSize(RECORDS)
-                    .allMatch(row -> row.user().equals("bert"));
+                    .allMatch(row -> "bert".equals(row.user()));
             recovered.verify();
             there.mergeAll();
             if (!maintenance.isValidWhenFound()) {

@@ -366,13 +366,13 @@ class StoreTest {
         sim.close();
         byte[] manifest = disk.content("MANIFEST");
         FileHeader header = FileHeader.read("MANIFEST", MemorySegment.ofArray(manifest), 0);
-        new FileHeader(header.format(), 9, 0, header.storeId(), header.fileId())
+        new FileHeader(header.format(), 99, 0, header.storeId(), header.fileId())
                 .write(MemorySegment.ofArray(manifest), 0);
         disk.delete("MANIFEST");
         disk.put("MANIFEST", manifest);
         assertThatThrownBy(() -> SimStore.open(disk, SEED, OPTIONS))
                 .isInstanceOf(FormatVersionException.class)
-                .hasMessageContaining("version 9");
+                .hasMessageContaining("version 99");
         assertThat(disk.openHandles()).isEmpty();
     }
 

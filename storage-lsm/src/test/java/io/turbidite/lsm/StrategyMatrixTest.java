@@ -69,7 +69,7 @@ class StrategyMatrixTest {
                 }
             }
         }
-        assertThat(cells).hasSize(3 * POLICIES.size() + 2 * 2);
+        assertThat(cells).hasSize(4 * POLICIES.size() + 2 * 2);
         return cells;
     }
 

@@ -48,7 +48,8 @@ final class Workload {
         Maintenance.VALIDATION,
         Maintenance.DELETED_KEY,
         Maintenance.DEFERRED,
-        Maintenance.MUTABLE_BITMAP
+        Maintenance.MUTABLE_BITMAP,
+        Maintenance.AUTO
     };
 
     private final SplittableRandom random;
@@ -73,9 +74,11 @@ final class Workload {
         if (forced != null && !policy.startsWith("correlated-")) {
             policy = "correlated-" + policy;
         }
+        Maintenance maintenance = maintenance(MergePolicySpec.parse(policy));
+        boolean isOff = random.nextInt(4) == 0 && maintenance != Maintenance.AUTO;
         store.createDataset(Row.spec(INDEXED)
-                .maintenance(maintenance(MergePolicySpec.parse(policy)))
-                .repair(random.nextInt(4) > 0 ? MergeRepair.MERGE : MergeRepair.OFF)
+                .maintenance(maintenance)
+                .repair(isOff ? MergeRepair.OFF : MergeRepair.MERGE)
                 .partitions(1 + random.nextInt(3))
                 .components(components)
                 .mergePolicy(MergePolicySpec.parse(policy)));
@@ -226,7 +229,9 @@ final class Workload {
                 .allMatch(partition -> partition.components(0).size() > 1);
         dataset.mergeAll();
         for (IndexSchema index : dataset.schema().indexes()) {
-            if (all && index.maintenance() != Maintenance.VALIDATION) {
+            if (all
+                    && index.maintenance() != Maintenance.VALIDATION
+                    && index.maintenance() != Maintenance.AUTO) {
                 assertThat(entries(dataset, index.id()))
                         .as("entries of %s", index)
                         .isEqualTo(oracle.rows(INDEXED).size());

@@ -5,6 +5,7 @@ import io.turbidite.lsm.Store;
 import io.turbidite.lsm.advice.Advice;
 import io.turbidite.lsm.advice.Advice.IndexAdvice;
 import io.turbidite.lsm.advice.Cost;
+import io.turbidite.lsm.advice.RepairDecision;
 import io.turbidite.lsm.schema.Maintenance;
 
 import org.jspecify.annotations.Nullable;
@@ -99,10 +100,12 @@ final class AdviseCommand implements Callable<Integer> {
                                 .toMap()));
         Json.Line refused = Json.line();
         index.refused().forEach((strategy, reason) -> refused.put(strategy.label(), reason));
+        RepairDecision repair = index.repair();
         return Json.line()
                 .put("index", index.index())
                 .put("maintenance", index.now().label())
                 .put("advised", index.advised().label())
+                .put("repair", repair == null ? null : repair.placement().label())
                 .put("reasons", index.reasons())
                 .put("costs", costs.toMap())
                 .put("refused", refused.toMap())

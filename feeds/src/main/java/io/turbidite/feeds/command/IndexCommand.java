@@ -147,7 +147,7 @@ final class IndexCommand implements Callable<Integer> {
                 names = "--maintenance",
                 paramLabel = "STRATEGY",
                 description =
-                        "eager, validation, deleted-key or deferred; without it, as the dataset's indexes are.")
+                        "eager, validation, deleted-key, deferred or auto; without it, as the dataset's indexes are.")
         private @Nullable String maintenance;
 
         Create(Console console) {

@@ -85,6 +85,7 @@ final class Inspection {
                 .put("maintenance", index.maintenance())
                 .put("state", index.state())
                 .put("garbageEntries", index.garbageEntries())
+                .put("repair", index.repair())
                 .put(
                         "components",
                         index.components().stream().map(Inspection::toMap).toList())
@@ -157,7 +158,7 @@ final class Inspection {
     }
 
     private static void print(IndexDescription index, PrintStream out) {
-        out.println("    %sindex %s on %s%s%s%s"
+        out.println("    %sindex %s on %s%s%s%s%s"
                 .formatted(
                         index.unique() && !index.name().equals("primary") ? "unique " : "",
                         index.name(),
@@ -167,6 +168,7 @@ final class Inspection {
                                 ? ""
                                 : ", about %s entries obsolete"
                                         .formatted(Words.number(index.garbageEntries())),
+                        index.repair() == null ? "" : ", repair " + index.repair(),
                         index.components().isEmpty() ? ": no component yet" : ""));
         index.components().forEach(component -> print(component, "", out));
         index.deletedKeys().forEach(component -> print(component, "deleted keys ", out));

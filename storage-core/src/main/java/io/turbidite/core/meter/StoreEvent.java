@@ -47,7 +47,8 @@ public sealed interface StoreEvent {
     /**
      * A component of a secondary index was checked against the primary's keys.
      *
-     * @param cause {@code "merge"}: it was just merged; {@code "request"}: by itself
+     * @param cause {@code "merge"}: it was just merged; {@code "request"}: by itself; {@code "auto"}: by
+     *     itself, because its index is maintained so
      * @param checked entries looked at
      * @param spared of these, told by Bloom filters alone
      * @param searched of these, looked up in key trees
@@ -64,6 +65,30 @@ public sealed interface StoreEvent {
             long searched,
             long marked,
             long nanos)
+            implements StoreEvent {}
+
+    /**
+     * The repair of an index under auto is placed elsewhere from now on.
+     *
+     * @param before {@code "never"}, {@code "when idle"}, {@code "at merge"} or {@code "now"}, as is {@code after}
+     * @param reason a sentence with the figures that it was decided by
+     */
+    record RepairPlaced(
+            long wallMicros,
+            String dataset,
+            String index,
+            String before,
+            String after,
+            String reason)
+            implements StoreEvent {}
+
+    /**
+     * A merge began that no policy wanted, to take obsolete entries out of deferred indexes.
+     *
+     * @param percent of the entries of the index that has most, about
+     * @param cause {@code "idle"}: nothing else was to be done; {@code "query"}: one passed over too many
+     */
+    record GarbageMerged(long wallMicros, String dataset, int partition, int percent, String cause)
             implements StoreEvent {}
 
     /** Writers had to wait. */

@@ -2,6 +2,8 @@ package io.turbidite.lsm.advice;
 
 import io.turbidite.lsm.schema.Maintenance;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.List;
 import java.util.Map;
 
@@ -30,6 +32,7 @@ public record Advice(
      * @param costs of the strategies that it may have; reading old records, which indexes share, is not in
      *     it
      * @param refused those that it may not have, each with the reason
+     * @param repair where its repair is placed, of an index under auto; else null
      */
     public record IndexAdvice(
             String index,
@@ -37,6 +40,7 @@ public record Advice(
             Maintenance advised,
             Map<Maintenance, Cost> costs,
             Map<Maintenance, String> refused,
+            @Nullable RepairDecision repair,
             List<String> reasons) {
         public IndexAdvice {
             reasons = List.copyOf(reasons);

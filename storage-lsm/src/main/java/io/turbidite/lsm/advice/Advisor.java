@@ -57,6 +57,7 @@ public final class Advisor {
                     advised.get(i),
                     costs.get(i),
                     index.refused(),
+                    index.repair(),
                     Reasons.of(facts, index, advised.get(i), costs.get(i))));
         }
         List<String> reasons = new ArrayList<>(Reasons.of(facts));
@@ -75,13 +76,19 @@ public final class Advisor {
         return costs;
     }
 
-    /** What each index has cheapest; an index that must be eager is, whatever is asked for. */
+    /**
+     * What each index has cheapest, if that is enough less than what it has; an index that must be eager is,
+     * whatever is asked for.
+     */
     private static List<Maintenance> cheapest(
             Facts facts, List<Map<Maintenance, Cost>> costs, boolean eagerToo) {
         List<Maintenance> chosen = new ArrayList<>();
         for (int i = 0; i < costs.size(); i++) {
             Maintenance best = facts.indexes().get(i).maintenance();
-            double least = Double.MAX_VALUE;
+            Cost now = costs.get(i).get(best);
+            double least = now != null && (eagerToo || best != Maintenance.EAGER)
+                    ? (1 - SAVING_MIN) * now.total()
+                    : Double.MAX_VALUE;
             for (Map.Entry<Maintenance, Cost> one : costs.get(i).entrySet()) {
                 boolean may = eagerToo
                         || one.getKey() != Maintenance.EAGER

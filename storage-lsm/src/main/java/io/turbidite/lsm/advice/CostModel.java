@@ -18,6 +18,8 @@ import io.turbidite.lsm.schema.Maintenance;
  *   <li><b>Merging</b>: validation has each entry looked up in key order each time that it is merged, k to a
  *       page, unless merges don't repair; deleted-key searches the companions for each, in no order; deferred writes what is superseded
  *       to a sort and reads it back.
+ *   <li><b>Auto</b> costs what validation does with merges that repair, or with such that don't, whichever is
+ *       less.
  *   <li><b>Obsolete entries</b>: merges find those that they meet, and of W times that an entry is written the
  *       first is the flush. So about u / W of the entries are obsolete and not found out (u if merges don't
  *       repair), unless that was measured.
@@ -55,6 +57,15 @@ public final class CostModel {
 
     /** What a strategy costs an index, without the reading of old records. */
     public static Cost of(Facts facts, IndexFacts index, Maintenance strategy) {
+        if (strategy == Maintenance.AUTO) {
+            Cost repaired = cost(facts.withMergesRepair(true), index, strategy);
+            Cost left = cost(facts.withMergesRepair(false), index, strategy);
+            return repaired.total() < left.total() ? repaired : left;
+        }
+        return cost(facts, index, strategy);
+    }
+
+    private static Cost cost(Facts facts, IndexFacts index, Maintenance strategy) {
         return new Cost(
                 written(facts, index, strategy),
                 merging(facts, index, strategy),
@@ -78,7 +89,7 @@ public final class CostModel {
         double merged = writes.upserts() * (writes.amplification() - 1);
         return switch (strategy) {
             case EAGER -> 0;
-            case VALIDATION, MUTABLE_BITMAP ->
+            case VALIDATION, AUTO, MUTABLE_BITMAP ->
                 facts.primary().mergesRepair() ? merged / facts.primary().keysPerPage() : 0;
             case DELETED_KEY -> merged * (writes.updateShare() + absentLookup(facts) / 2);
             case DEFERRED -> 2 * writes.updateShare() * writes.count() / index.entriesPerPage();
@@ -106,7 +117,8 @@ public final class CostModel {
 
     /** The part of an index's entries that is obsolete and not found out. */
     static double obsoleteShare(Facts facts, IndexFacts index, Maintenance strategy) {
-        boolean found = strategy != Maintenance.VALIDATION || facts.primary().mergesRepair();
+        boolean isValidated = strategy == Maintenance.VALIDATION || strategy == Maintenance.AUTO;
+        boolean found = !isValidated || facts.primary().mergesRepair();
         double guess = facts.writes().updateShare() / (found ? facts.writes().amplification() : 1);
         boolean measured = strategy == index.maintenance() && index.obsoleteShare() > 0;
         return Math.min(OBSOLETE_SHARE_MAX, measured ? index.obsoleteShare() : guess);

@@ -2,6 +2,8 @@ package io.turbidite.lsm.advice;
 
 import io.turbidite.lsm.schema.Maintenance;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.List;
 import java.util.Map;
 
@@ -24,6 +26,22 @@ public record Facts(
         List<IndexFacts> indexes) {
     public Facts {
         indexes = List.copyOf(indexes);
+    }
+
+    /** The same with merges that repair, or don't. */
+    Facts withMergesRepair(boolean mergesRepair) {
+        return new Facts(
+                dataset,
+                writes,
+                new Primary(
+                        primary.components,
+                        primary.bloomRate,
+                        primary.keyPages,
+                        primary.keysPerPage,
+                        mergesRepair),
+                needsOldRecord,
+                fetchShare,
+                indexes);
     }
 
     /**
@@ -68,6 +86,7 @@ public record Facts(
      * @param searches one for each partition and query
      * @param returned entries that these gave, obsolete ones included
      * @param obsoleteShare the part of them that was obsolete, 0 to 1, as far as it was found out
+     * @param repair where its repair is placed, of an index under auto; else null
      */
     public record IndexFacts(
             String name,
@@ -76,7 +95,8 @@ public record Facts(
             double entriesPerPage,
             long searches,
             long returned,
-            double obsoleteShare) {
+            double obsoleteShare,
+            @Nullable RepairDecision repair) {
         public IndexFacts {
             refused = Map.copyOf(refused);
         }

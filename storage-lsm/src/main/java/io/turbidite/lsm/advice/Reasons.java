@@ -65,6 +65,10 @@ final class Reasons {
                         : text(
                                 "%,d searches returned %,d entries, %.1f %% of them obsolete as far as is known",
                                 index.searches(), index.returned(), 100 * index.obsoleteShare()));
+        RepairDecision repair = index.repair();
+        if (repair != null) {
+            lines.add(text("repair is placed %s: %s", repair.placement().label(), repair.reason()));
+        }
         Cost now = costs.get(index.maintenance());
         Cost then = costs.get(advised);
         if (advised == index.maintenance() || now == null || then == null) {

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.DoubleStream;
 
 /**
  * About how many entries of a partition's deferred indexes are obsolete and wait for a merge of the primary
@@ -22,11 +23,13 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>That is one for each key of a component of the primary that an older component has too: the pair has not
  * met in a merge yet, or one of the two would be gone. So a few hundred keys of each component, from places
- * spread over it, are looked for in the Bloom filters of the older ones. Nothing is kept on disk: the estimate
- * is as good after a restart, and merges that took garbage away need not account for it. What is still in
- * memory is not counted.
+ * spread over it, are looked for in the older ones, behind their Bloom filters. Nothing is kept on disk: the
+ * estimate is as good after a restart, and merges that took garbage away need not account for it. What is still
+ * in memory is not counted.
  *
- * <p>The pages read are as many as {@link #SPOTS}, once for each component.
+ * <p>The pages read are as many as {@link #SPOTS}, once for each component, and those of key trees where the keys
+ * that Bloom filters don't rule out would be: without a look there, with twenty components at 1 % a fifth of all
+ * keys would seem to be written over.
  *
  * <p><em>Thread-safe.</em> Two who ask at once may both look; no lock is held over the look.
  */
@@ -51,7 +54,8 @@ public final class GarbageEstimate {
             List<ComponentHandle> older = components.subList(i + 1, components.size());
             there.add(fileId);
             if (!shares.containsKey(fileId)) {
-                shares.put(fileId, older.isEmpty() ? 0.0 : look(components.get(i), older));
+                shares.put(
+                        fileId, DoubleStream.of(look(components.get(i), older)).sum());
             }
         }
         shares.keySet().retainAll(there);
@@ -90,38 +94,64 @@ public final class GarbageEstimate {
         return largestShare > URGENT_SHARE;
     }
 
-    /** Which share of the keys looked at is in one of the older components. */
-    private static double look(ComponentHandle newer, List<ComponentHandle> older) {
+    /**
+     * Where the two versions lie that have not met: at {@code [i][j]} about how many keys of the component of the
+     * primary with number i, newest first, have their next older version in that with number j, above i. Reads
+     * as much as a first {@link #refresh}.
+     */
+    public static double[][] pairs(List<ComponentHandle> newestFirst) {
+        int count = newestFirst.size();
+        double[][] pairs = new double[count][count];
+        for (int i = 0; i < count; i++) {
+            ComponentHandle newer = newestFirst.get(i);
+            double[] shares = look(newer, newestFirst.subList(i + 1, count));
+            for (int j = 0; j < shares.length; j++) {
+                pairs[i][i + 1 + j] = shares[j] * newer.component().entryCount();
+            }
+        }
+        return pairs;
+    }
+
+    /** Which share of the keys looked at has its next older version in each of the older components. */
+    private static double[] look(ComponentHandle newer, List<ComponentHandle> older) {
         DiskComponent component = newer.component();
+        double[] hits = new double[older.size()];
+        if (older.isEmpty()) {
+            return hits;
+        }
         Found found = new Found(0);
         int looked = 0;
-        int hits = 0;
         try (TreeCursor cursor = component.keyCursor()) {
             for (int spot = 0; spot < SPOTS && component.entryCount() > 0; spot++) {
                 cursor.seekOrdinal(component.entryCount() * spot / SPOTS);
                 for (int i = 0; i < KEYS_A_SPOT && cursor.next(); i++) {
                     looked++;
-                    hits += isInOne(older, cursor.key(), found) ? 1 : 0;
+                    int where = newestWith(older, cursor.key(), found);
+                    if (where >= 0) {
+                        hits[where]++;
+                    }
                 }
             }
         } catch (StorageException unreadable) {
             // this is a guess; whoever reads the page for an answer reports it
-            return 0;
+            return new double[older.size()];
         }
-        return looked == 0 ? 0 : hits / (double) looked;
+        for (int i = 0; i < hits.length; i++) {
+            hits[i] /= Math.max(1, looked);
+        }
+        return hits;
     }
 
-    private static boolean isInOne(List<ComponentHandle> older, Slice key, Found found) {
+    /** The number of the newest component that has the key; -1 if none has. */
+    private static int newestWith(List<ComponentHandle> older, Slice key, Found found) {
         long hash = BloomFilter.hash(key);
         for (int i = 0; i < older.size(); i++) {
             DiskComponent component = older.get(i).component();
-            boolean there = component.hasBloom()
-                    ? component.mayContain(hash)
-                    : component.findKey(key, Long.MAX_VALUE, found) != Found.ABSENT;
-            if (there) {
-                return true;
+            if (component.mayContain(hash)
+                    && component.findKey(key, Long.MAX_VALUE, found) != Found.ABSENT) {
+                return i;
             }
         }
-        return false;
+        return -1;
     }
 }

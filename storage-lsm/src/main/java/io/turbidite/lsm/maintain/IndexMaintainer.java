@@ -13,7 +13,7 @@ interface IndexMaintainer {
     static IndexMaintainer of(IndexSchema index, boolean keepsUnchanged) {
         return switch (index.maintenance()) {
             case EAGER -> new EagerIndex(keepsUnchanged);
-            case VALIDATION, DEFERRED -> new BlindIndex();
+            case VALIDATION, DEFERRED, AUTO -> new BlindIndex();
             case DELETED_KEY -> new DeletedKeyIndex();
             case MUTABLE_BITMAP ->
                 throw new IllegalArgumentException("index %s is maintained by %s"

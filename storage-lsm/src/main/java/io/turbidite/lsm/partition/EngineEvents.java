@@ -7,9 +7,11 @@ import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.scan.FetchWork;
 import io.turbidite.core.time.Clock;
+import io.turbidite.lsm.advice.RepairDecision;
 import io.turbidite.lsm.repair.RepairCounts;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.RepairPlacement;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.MemoryLayer;
@@ -55,6 +57,8 @@ public final class EngineEvents {
     private final Counter repairSearched;
     private final Counter repairMarked;
     private final Counter repairKeyPages;
+    private final Counter repairMoves;
+    private final Counter garbageMerges;
     private final Latency repairs;
     private final Latency flushes;
     private final Latency merges;
@@ -93,6 +97,8 @@ public final class EngineEvents {
         this.repairSearched = meters.counter("repair.entries.searched");
         this.repairMarked = meters.counter("repair.entries.marked");
         this.repairKeyPages = meters.counter("repair.key.pages");
+        this.repairMoves = meters.counter("repair.moves");
+        this.garbageMerges = meters.counter("merge.for.garbage");
         this.repairs = meters.latency("repair.time");
         this.flushes = meters.latency("flush.time");
         this.merges = meters.latency("merge.time");
@@ -149,7 +155,7 @@ public final class EngineEvents {
     /**
      * A component of an index was checked against the primary.
      *
-     * @param cause {@code "merge"} or {@code "request"}
+     * @param cause {@code "merge"}, {@code "request"} or {@code "auto"}
      */
     public void repaired(
             Partition partition, IndexSchema index, String cause, RepairCounts counts) {
@@ -170,6 +176,33 @@ public final class EngineEvents {
                 counts.searched(),
                 counts.marked(),
                 counts.nanos()));
+    }
+
+    /** The repair of an index under auto is placed elsewhere from now on. */
+    public void repairPlaced(
+            Partition partition,
+            IndexSchema index,
+            RepairPlacement before,
+            RepairDecision decision) {
+        repairMoves.increment();
+        events.publish(new StoreEvent.RepairPlaced(
+                clock.wallMicros(),
+                partition.schema().name(),
+                index.name(),
+                before.label(),
+                decision.placement().label(),
+                decision.reason()));
+    }
+
+    /** A merge is started that no policy wants, for the garbage that it takes away. */
+    public void mergesGarbage(Partition partition, String cause) {
+        garbageMerges.increment();
+        events.publish(new StoreEvent.GarbageMerged(
+                clock.wallMicros(),
+                partition.schema().name(),
+                partition.number(),
+                (int) Math.round(100 * partition.garbage().largestShare()),
+                cause));
     }
 
     /** Index entries were validated by their timestamps, with so many searches of key trees on disk. */

@@ -4,6 +4,8 @@ import io.turbidite.core.ClosedException;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.concurrent.atomic.AtomicLong;
+
 /**
  * What a view shares with its cursors: the snapshot, and whether it is still open.
  *
@@ -13,6 +15,12 @@ public final class ViewState {
     private final long timestamp;
     private final StoreHealth health;
     private final @Nullable ViewState parent;
+    private final AtomicLong candidates = new AtomicLong();
+    private final AtomicLong passedOver = new AtomicLong();
+
+    /** The index that was searched last and shows obsolete entries too; 0 before. For statistics alone. */
+    private volatile int searchedIndex;
+
     private volatile boolean closed;
 
     public ViewState(long timestamp, StoreHealth health) {
@@ -32,6 +40,31 @@ public final class ViewState {
 
     public long timestamp() {
         return timestamp;
+    }
+
+    /** An index is searched whose entries the reader has to validate. */
+    public void searching(int index) {
+        searchedIndex = index;
+    }
+
+    /** Whether an index was searched whose entries the reader has to validate. */
+    public boolean readsCandidates() {
+        return searchedIndex != 0;
+    }
+
+    /**
+     * What a reader has found out of candidates; of the index that was searched last. A view is about as much
+     * as a query.
+     */
+    public void validated(WorkMeter work, long candidateCount, long obsoleteCount) {
+        int index = searchedIndex;
+        if (index != 0) {
+            work.passedOver(
+                    index,
+                    obsoleteCount,
+                    passedOver.addAndGet(obsoleteCount),
+                    candidates.addAndGet(candidateCount));
+        }
     }
 
     /**

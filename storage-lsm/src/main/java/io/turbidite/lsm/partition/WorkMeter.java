@@ -1,6 +1,8 @@
 package io.turbidite.lsm.partition;
 
+import io.turbidite.lsm.advice.RepairDecision;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.RepairPlacement;
 import io.turbidite.lsm.version.DatasetCounts;
 import io.turbidite.lsm.version.DatasetCounts.IndexReads;
 import io.turbidite.lsm.version.DatasetCounts.Lookups;
@@ -8,12 +10,14 @@ import io.turbidite.lsm.version.DatasetCounts.Reads;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Counts what is looked up and read of one dataset, going on from what the manifest has, for {@link
- * DatasetCounts}. <em>Thread-safe: adders, which never contend.</em>
+ * DatasetCounts}; and has what follows from it for repair. <em>Thread-safe: adders, which never contend.</em>
  */
 public final class WorkMeter {
     private final LongAdder lookedUp = new LongAdder();
@@ -23,9 +27,22 @@ public final class WorkMeter {
     private final LongAdder valid = new LongAdder();
     private final Map<Integer, IndexMeter> indexes = new ConcurrentHashMap<>();
 
+    /** Obsolete entries that one query may pass over before something is done about them (DEFER18). */
+    static final long PASSED_OVER_MAX = 10_000;
+
+    /** And only if they are more than this part of what the index gave it. */
+    private static final double PASSED_OVER_SHARE = 0.2;
+
+    /** Where repair is placed, by the ids of indexes under auto. */
+    private final Map<Integer, RepairDecision> repairs = new ConcurrentHashMap<>();
+
     private static final class IndexMeter {
         final LongAdder searches = new LongAdder();
         final LongAdder entries = new LongAdder();
+        final LongAdder passedOver = new LongAdder();
+
+        /** The most that one query passed over, if it was too much; since it was asked for. */
+        final LongAccumulator passedOverMost = new LongAccumulator(Math::max, 0);
     }
 
     WorkMeter(DatasetCounts before) {
@@ -35,6 +52,8 @@ public final class WorkMeter {
         validated.add(before.reads().validated());
         valid.add(before.reads().valid());
         before.indexes().forEach((id, reads) -> searched(id, reads.searches(), reads.entries()));
+        before.repairs()
+                .forEach((id, placement) -> repairs.put(id, RepairDecision.kept(placement)));
     }
 
     /** A writer looked for the version that its write takes the place of. */
@@ -58,12 +77,49 @@ public final class WorkMeter {
 
     /** A search of an index in a partition has ended. */
     public void searched(int index, long searches, long entries) {
-        IndexMeter meter = indexes.get(index);
-        if (meter == null) {
-            meter = indexes.computeIfAbsent(index, _ -> new IndexMeter());
-        }
+        IndexMeter meter = meter(index);
         meter.searches.add(searches);
         meter.entries.add(entries);
+    }
+
+    private IndexMeter meter(int index) {
+        IndexMeter meter = indexes.get(index);
+        return meter != null ? meter : indexes.computeIfAbsent(index, _ -> new IndexMeter());
+    }
+
+    /**
+     * A query has found out that entries of an index are obsolete.
+     *
+     * @param count of these
+     * @param queryCount the same of the whole query so far
+     * @param queryCandidates what it has looked at so far
+     */
+    void passedOver(int index, long count, long queryCount, long queryCandidates) {
+        IndexMeter meter = meter(index);
+        meter.passedOver.add(count);
+        if (queryCount > PASSED_OVER_MAX && queryCount > PASSED_OVER_SHARE * queryCandidates) {
+            meter.passedOverMost.accumulate(queryCount);
+        }
+    }
+
+    /** Obsolete entries of an index that queries met since the store was opened. */
+    public long passedOver(int index) {
+        return meter(index).passedOver.sum();
+    }
+
+    /** The most that one query passed over, if it was too much, since this was taken last; else 0. */
+    public long takePassedOverMost(int index) {
+        return meter(index).passedOverMost.getThenReset();
+    }
+
+    /** Where the repair of an index under auto is placed. */
+    public RepairDecision repair(int index) {
+        return Objects.requireNonNullElse(repairs.get(index), RepairDecision.NONE);
+    }
+
+    /** Repair is placed elsewhere, or for another reason. */
+    public void place(int index, RepairDecision decision) {
+        repairs.put(index, decision);
     }
 
     /** The same counts with what this meter has of lookups and reads, of indexes that are there. */
@@ -74,6 +130,12 @@ public final class WorkMeter {
                 searched.put(id, new IndexReads(meter.searches.sum(), meter.entries.sum()));
             }
         });
+        Map<Integer, RepairPlacement> placed = new HashMap<>();
+        repairs.forEach((id, decision) -> {
+            if (schema.index(id) != null) {
+                placed.put(id, decision.placement());
+            }
+        });
         // found first: a write that comes in between must not make it more than lookedUp
         long foundNow = found.sum();
         long validNow = valid.sum();
@@ -81,6 +143,7 @@ public final class WorkMeter {
                 counts.flushes(),
                 new Lookups(lookedUp.sum(), foundNow),
                 new Reads(fetched.sum(), validated.sum(), validNow),
-                searched);
+                searched,
+                placed);
     }
 }

@@ -34,6 +34,12 @@ final class PartitionFetch implements RecordStream {
     private long timestamp;
     private boolean onRecord;
 
+    /** Records found that are older or newer than the candidates that named them; -1 if nobody counts. */
+    private long outdatedCount;
+
+    private long foundCount;
+    private boolean isExhausted;
+
     PartitionFetch(Partition partition, ViewState view, KeyBatch sortedKeys, FetchOptions options) {
         this.partition = partition;
         this.view = view;
@@ -41,6 +47,7 @@ final class PartitionFetch implements RecordStream {
         this.ordered = options.orderBytes() > 0 && options.batchBytes() > 0
                 ? new OrderedLookup(lookup, options.orderBytes())
                 : null;
+        this.outdatedCount = sortedKeys.hasTimestamps() && view.readsCandidates() ? 0 : -1;
         lookup.begin(sortedKeys, view.timestamp(), options);
         this.hold = new Hold(partition, view, this::end);
     }
@@ -54,6 +61,7 @@ final class PartitionFetch implements RecordStream {
                 lookup.moveTo(hold.pin());
             }
             onRecord = ordered == null ? nextFound() : nextInOrder(ordered);
+            isExhausted |= !onRecord;
             return onRecord;
         } finally {
             hold.leave();
@@ -87,6 +95,10 @@ final class PartitionFetch implements RecordStream {
     private void stand(int index, long newTimestamp) {
         keys.key(index, key);
         timestamp = newTimestamp;
+        foundCount++;
+        if (outdatedCount >= 0 && keys.timestamp(index) != newTimestamp) {
+            outdatedCount++;
+        }
     }
 
     /** Between two batches nothing is lost by going over to the newest version. */
@@ -100,6 +112,11 @@ final class PartitionFetch implements RecordStream {
 
     private void end() {
         lookup.close();
+        if (isExhausted && outdatedCount >= 0) {
+            // what has no record was deleted
+            long obsolete = keys.size() - foundCount + outdatedCount;
+            view.validated(partition.work(), keys.size(), obsolete);
+        }
         partition.substrate().events().lookedUp(lookup.work());
     }
 

@@ -29,6 +29,9 @@ final class PartitionSearch implements IndexCursor {
         this.partition = partition;
         this.index = index;
         this.secondary = index.key();
+        if (!index.maintenance().isValidWhenFound()) {
+            view.searching(index.id());
+        }
         this.stack = new LayerStack(partition, index.id(), view, range, filter);
     }
 

@@ -57,6 +57,8 @@ final class TimestampValidation implements AutoCloseable {
             validation.validate(candidates);
             partition.substrate().events().validated(candidates.size(), validation.searchCount);
             partition.work().validated(candidates.size(), validation.validCount);
+            view.validated(
+                    partition.work(), candidates.size(), candidates.size() - validation.validCount);
         } finally {
             pinned.unpin();
         }

@@ -70,9 +70,11 @@ public record DatasetSchema(
             }
         }
         maintenance.checkOfDataset(name, mergePolicy);
+        maintenance.checkRepair(repair, name, "it");
         for (IndexSchema index : catalog.all()) {
             index.maintenance().checkOfIndex(name, index.name(), index.unique());
             index.maintenance().checkWithin(maintenance, mergePolicy, name, index.name());
+            index.maintenance().checkRepair(repair, name, "index " + index.name());
         }
     }
 

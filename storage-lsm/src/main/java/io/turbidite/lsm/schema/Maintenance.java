@@ -18,11 +18,13 @@ public enum Maintenance {
     /** Each secondary component carries the keys deleted in it. */
     DELETED_KEY,
     /** The primary's merges hand the secondaries what was superseded. */
-    DEFERRED;
+    DEFERRED,
+    /** As validation; when entries are repaired follows what is written and asked ({@link RepairPlacement}). */
+    AUTO;
 
     /** Whether the old record is not looked for on disk: what it left behind stays for a while. */
     public boolean isBlind() {
-        return this == VALIDATION || this == DELETED_KEY || this == DEFERRED;
+        return this == VALIDATION || this == DELETED_KEY || this == DEFERRED || this == AUTO;
     }
 
     /**
@@ -64,7 +66,7 @@ public enum Maintenance {
         }
         if (this == MUTABLE_BITMAP) {
             throw new InvalidRequestException(
-                    "dataset %s: maintenance mutable-bitmap is for a dataset, not for index %s; indexes have eager, validation, deleted-key or deferred"
+                    "dataset %s: maintenance mutable-bitmap is for a dataset, not for index %s; indexes have eager, validation, deleted-key, deferred or auto"
                             .formatted(dataset, index));
         }
     }
@@ -87,6 +89,20 @@ public enum Maintenance {
             throw new InvalidRequestException(
                     "dataset %s: index %s has maintenance deferred, which needs a correlated merge policy, such as correlated-%s, not %s: what the primary's merge discards goes into the same merge of the index"
                             .formatted(dataset, index, mergePolicy.kind(), mergePolicy.kind()));
+        }
+    }
+
+    /**
+     * Checks that a dataset's choice of repair leaves this strategy what it needs.
+     *
+     * @param what has this strategy, for the message
+     * @throws InvalidRequestException saying what does not go together
+     */
+    public void checkRepair(MergeRepair repair, String dataset, String what) {
+        if (this == AUTO && repair == MergeRepair.OFF) {
+            throw new InvalidRequestException(
+                    "dataset %s: %s has maintenance auto, which does not go with repair off: when to repair is what auto decides; leave repair out, or take validation"
+                            .formatted(dataset, what));
         }
     }
 

@@ -64,7 +64,7 @@ public final class BackgroundWork implements AutoCloseable {
         this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
         this.merges = new MergeWork(substrate, options, io, throttle, writeMemoryBytes);
         this.retention = new RetentionWork(substrate);
-        this.repairs = new RepairWork(substrate, options.mergeWorkers(), merges::wake);
+        this.repairs = new RepairWork(substrate, options.mergeWorkers(), merges, this::flushWaits);
         this.flusher = substrate.tasks().start("flush", IDLE_MICROS, this::flushStep);
     }
 
@@ -222,6 +222,11 @@ public final class BackgroundWork implements AutoCloseable {
             return substrate.partitions().largest();
         }
         return substrate.log().bytes() >= logBytesMax ? substrate.partitions().oldest() : null;
+    }
+
+    private boolean flushWaits() {
+        return throttle.flushIsDue()
+                || substrate.partitions().all().stream().anyMatch(Partition::hasFrozen);
     }
 
     private void serve(Request request, Runnable work) {

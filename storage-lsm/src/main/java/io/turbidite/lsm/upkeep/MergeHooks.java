@@ -69,6 +69,10 @@ final class MergeHooks implements AutoCloseable {
                 schema.repair() == MergeRepair.OFF
                         ? MergeHook.NONE
                         : RepairHook.of(partition, index, Objects.requireNonNull(inputs.get(tree)));
+            case AUTO ->
+                partition.work().repair(tree).placement().atMerge()
+                        ? RepairHook.of(partition, index, Objects.requireNonNull(inputs.get(tree)))
+                        : MergeHook.NONE;
             case EAGER, MUTABLE_BITMAP -> MergeHook.NONE;
         };
     }

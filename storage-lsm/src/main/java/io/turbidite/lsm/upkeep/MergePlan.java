@@ -1,5 +1,7 @@
 package io.turbidite.lsm.upkeep;
 
+import io.turbidite.lsm.maintain.GarbageEstimate;
+import io.turbidite.lsm.maintain.GarbageRange;
 import io.turbidite.lsm.merge.ComponentSize;
 import io.turbidite.lsm.merge.MergePolicy;
 import io.turbidite.lsm.merge.MergePolicySpec;
@@ -80,6 +82,30 @@ record MergePlan(List<Integer> trees, MergeRange range) {
             }
         }
         return null;
+    }
+
+    /**
+     * What to merge though no policy wants it, so that no more than half of the garbage that is too much stays in
+     * deferred indexes; null if that can't be had now: something is being merged, or retention will drop what is
+     * old, which a merge with something young would keep.
+     */
+    static @Nullable MergePlan ofGarbage(Version pinned) {
+        DatasetSchema schema = pinned.schema();
+        int free = pinned.mergeableCount(IndexSchema.PRIMARY_ID);
+        List<ComponentHandle> primary = pinned.tree(IndexSchema.PRIMARY_ID).subList(0, free);
+        if (schema.retention() != null
+                || !schema.mergePolicy().isCorrelated()
+                || primary.stream().anyMatch(ComponentHandle::isClaimed)) {
+            return null;
+        }
+        long[] bytes =
+                primary.stream().mapToLong(handle -> handle.state().bytes()).toArray();
+        long entries = primary.stream()
+                .mapToLong(handle -> handle.component().entryCount())
+                .sum();
+        MergeRange range = GarbageRange.cheapest(
+                GarbageEstimate.pairs(primary), bytes, GarbageEstimate.URGENT_SHARE / 2 * entries);
+        return range == null ? null : new MergePlan(schema.treeIds(), range);
     }
 
     /** The files of dead entries of all components of secondaries. */

@@ -24,8 +24,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -66,6 +68,9 @@ final class MergeWork implements AutoCloseable {
     private final List<Tasks.Worker> workers = new ArrayList<>();
     private final Queue<Request> requests = new ConcurrentLinkedQueue<>();
     private final ReentrantLock planning = new ReentrantLock();
+
+    /** Partitions that are to be merged for their garbage, and why. */
+    private final Map<Partition, String> garbageCauses = new ConcurrentHashMap<>();
 
     /** The count of installs that the last plan has seen; under {@link #planning}. */
     private long plannedInstalls = -1;
@@ -144,6 +149,17 @@ final class MergeWork implements AutoCloseable {
         }
         if (!request.done) {
             substrate.health().checkReadable();
+        }
+    }
+
+    /**
+     * Merges a partition for its garbage as soon as its policy wants no merge of it.
+     *
+     * @param cause for the event: {@code "idle"} or {@code "query"}
+     */
+    void takeGarbage(Partition partition, String cause) {
+        if (garbageCauses.putIfAbsent(partition, cause) == null) {
+            wake();
         }
     }
 
@@ -372,8 +388,9 @@ final class MergeWork implements AutoCloseable {
         }
     }
 
-    /** A merge that a policy wants; holds its version. */
-    private record Wish(Partition partition, Version pinned, MergePlan plan, long bytes) {}
+    /** A merge that a policy wants, or garbage where no policy does; holds its version. */
+    private record Wish(
+            Partition partition, Version pinned, MergePlan plan, long bytes, boolean forGarbage) {}
 
     /** Starts one of the merges that the policies want; false if none was started. */
     private boolean startOne() {
@@ -396,26 +413,47 @@ final class MergeWork implements AutoCloseable {
                     ? Collections.min(first, Comparator.comparingLong(Wish::bytes))
                     : nextInTurn(first);
             lastStarted = turnOf(next);
-            return start(next.partition, next.pinned, next.plan);
+            boolean started = start(next.partition, next.pinned, next.plan);
+            if (started && next.forGarbage) {
+                String cause = garbageCauses.remove(next.partition);
+                substrate.events().mergesGarbage(next.partition, String.valueOf(cause));
+            }
+            return started;
         } finally {
             wishes.forEach(wish -> wish.pinned.unpin());
         }
     }
 
-    private static void addWishes(Partition partition, List<Wish> wishes) {
+    private void addWishes(Partition partition, List<Wish> wishes) {
         Version pinned = partition.pinUnlessDropped();
         if (pinned == null) {
+            garbageCauses.remove(partition);
             return;
         }
         try {
-            for (MergePlan plan : MergePlan.wanted(pinned)) {
+            List<MergePlan> plans = MergePlan.wanted(pinned);
+            MergePlan garbage = plans.isEmpty() ? garbagePlan(partition, pinned) : null;
+            for (MergePlan plan : garbage == null ? plans : List.of(garbage)) {
                 boolean again = pinned.tryPin();
                 assert again : "a pinned version can be pinned";
-                wishes.add(new Wish(partition, pinned, plan, plan.inputBytes(pinned)));
+                wishes.add(new Wish(
+                        partition, pinned, plan, plan.inputBytes(pinned), garbage != null));
             }
         } finally {
             pinned.unpin();
         }
+    }
+
+    /** What is wanted for the garbage of a partition, of which the policy wants no merge; null if nothing. */
+    private @Nullable MergePlan garbagePlan(Partition partition, Version pinned) {
+        if (!garbageCauses.containsKey(partition) || isMerging(partition)) {
+            return null;
+        }
+        MergePlan plan = partition.garbage().isUrgent() ? MergePlan.ofGarbage(pinned) : null;
+        if (plan == null) {
+            garbageCauses.remove(partition);
+        }
+        return plan;
     }
 
     /** The first wish behind the one that was started last, in the order of partitions and trees. */

@@ -129,7 +129,6 @@ final class Repair implements AutoCloseable {
         nanos += substrate.clock().monotonicNanos() - startNanos;
         if (isChecked) {
             install(partition, index.id(), before, reached(List.of(before), keyTrees), dead);
-            substrate.events().repaired(partition, index, "request", counts());
         }
         return isChecked;
     }
@@ -206,6 +205,10 @@ final class Repair implements AutoCloseable {
         PartitionState changed = manifest.partition(datasetId, partition.number())
                 .withMerged(indexId, List.of(before.state()), after.state());
         return manifest.withPartition(datasetId, partition.number(), changed);
+    }
+
+    IndexSchema index() {
+        return index;
     }
 
     /** What was done. */

@@ -17,10 +17,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BooleanSupplier;
 
 /**
  * Standalone repairs that somebody asked for, one index of one partition at a time, several at once: workers
- * take them in turn and advance each by a step.
+ * take them in turn and advance each by a step. Between the steps they look whether garbage should be cleared
+ * away that nobody asked about ({@link GarbageWatch}).
  *
  * <p><em>Thread-safe.</em> No step waits: a component that is being merged is looked for again later.
  */
@@ -33,24 +35,33 @@ final class RepairWork implements AutoCloseable {
     private final Runnable afterClaims;
     private final List<Tasks.Worker> workers = new ArrayList<>();
     private final Queue<Request> waiting = new ConcurrentLinkedQueue<>();
+    private final GarbageWatch watch;
 
     /**
      * @param workerCount how many indexes are repaired at once
-     * @param afterClaims runs when components are free again
+     * @param merges may merge again when components are free, and merges garbage away
+     * @param flushWaits whether a flush does
      */
-    RepairWork(Substrate substrate, int workerCount, Runnable afterClaims) {
+    RepairWork(Substrate substrate, int workerCount, MergeWork merges, BooleanSupplier flushWaits) {
         this.substrate = substrate;
-        this.afterClaims = afterClaims;
+        this.afterClaims = merges::wake;
+        this.watch = new GarbageWatch(substrate, this, merges, flushWaits);
         for (int i = 0; i < workerCount; i++) {
             workers.add(substrate.tasks().start("repair-" + i, IDLE_MICROS, this::step));
         }
     }
 
     /** A wish to check an index of a partition against all that was flushed when it was made. */
-    private static final class Request {
+    static final class Request {
         final Partition partition;
         final int indexId;
         final RepairOptions options;
+
+        /** What it is for: {@code "request"} or {@code "auto"}. */
+        final String cause;
+
+        /** Asked before each component: whether to go on, or leave it at what is done. */
+        final BooleanSupplier goesOn;
 
         @Nullable
         KeyTrees keyTrees;
@@ -59,13 +70,29 @@ final class RepairWork implements AutoCloseable {
         Repair current;
 
         RepairCounts counts = RepairCounts.NONE;
+        boolean isGivenUp;
         volatile boolean done;
         volatile @Nullable StorageException failure;
 
-        Request(Partition partition, int indexId, RepairOptions options) {
+        Request(
+                Partition partition,
+                int indexId,
+                RepairOptions options,
+                String cause,
+                BooleanSupplier goesOn) {
             this.partition = partition;
             this.indexId = indexId;
             this.options = options;
+            this.cause = cause;
+            this.goesOn = goesOn;
+        }
+
+        boolean isDone() {
+            return done;
+        }
+
+        boolean hasFailed() {
+            return failure != null;
         }
 
         void letGo() {
@@ -90,11 +117,10 @@ final class RepairWork implements AutoCloseable {
         List<Request> requests = new ArrayList<>();
         for (Partition partition : partitions) {
             for (int indexId : indexIds) {
-                requests.add(new Request(partition, indexId, options));
+                requests.add(new Request(partition, indexId, options, "request", () -> true));
             }
         }
-        waiting.addAll(requests);
-        workers.forEach(Tasks.Worker::wake);
+        ask(requests);
         substrate
                 .tasks()
                 .await(() -> requests.stream().allMatch(request -> request.done)
@@ -113,10 +139,17 @@ final class RepairWork implements AutoCloseable {
         return counts;
     }
 
+    /** Begins repairs that nobody waits for. */
+    void ask(List<Request> requests) {
+        waiting.addAll(requests);
+        workers.forEach(Tasks.Worker::wake);
+    }
+
     private boolean step() {
         if (substrate.health().isClosing()) {
             return false;
         }
+        watch.look();
         Request request = waiting.poll();
         if (request == null) {
             return false;
@@ -155,6 +188,9 @@ final class RepairWork implements AutoCloseable {
         Repair current = request.current;
         if (current != null && current.advance(STEP_ENTRIES)) {
             request.counts = request.counts.plus(current.counts());
+            substrate
+                    .events()
+                    .repaired(request.partition, current.index(), request.cause, current.counts());
             current.close();
             request.current = null;
             afterClaims.run();
@@ -168,6 +204,10 @@ final class RepairWork implements AutoCloseable {
             return false;
         }
         try {
+            if (!request.goesOn.getAsBoolean()) {
+                request.isGivenUp = true;
+                return false;
+            }
             KeyTrees keyTrees = request.keyTrees;
             if (keyTrees == null) {
                 keyTrees = KeyTrees.hold(pinned, substrate.timestamps().horizon());
@@ -187,6 +227,9 @@ final class RepairWork implements AutoCloseable {
     }
 
     private static boolean isDone(Request request) {
+        if (request.isGivenUp) {
+            return true;
+        }
         Version pinned = request.partition.pinUnlessDropped();
         if (pinned == null) {
             return true;
@@ -201,12 +244,17 @@ final class RepairWork implements AutoCloseable {
     }
 
     private static List<ComponentHandle> unchecked(Version pinned, int indexId, KeyTrees keyTrees) {
+        return unchecked(pinned, indexId, keyTrees.reach());
+    }
+
+    /** The components of an index that are not checked that far. */
+    static List<ComponentHandle> unchecked(Version pinned, int indexId, long reach) {
         if (!pinned.hasTree(indexId)) {
             return List.of();
         }
         return pinned.tree(indexId).stream()
-                .filter(handle -> handle.state().repairedTimestamp() < keyTrees.reach()
-                        && !handle.isObsolete())
+                .filter(handle ->
+                        handle.state().repairedTimestamp() < reach && !handle.isObsolete())
                 .toList();
     }
 

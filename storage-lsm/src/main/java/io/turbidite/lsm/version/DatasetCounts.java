@@ -1,5 +1,7 @@
 package io.turbidite.lsm.version;
 
+import io.turbidite.lsm.schema.RepairPlacement;
+
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -12,15 +14,21 @@ import java.util.TreeMap;
  * none is lost in a crash. What was read since the last edit is lost in one; these are statistics.
  *
  * @param indexes by index id
+ * @param repairs where repair is placed, by the ids of indexes under auto
  */
 public record DatasetCounts(
-        Flushes flushes, Lookups lookups, Reads reads, Map<Integer, IndexReads> indexes) {
+        Flushes flushes,
+        Lookups lookups,
+        Reads reads,
+        Map<Integer, IndexReads> indexes,
+        Map<Integer, RepairPlacement> repairs) {
     /** Nothing was done. */
     public static final DatasetCounts NONE = new DatasetCounts(
-            new Flushes(0, 0, 0, 0), new Lookups(0, 0), new Reads(0, 0, 0), Map.of());
+            new Flushes(0, 0, 0, 0), new Lookups(0, 0), new Reads(0, 0, 0), Map.of(), Map.of());
 
     public DatasetCounts {
         indexes = Map.copyOf(indexes);
+        repairs = Map.copyOf(repairs);
     }
 
     /**
@@ -71,14 +79,16 @@ public record DatasetCounts(
 
     /** The same with more flushed or merged. */
     public DatasetCounts plus(Flushes more) {
-        return new DatasetCounts(flushes.plus(more), lookups, reads, indexes);
+        return new DatasetCounts(flushes.plus(more), lookups, reads, indexes, repairs);
     }
 
     /** The same without an index. */
     public DatasetCounts withoutIndex(int id) {
         Map<Integer, IndexReads> fewer = new TreeMap<>(indexes);
         fewer.remove(id);
-        return new DatasetCounts(flushes, lookups, reads, fewer);
+        Map<Integer, RepairPlacement> fewerRepairs = new TreeMap<>(repairs);
+        fewerRepairs.remove(id);
+        return new DatasetCounts(flushes, lookups, reads, fewer, fewerRepairs);
     }
 
     /** The searches of an index. */
@@ -89,5 +99,10 @@ public record DatasetCounts(
     /** The indexes in the order of their ids. */
     Map<Integer, IndexReads> sorted() {
         return new TreeMap<>(indexes);
+    }
+
+    /** The placements in the order of the ids of their indexes. */
+    Map<Integer, RepairPlacement> sortedRepairs() {
+        return new TreeMap<>(repairs);
     }
 }

@@ -14,6 +14,7 @@ import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.IndexSchema.State;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;
+import io.turbidite.lsm.schema.RepairPlacement;
 import io.turbidite.lsm.schema.Retention;
 import io.turbidite.lsm.version.DatasetCounts.Flushes;
 import io.turbidite.lsm.version.DatasetCounts.IndexReads;
@@ -37,7 +38,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The payload of the manifest file, version 8. All integers big-endian, strings as {@link
+ * The payload of the manifest file, version 9. All integers big-endian, strings as {@link
  * DataOutputStream#writeUTF}, lists as a 32-bit count and the elements. It is read only after its
  * checksum was found right, so a count can be believed.
  *
@@ -54,8 +55,8 @@ import java.util.Map;
  * component := fileId i64, minTimestamp i64, maxTimestamp i64, bytes i64, generation i32,
  *              repairedTimestamp i64, deadFileId i64, [deadBytes i64, deadCount i64]
  * counts    := writes i64, deletes i64, superseded i64, merged i64, lookedUp i64, found i64,
- *              fetched i64, validated i64, valid i64, indexReads*
- * indexReads := indexId i32, searches i64, entries i64
+ *              fetched i64, validated i64, valid i64, indexReads*, repairPlace*
+ * indexReads := indexId i32, searches i64, entries i64        repairPlace := indexId i32, placement str
  * </pre>
  */
 final class ManifestCodec {
@@ -303,6 +304,12 @@ final class ManifestCodec {
             out.writeLong(index.getValue().searches());
             out.writeLong(index.getValue().entries());
         }
+        Map<Integer, RepairPlacement> repairs = counts.sortedRepairs();
+        out.writeInt(repairs.size());
+        for (Map.Entry<Integer, RepairPlacement> repair : repairs.entrySet()) {
+            out.writeInt(repair.getKey());
+            out.writeUTF(repair.getValue().label());
+        }
     }
 
     private static DatasetCounts readCounts(DataInputStream in) throws IOException {
@@ -315,7 +322,13 @@ final class ManifestCodec {
             int id = in.readInt();
             indexes.put(id, new IndexReads(in.readLong(), in.readLong()));
         }
-        return new DatasetCounts(flushes, lookups, reads, indexes);
+        Map<Integer, RepairPlacement> repairs = new HashMap<>();
+        int repairCount = in.readInt();
+        for (int i = 0; i < repairCount; i++) {
+            int id = in.readInt();
+            repairs.put(id, RepairPlacement.ofLabel(in.readUTF()));
+        }
+        return new DatasetCounts(flushes, lookups, reads, indexes, repairs);
     }
 
     private static void writeStrings(DataOutputStream out, List<String> strings)

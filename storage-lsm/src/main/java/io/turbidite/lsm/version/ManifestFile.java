@@ -19,14 +19,14 @@ import java.util.Arrays;
  *
  * <pre>
  * offset          bytes field
- *      0             64 {@link FileHeader}, format "manifest", version 8, file id 0
+ *      0             64 {@link FileHeader}, format "manifest", version 9, file id 0
  *     64              n payload
  * 64 + n             64 {@link FileFooter} of the payload
  * </pre>
  */
 final class ManifestFile {
     static final String FORMAT = "manifest";
-    static final int VERSION = 8;
+    static final int VERSION = 9;
 
     /** The manifest has no number: there is one. */
     private static final long FILE_ID = 0;
