@@ -261,7 +261,7 @@ public final class Main implements Runnable {
         @Option(
                 names = "--suffix-mb",
                 description = "log that the longest recovery replays (default ${DEFAULT-VALUE})")
-        int suffixMegabytes = 256;
+        int suffixMegabytes = 1_024;
 
         @Mixin
         Places places = new Places();

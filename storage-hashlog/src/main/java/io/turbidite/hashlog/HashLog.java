@@ -262,7 +262,7 @@ public final class HashLog implements AutoCloseable {
 
     /** The same, reading from disk as {@code readAhead} says. */
     public ChainWalk walk(LogReader reader, Property property, ReadAhead readAhead) {
-        return walk(reader, property, registry().chainHeads().hashes(property), readAhead);
+        return walk(reader, property, plan().heads().hashes(property), readAhead);
     }
 
     /** The same along some of the property's chains, given by their hashes. */

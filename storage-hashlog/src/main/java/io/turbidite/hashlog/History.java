@@ -152,7 +152,7 @@ final class History implements AutoCloseable {
             @Override
             public ChainWalk chain(int psfId) {
                 Property property = Property.of(psfId, plan.value());
-                long[] chains = registry().chainHeads().hashes(property);
+                long[] chains = registrations.plan().heads().hashes(property);
                 return log.walk(
                         reader,
                         property,

@@ -44,7 +44,7 @@ final class QueryPlan {
         if (query.psf() != null && query.value() != null) {
             RegisteredPsf named = named(registry, query.psf());
             definition = named.definition();
-            value = single(named.definition()).valueOf(0, query.value());
+            value = PropertyValue.of(named.definition(), query.value());
             psfs = registry.psfs().stream()
                     .filter(psf -> psf.definition().equals(named.definition()))
                     .toList();

@@ -236,7 +236,7 @@ class LogQueryTest {
             assertThatThrownBy(() -> LogQuery.all().limit(-1))
                     .isInstanceOf(InvalidRequestException.class);
             assertThat(bench.budget.accounts().stream()
-                            .filter(account -> account.owner().contains("query"))
+                            .filter(account -> account.owner().contains("readers"))
                             .mapToLong(account -> account.bytesUsed())
                             .sum())
                     .isZero();

@@ -37,15 +37,19 @@ final class Bed implements AutoCloseable {
     final ThreadTasks tasks;
     final HashLog log;
 
-    private Bed(@Nullable Path directory, long memoryBytes, int tableBits, ParserSpec parser) {
-        int pages = Math.max(8, Integer.highestOneBit((int) (memoryBytes / PAGE_BYTES)));
+    private Bed(@Nullable Path directory, LogOptions log, int tableBits, ParserSpec parser) {
         HashLogOptions options = HashLogOptions.defaults()
-                .withLog(LogOptions.of(new LogShape(PAGE_BYTES, pages, SEGMENT_PAGES)))
+                .withLog(log)
                 .withTable(tableBits, 1 << 30)
                 .withParser(parser)
                 .withCheckpoints(Long.MAX_VALUE);
         this.tasks = ThreadTasks.create("bench");
         this.log = HashLog.create(site(directory, tasks), options, 1);
+    }
+
+    private static LogOptions log(long memoryBytes) {
+        int pages = Math.max(8, Integer.highestOneBit((int) (memoryBytes / PAGE_BYTES)));
+        return LogOptions.of(new LogShape(PAGE_BYTES, pages, SEGMENT_PAGES));
     }
 
     static LogSite site(@Nullable Path directory, ThreadTasks tasks) {
@@ -62,12 +66,12 @@ final class Bed implements AutoCloseable {
 
     /** On the null device: what leaves memory is gone. */
     static Bed inMemory(long memoryBytes, List<String> psfs) {
-        return new Bed(null, memoryBytes, 18, new ParserSpec.Json()).with(psfs);
+        return new Bed(null, log(memoryBytes), 18, new ParserSpec.Json()).with(psfs);
     }
 
     /** The same, of records that are read otherwise. */
     static Bed inMemory(long memoryBytes, List<String> psfs, ParserSpec parser) {
-        return new Bed(null, memoryBytes, 18, parser).with(psfs);
+        return new Bed(null, log(memoryBytes), 18, parser).with(psfs);
     }
 
     /** In an empty directory. */
@@ -77,7 +81,13 @@ final class Bed implements AutoCloseable {
 
     /** The same with a table of {@code 1 << tableBits} buckets. */
     static Bed onDisk(Path directory, long memoryBytes, List<String> psfs, int tableBits) {
-        return new Bed(directory, memoryBytes, tableBits, new ParserSpec.Json()).with(psfs);
+        return new Bed(directory, log(memoryBytes), tableBits, new ParserSpec.Json()).with(psfs);
+    }
+
+    /** In an empty directory, past the page cache if the file system likes. */
+    static Bed toFiles(Path directory, long memoryBytes, List<String> psfs, boolean direct) {
+        LogOptions log = log(memoryBytes).withDirectIo(direct);
+        return new Bed(directory, log, 18, new ParserSpec.Json()).with(psfs);
     }
 
     private Bed with(List<String> psfs) {

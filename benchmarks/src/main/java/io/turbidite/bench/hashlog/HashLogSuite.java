@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
@@ -26,6 +27,16 @@ public final class HashLogSuite {
     static final List<Workload> WORKLOADS =
             List.of(Workload.GITHUB, Workload.YELP, Workload.TWITTER, Workload.TWITTER_SIMPLE);
     private static final int WARM_UP_ROUNDS = 4;
+
+    /** GB per CPU second with vectors, and without. */
+    private static final Map<String, List<Double>> GOALS = new TreeMap<>(Map.of(
+            "github", List.of(1.0, 0.5), "yelp", List.of(0.5, 0.3), "twitter", List.of(1.0, 0.4)));
+
+    /** Of two threads. */
+    private static final double SCALING = 1.7;
+
+    /** Of a record, with its share of what opening the session takes. */
+    private static final double HEAP_BYTES_MAX = 16;
 
     /** What can be run by itself, in the order of the reports. */
     public static final List<String> PARTS = List.of(
@@ -47,6 +58,7 @@ public final class HashLogSuite {
     private final Path scratch;
     private final String directory;
     private final Map<Workload, Corpus> corpora = new EnumMap<>(Workload.class);
+    private final Aims aims = new Aims();
 
     /**
      * @param megabytes of each kind of data, where it is generated
@@ -104,7 +116,16 @@ public final class HashLogSuite {
                 default -> throw new AssertionError(part);
             }
         }
+        if (!aims.isEmpty()) {
+            reports.addFirst(aims.into(
+                    report("Aims and what was seen", List.of("seen", "at least", "at most"))));
+        }
         return reports;
+    }
+
+    /** What should be reached, and what this run has seen. */
+    Aims aims() {
+        return aims;
     }
 
     Corpus corpus(Workload workload) {
@@ -144,6 +165,10 @@ public final class HashLogSuite {
                         "with its parser 0.25, 0.06, 0.24; with an on-demand parser 0.62-0.85, 0.48, 1.0, simple 1.46");
         Report space = report("Log bytes per raw byte", List.of("log"))
                 .setting("paper", "§8.3: the default Twitter workload takes 1.35 % more than raw");
+        Report clock = report(
+                        "Ingestion, null device, GB per second of the clock",
+                        List.of("two threads", "one thread"))
+                .setting("clock", "says something on a quiet machine with two processors only");
         StringBuilder heap = new StringBuilder();
         for (Workload workload : WORKLOADS) {
             Corpus corpus = corpus(workload);
@@ -157,10 +182,18 @@ public final class HashLogSuite {
                                     name,
                                     threads == 1 ? "vectors" : "two threads",
                                     one.gigabytesPerCpuSecond());
+                            clock.add(
+                                    name,
+                                    threads == 1 ? "one thread" : "two threads",
+                                    one.gigabytesPerSecond());
                             if (threads == 1) {
                                 space.add(name, "log", (double) one.logBytes() / one.bytes());
                             }
                             if (threads == 1 && round == rounds - 1) {
+                                aims.atMost(
+                                        name + ", heap bytes per record",
+                                        HEAP_BYTES_MAX,
+                                        (double) one.heapBytes() / one.records());
                                 heap.append("%s%s %.1f"
                                         .formatted(
                                                 heap.isEmpty() ? "" : ", ",
@@ -175,7 +208,28 @@ public final class HashLogSuite {
                     .forEach(figure -> speed.add(name, "without vectors", figure));
         }
         speed.setting("heap bytes per record", heap + "; opening the session included");
-        return List.of(speed, space);
+        speedAims(speed, space, clock);
+        return List.of(speed, clock, space);
+    }
+
+    private void speedAims(Report speed, Report space, Report clock) {
+        GOALS.forEach((name, goals) -> {
+            double one = speed.figure(name, "vectors");
+            aims.atLeast(name + ", GB per CPU second", goals.get(0), one);
+            aims.atLeast(
+                    name + ", without vectors",
+                    goals.get(1),
+                    speed.figure(name, "without vectors"));
+            aims.atLeast(
+                    name + ", two threads by CPU time",
+                    SCALING,
+                    2 * speed.figure(name, "two threads") / one);
+            aims.atLeast(
+                    name + ", two threads by the clock",
+                    SCALING,
+                    clock.figure(name, "two threads") / clock.figure(name, "one thread"));
+            aims.atMost(name + ", log per raw byte", 1.1, space.figure(name, "log"));
+        });
     }
 
     /** Figures 14 and 15. */

@@ -100,6 +100,16 @@ public final class Report {
                 : (sorted[sorted.length / 2 - 1] + sorted[sorted.length / 2]) / 2;
     }
 
+    /** The median of an engine's figures for some work; NaN if there are none. */
+    public double figure(String work, String engine) {
+        return median(figures.getOrDefault(work, Map.of()), engine);
+    }
+
+    /** The works that have figures, in the order in which they came. */
+    public List<String> works() {
+        return List.copyOf(figures.keySet());
+    }
+
     /** The table: a row for each work, the medians, and the first engine's share of each other. */
     public String table() {
         StringBuilder text = new StringBuilder("# ").append(title).append("\n\n");

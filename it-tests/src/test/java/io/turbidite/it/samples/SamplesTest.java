@@ -2,12 +2,18 @@ package io.turbidite.it.samples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.feeds.log.OpenLog;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.DatasetSpec;
+import io.turbidite.lsm.Store;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Objects;
 
 /** The code in the documents runs and is the code that was run. */
@@ -21,12 +27,50 @@ class SamplesTest {
     }
 
     @Test
-    void the_readme_shows_the_code_that_runs() throws IOException {
-        String source = Files.readString(
-                ROOT.resolve("it-tests/src/main/java/io/turbidite/it/samples/FirstStore.java"));
-        String sample = source.substring(
-                source.indexOf("// begin README\n") + 16, source.indexOf("        // end README"));
-        String readme = Files.readString(ROOT.resolve("README.md"));
-        assertThat(readme).contains(sample.stripTrailing().stripIndent().strip());
+    void the_first_log_finds_the_pushes_and_joins_them(@TempDir Path directory) {
+        String lines = """
+                {"id":1,"type":"PushEvent","actor":{"id":7}}
+                {"id":2,"type":"ForkEvent","actor":{"id":7}}
+                {"id":3,"type":"PushEvent","actor":{"id":8}}
+                """;
+        Path at = directory.resolve("log");
+        assertThat(FirstLog.pushes(at, lines))
+                .containsExactly(
+                        "{\"id\":3,\"type\":\"PushEvent\",\"actor\":{\"id\":8}}",
+                        "{\"id\":1,\"type\":\"PushEvent\",\"actor\":{\"id\":7}}");
+        try (OpenLog open = OpenLog.openExisting(at, OpenLog.defaults());
+                Store store = Store.open(directory.resolve("store"))) {
+            Dataset users = store.createDataset(DatasetSpec.named("Users")
+                    .field("id", "int64")
+                    .field("country", "string?")
+                    .primaryKey("id"));
+            users.upsert(Map.of("id", 7L, "country", "IS"));
+            users.upsert(Map.of("id", 8L, "country", "FO"));
+            assertThat(FirstLog.joined(open.log(), users))
+                    .singleElement()
+                    .asString()
+                    .startsWith("44 bytes beside ");
+        }
+    }
+
+    @Test
+    void the_documents_show_the_code_that_runs() throws IOException {
+        assertThat(document("README.md")).contains(sample("FirstStore", "README"));
+        assertThat(document("docs/hashlog.md"))
+                .contains(sample("FirstLog", "ingestion"), sample("FirstLog", "join"));
+    }
+
+    private static String document(String name) throws IOException {
+        return Files.readString(ROOT.resolve(name));
+    }
+
+    /** What stands between the marks, without the indentation. */
+    private static String sample(String type, String mark) throws IOException {
+        String source =
+                document("it-tests/src/main/java/io/turbidite/it/samples/" + type + ".java");
+        String begin = "// begin " + mark + "\n";
+        int from = source.indexOf(begin) + begin.length();
+        int to = source.indexOf("        // end " + mark);
+        return source.substring(from, to).stripTrailing().stripIndent().strip();
     }
 }

@@ -45,6 +45,7 @@ public final class HybridLog implements AutoCloseable {
     private final @Nullable DirectDisk direct;
     private final @Nullable SegmentFiles files;
     private final Flusher flusher;
+    private final MemoryBudget.Account readers;
     private final AtomicLong newestPage;
     private final AtomicLong safeTail;
     private final AtomicLong headPage;
@@ -68,6 +69,7 @@ public final class HybridLog implements AutoCloseable {
                 : new SegmentFiles(disk, site.directory(), start.logId(), shape, direct);
         MemoryBudget.Account account = site.budget().account("log " + site.name());
         this.ring = Ring.create(shape, account);
+        this.readers = site.budget().account("readers of log " + site.name());
         this.tail = new Tail(shape, ring, start.tail());
         long page = shape.pageOf(start.tail());
         this.newestPage = new AtomicLong(page);
@@ -315,6 +317,11 @@ public final class HybridLog implements AutoCloseable {
 
     Ring ring() {
         return ring;
+    }
+
+    /** What readers take their buffers from: one account, since budgets keep accounts for good. */
+    MemoryBudget.Account readers() {
+        return readers;
     }
 
     @Nullable

@@ -59,7 +59,7 @@ public final class LogReader implements AutoCloseable {
         this.times = times;
         this.shape = log.shape();
         this.epoch = log.epochs().open(name);
-        this.account = log.site().budget().account("reader " + name);
+        this.account = log.readers();
         Arrays.fill(headerPages, -1);
     }
 

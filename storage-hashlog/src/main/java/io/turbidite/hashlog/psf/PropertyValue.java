@@ -39,6 +39,15 @@ public final class PropertyValue {
         return of(Decimal.of(value));
     }
 
+    /**
+     * What to look for if a user asks a PSF of this definition for {@code text}; see {@link PsfSet#valueOf}.
+     *
+     * @throws io.turbidite.core.InvalidRequestException if it can't have such a value
+     */
+    public static PropertyValue of(PsfDefinition definition, String text) {
+        return ValueReader.valueOf(definition, text);
+    }
+
     static PropertyValue of(Decimal value) {
         if (value.isLong()) {
             return of(value.longValue());

@@ -357,6 +357,27 @@ public class HybridLogTest {
     }
 
     @Test
+    void readers_come_and_go_and_leave_nothing_in_the_budget() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        try (LogBench bench = LogBench.simulated(SEED, disk, LogBench.options())) {
+            try (IngestSession session = bench.log.openSession("s")) {
+                append(session, 300, 1_000);
+            }
+            int accounts = bench.budget.accounts().size();
+            long used = bench.budget.bytesUsed();
+            for (int i = 0; i < 100; i++) {
+                try (LogReader reader = bench.log.openReader("reader " + i)) {
+                    reader.protect();
+                    reader.seekRecord(bench.log.log().begin());
+                    assertThat(bench.budget.bytesUsed()).isGreaterThan(used);
+                }
+            }
+            assertThat(bench.budget.accounts()).hasSize(accounts);
+            assertThat(bench.budget.bytesUsed()).isEqualTo(used);
+        }
+    }
+
+    @Test
     void a_closed_log_gives_back_all_memory_and_files() {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);
         MemoryBudget budget;
