@@ -1,6 +1,7 @@
 package io.turbidite.lsm;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
@@ -139,28 +140,49 @@ final class WritePath {
         batch.recheckKeys();
         batch.resolveRepeats();
         Scratch scratch = scratches.take();
-        long timestamp;
-        long sequence;
+        long timestamp = 0;
+        long sequence = 0;
         try {
             lockStripes(batch, scratch);
             try {
                 int operations = readOld(batch, scratch);
-                if (operations == 0) {
-                    return;
+                if (operations > 0) {
+                    scratch.uniqueKeys.check(batch, substrate.health());
+                    int loggedBytes = (int) loggedBytes(batch, operations, scratch);
+                    Claim claim = substrate.log().claim(loggedBytes);
+                    sequence = claim.sequence();
+                    timestamp = apply(batch, operations, claim, scratch);
                 }
-                scratch.uniqueKeys.check(batch, substrate.health());
-                Claim claim = substrate.log().claim((int) loggedBytes(batch, operations, scratch));
-                sequence = claim.sequence();
-                timestamp = apply(batch, operations, claim, scratch);
             } finally {
                 stripes.unlockAll(scratch.stripes, scratch.stripeCount);
             }
+        } catch (DuplicateKeyException taken) {
+            awaitOthers();
+            throw taken;
         } finally {
             scratch.positions.clear();
             scratches.give(scratch);
         }
+        if (timestamp == 0) {
+            awaitOthers();
+            return;
+        }
         substrate.timestamps().awaitVisible(timestamp);
         awaitDurable(substrate.log(), sequence);
+    }
+
+    /**
+     * Nothing was written because of what is there already. Whoever wrote that may still be on the way out:
+     * nobody may be told of it before readers see it, and before a crash can no longer take it back.
+     */
+    private void awaitOthers() {
+        substrate.timestamps().awaitVisible(substrate.timestamps().lastDrawn());
+        try {
+            substrate.log().awaitAllDurable();
+        } catch (StorageException failure) {
+            substrate.health().fail(failure);
+            throw failure;
+        }
     }
 
     private void awaitDurable(WriteAheadLog log, long sequence) {

@@ -3,6 +3,7 @@ package io.turbidite.lsm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.log.LogOptions;
@@ -11,6 +12,7 @@ import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
@@ -23,12 +25,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -92,6 +96,60 @@ class ConcurrencyTest {
             assertThat(store.holdsNothing()).isTrue();
         }
         assertThat(disk.openHandles()).isEmpty();
+    }
+
+    /** What is told to be gone, or to be there, must not come back or go with a crash. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Timeout(60)
+    void a_write_that_finds_its_work_done_waits_until_that_is_durable(boolean deletes)
+            throws Exception {
+        SimDisk disk = new SimDisk(5, Profile.STRICT);
+        StoreOptions options = SimStore.options(Durability.SYNC);
+        CountDownLatch syncing = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        try (Store store = Store.open(disk, ThreadTasks.create("test"), Clock.system(), options);
+                ExecutorService threads = Executors.newFixedThreadPool(2)) {
+            Dataset dataset = store.createDataset(Row.spec("Accounts"));
+            Row row = account(1, BALANCE);
+            if (deletes) {
+                dataset.upsert(row.toMap());
+            }
+            disk.onOperation(operation -> {
+                if (operation.kind() == OperationKind.SYNC && operation.name().startsWith("log")) {
+                    syncing.countDown();
+                    await(goOn);
+                }
+            });
+            Runnable write = deletes ? () -> dataset.delete(1L) : () -> dataset.insert(row.toMap());
+            Future<?> first = threads.submit(write);
+            await(syncing);
+            AtomicInteger through = new AtomicInteger();
+            Future<?> second = threads.submit(() -> {
+                try {
+                    write.run();
+                } catch (DuplicateKeyException taken) {
+                    assertThat(deletes).isFalse();
+                }
+                through.incrementAndGet();
+            });
+            // long enough for a write that waits for nothing
+            for (int i = 0; i < 2_000_000 && through.get() == 0; i++) {
+                Thread.onSpinWait();
+            }
+            assertThat(through).as("writes that did not wait").hasValue(0);
+            goOn.countDown();
+            first.get();
+            second.get();
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Test

@@ -248,6 +248,21 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
+     * As {@link #awaitDurable(long)}, for everything claimed so far: open claims are waited for, so the caller
+     * must not hold what their holders wait for.
+     *
+     * @throws io.turbidite.core.StoreFailedException if it never will be
+     */
+    public void awaitAllDurable() {
+        long last = firstSequence + ring.getCursor();
+        if (last >= firstSequence) {
+            awaitDurable(last);
+        } else {
+            progress.checkFailure();
+        }
+    }
+
+    /**
      * Waits until the record has been handed to the operating system: it survives this process, though
      * not a power cut.
      *
