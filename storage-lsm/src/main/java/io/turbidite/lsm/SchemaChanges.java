@@ -108,13 +108,14 @@ final class SchemaChanges {
 
     private IndexBuild start(Dataset dataset, DatasetSchema base, IndexSchema index) {
         substrate.health().checkWritable();
+        // refuses what does not go together, before anything is begun
+        DatasetSchema building = base.with(index);
         dataset.beginChange();
         if (!base.equals(dataset.schema())) {
             dataset.endChange();
             throw new InvalidRequestException(
                     "dataset %s has just been changed; try again".formatted(dataset.name()));
         }
-        DatasetSchema building = base.with(index);
         List<PartitionBuild> parts = new ArrayList<>();
         IndexBuild build = null;
         try {
