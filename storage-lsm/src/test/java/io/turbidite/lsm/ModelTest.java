@@ -19,11 +19,8 @@ class ModelTest {
         int histories = Seeds.isReplay() ? 1 : HISTORIES;
         for (int i = 0; i < histories; i++) {
             long historySeed = Seeds.isReplay() ? seed : Seeds.mix(seed, i);
-            try {
-                History.run(historySeed, OPERATIONS, Workload::create, Workload::checkNoGarbage);
-            } catch (Throwable failure) {
-                throw new AssertionError(Seeds.replay("ModelTest", historySeed), failure);
-            }
+            History.of(historySeed, Workload::create, Workload::checkNoGarbage)
+                    .check(OPERATIONS, Seeds.replay("ModelTest", historySeed));
         }
     }
 }

@@ -17,17 +17,13 @@ class MutableBitmapModelTest {
         int histories = Seeds.isReplay() ? 1 : HISTORIES;
         for (int i = 0; i < histories; i++) {
             long historySeed = Seeds.isReplay() ? seed : Seeds.mix(seed, i);
-            try {
-                History.run(
-                        historySeed,
-                        OPERATIONS,
-                        (workload, store) -> workload.withMaintenance(Maintenance.MUTABLE_BITMAP)
-                                .create(store),
-                        (workload, store) -> {});
-            } catch (Throwable failure) {
-                throw new AssertionError(
-                        Seeds.replay("MutableBitmapModelTest", historySeed), failure);
-            }
+            History.of(
+                            historySeed,
+                            (workload, store) -> workload.withMaintenance(
+                                            Maintenance.MUTABLE_BITMAP)
+                                    .create(store),
+                            (workload, store) -> {})
+                    .check(OPERATIONS, Seeds.replay("MutableBitmapModelTest", historySeed));
         }
     }
 

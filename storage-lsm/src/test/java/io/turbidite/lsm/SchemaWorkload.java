@@ -28,7 +28,7 @@ final class SchemaWorkload {
             IndexSpec.btree("by_score_only", "score"),
             IndexSpec.btree("once", "id", "body").asUnique().withMaintenance(Maintenance.EAGER));
 
-    private final SplittableRandom random;
+    private SplittableRandom random;
     private Set<String> acknowledged = Set.of();
     private @Nullable Set<String> coming;
     private @Nullable IndexBuild build;
@@ -71,6 +71,12 @@ final class SchemaWorkload {
         if (next == null || !found.equals(next)) {
             assertThat(found).as("after a crash; %s was coming", next).isEqualTo(acknowledged);
         }
+    }
+
+    /** Perhaps starts or ends a change, which the seed picks among those that are possible now. */
+    void change(Store store, long seed) {
+        random = new SplittableRandom(seed);
+        change(store);
     }
 
     /** Perhaps starts or ends a change. */

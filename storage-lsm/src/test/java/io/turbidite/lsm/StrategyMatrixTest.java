@@ -2,12 +2,16 @@ package io.turbidite.lsm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +31,9 @@ class StrategyMatrixTest {
     private static final int OPERATIONS = Boolean.getBoolean("long") ? 5_000 : 500;
     private static final int HISTORIES = Boolean.getBoolean("long") ? 50 : 1;
 
+    private static final int THREADS = 3;
+    private static final int CALLS = Boolean.getBoolean("long") ? 20_000 : 400;
+
     private record Cell(Maintenance maintenance, MergePolicySpec policy) {
         @Override
         public String toString() {
@@ -41,18 +48,40 @@ class StrategyMatrixTest {
         for (int i = 0; i < histories; i++) {
             long historySeed = Seeds.isReplay() ? seed : Seeds.mix(seed, i);
             for (Cell cell : cells()) {
-                try {
-                    History.run(
-                            historySeed,
-                            OPERATIONS,
-                            (workload, store) ->
-                                    workload.create(store, cell.maintenance, cell.policy),
-                            StrategyMatrixTest::checkNoGarbage);
-                } catch (Throwable failure) {
-                    throw new AssertionError(
-                            cell + ": " + Seeds.replay("StrategyMatrixTest", historySeed), failure);
-                }
+                History.of(
+                                historySeed,
+                                (workload, store) ->
+                                        workload.create(store, cell.maintenance, cell.policy),
+                                StrategyMatrixTest::checkNoGarbage)
+                        .check(
+                                OPERATIONS,
+                                cell + ": " + Seeds.replay("StrategyMatrixTest", historySeed));
             }
+        }
+    }
+
+    /** Threads fight for a few keys; then every answer is that of the records that are left. */
+    @Test
+    @Timeout(120)
+    void concurrent_threads_are_in_one_order_under_all() throws Exception {
+        long seed = Seeds.of("StrategyMatrixTest");
+        for (Cell cell : cells()) {
+            SimDisk disk = new SimDisk(seed, Profile.STRICT);
+            try (Store store = LinearizabilityTest.open(disk)) {
+                Dataset dataset = store.createDataset(ConcurrentRun.spec("Registers")
+                        .maintenance(cell.maintenance)
+                        .mergePolicy(cell.policy));
+                ConcurrentRun.run(store, dataset, seed, THREADS, CALLS).check();
+                try (ReadView view = dataset.openView()) {
+                    AnswerCheck.run(dataset, view, SimStore.rows(dataset, view));
+                }
+                assertThat(store.verify().errors()).isEmpty();
+                assertThat(store.holdsNothing()).isTrue();
+            } catch (Throwable failure) {
+                throw new AssertionError(
+                        cell + ": " + Seeds.replay("StrategyMatrixTest", seed), failure);
+            }
+            assertThat(disk.openHandles()).isEmpty();
         }
     }
 

@@ -17,15 +17,14 @@ import io.turbidite.lsm.schema.MergeRepair;
 
 import org.jspecify.annotations.Nullable;
 
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 
-/** Random operations, done to a store and to the oracle at once. */
+/** Operations, random ones or those that are given, done to a store and to the oracle at once. */
 final class Workload {
     static final String INDEXED = "Indexed";
     static final String BLIND = "Blind";
@@ -53,14 +52,14 @@ final class Workload {
     };
 
     private final SplittableRandom random;
-    private final int keyCount;
+    private final StepDraw draw;
     private final Oracle oracle;
     private @Nullable Maintenance forced;
 
     Workload(long seed, Oracle oracle, int keyCount) {
         this.random = new SplittableRandom(seed);
+        this.draw = new StepDraw(random, keyCount);
         this.oracle = oracle;
-        this.keyCount = keyCount;
     }
 
     /** Makes the two datasets with options that the seed picks. */
@@ -124,39 +123,29 @@ final class Workload {
     }
 
     Row row(long id) {
-        return new Row(
-                id,
-                random.nextInt(8) == 0 ? null : "user" + random.nextInt(20),
-                random.nextInt(8) == 0 ? null : random.nextInt(-5, 5),
-                random.nextInt(20) == 0 ? null : Instant.ofEpochSecond(random.nextInt(1_000_000)),
-                "x".repeat(random.nextInt(60)) + random.nextInt());
-    }
-
-    private long id() {
-        return random.nextInt(keyCount);
-    }
-
-    private String dataset() {
-        return random.nextInt(4) == 0 ? BLIND : INDEXED;
+        return draw.row(id);
     }
 
     /** One random write; returns when it is acknowledged. */
     void write(Store store) {
-        int dice = random.nextInt(100);
-        String name = dataset();
-        Dataset dataset = store.dataset(name);
-        if (dice < 60) {
-            Row row = row(id());
-            oracle.begin(List.of(new Change(name, row.id(), row)));
-            dataset.upsert(row.toMap());
-        } else if (dice < 72) {
-            insert(dataset, row(id()));
-        } else if (dice < 86) {
-            long id = id();
-            oracle.begin(List.of(new Change(name, id, null)));
-            dataset.delete(id);
-        } else {
-            batch(store);
+        write(store, draw.write());
+    }
+
+    /** One write; returns when it is acknowledged. */
+    void write(Store store, Step.Write write) {
+        Change first = write.first();
+        Dataset dataset = store.dataset(first.dataset());
+        switch (write.way()) {
+            case UPSERT -> {
+                oracle.begin(write.changes());
+                dataset.upsert(Objects.requireNonNull(first.row()).toMap());
+            }
+            case INSERT -> insert(dataset, Objects.requireNonNull(first.row()));
+            case DELETE -> {
+                oracle.begin(write.changes());
+                dataset.delete(first.id());
+            }
+            case BATCH -> batch(store, write.changes());
         }
     }
 
@@ -174,22 +163,16 @@ final class Workload {
         }
     }
 
-    private void batch(Store store) {
+    private void batch(Store store, List<Change> changes) {
         WriteBatch batch = store.newBatch();
-        List<Change> changes = new ArrayList<>();
-        int size = 1 + random.nextInt(12);
-        for (int i = 0; i < size; i++) {
-            String name = dataset();
-            Dataset dataset = store.dataset(name);
-            if (random.nextInt(4) == 0) {
-                long id = id();
-                batch.delete(dataset, Slice.of(dataset.primaryKeySpec().encode(id)));
-                changes.add(new Change(name, id, null));
+        for (Change change : changes) {
+            Dataset dataset = store.dataset(change.dataset());
+            Row row = change.row();
+            if (row == null) {
+                batch.delete(dataset, Slice.of(dataset.primaryKeySpec().encode(change.id())));
             } else {
-                Row row = row(id());
                 RecordWriter writer = dataset.newRecordWriter();
                 batch.upsert(dataset, writer.write(row.toMap()));
-                changes.add(new Change(name, row.id(), row));
             }
         }
         oracle.begin(changes);
@@ -198,15 +181,25 @@ final class Workload {
 
     /** Background work that the seed picks; most times none. */
     void disturb(Store store) {
-        int dice = random.nextInt(100);
-        Dataset dataset = store.dataset(dataset());
-        if (dice < 4) {
-            dataset.flush();
-        } else if (dice < 5) {
-            dataset.mergeAll();
-        } else if (dice < 7
-                && dataset.schema().indexes().stream()
-                        .anyMatch(i -> i.isReady() && i.maintenance() != Maintenance.EAGER)) {
+        Step step = draw.disturbance();
+        if (step != null) {
+            disturb(store, step);
+        }
+    }
+
+    /** Does a flush, a merge or a repair. */
+    static void disturb(Store store, Step step) {
+        switch (step) {
+            case Step.Flush(String dataset) -> store.dataset(dataset).flush();
+            case Step.MergeAll(String dataset) -> store.dataset(dataset).mergeAll();
+            case Step.Repair(String dataset) -> repair(store.dataset(dataset));
+            default -> throw new IllegalArgumentException("disturbs nothing: " + step);
+        }
+    }
+
+    private static void repair(Dataset dataset) {
+        if (dataset.schema().indexes().stream()
+                .anyMatch(i -> i.isReady() && i.maintenance() != Maintenance.EAGER)) {
             dataset.repair();
         }
     }
@@ -252,6 +245,11 @@ final class Workload {
 
     /** Compares everything there is to read with the oracle. */
     void check(Store store) {
+        check(store, draw.id());
+    }
+
+    /** Compares everything there is to read with the oracle, and what a get of one key gives. */
+    void check(Store store, long id) {
         List<Dataset> datasets = List.of(store.dataset(INDEXED), store.dataset(BLIND));
         for (Dataset dataset : datasets) {
             assertThat(SimStore.rows(dataset)).isEqualTo(oracle.rows(dataset.name()));
@@ -259,7 +257,6 @@ final class Workload {
                 AnswerCheck.run(dataset, view, oracle.rows(dataset.name()));
             }
         }
-        long id = id();
         for (Dataset dataset : datasets) {
             Row expected = oracle.rows(dataset.name()).get(id);
             Map<String, @Nullable Object> found = dataset.get(id);
@@ -294,16 +291,13 @@ final class Workload {
         }
     }
 
-    Held hold(Store store) {
-        Dataset dataset = store.dataset(dataset());
+    Held hold(Store store, Step.Hold hold) {
+        Dataset dataset = store.dataset(hold.dataset());
         NavigableMap<Long, Row> rows = new TreeMap<>(oracle.rows(dataset.name()));
         ReadView view = dataset.openView();
-        ViewWalk walk = ViewWalk.open(dataset, view, rows.values(), random.split());
+        ViewWalk walk =
+                ViewWalk.open(dataset, view, rows.values(), new SplittableRandom(hold.seed()));
         walk.go(20);
         return new Held(view, dataset, dataset.schema(), rows, walk);
-    }
-
-    SplittableRandom random() {
-        return random;
     }
 }
