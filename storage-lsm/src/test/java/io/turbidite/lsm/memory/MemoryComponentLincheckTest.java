@@ -9,8 +9,6 @@ import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.Test;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
@@ -68,30 +66,6 @@ public class MemoryComponentLincheckTest {
                 .actorsAfter(4)
                 .sequentialSpecification(Model.class)
                 .check(MemoryComponentLincheckTest.class);
-    }
-
-    /** Lincheck makes components by the thousand and closes none: the garbage collector frees these. */
-    private static final class CollectedChunks implements ChunkSource {
-        @Override
-        public int chunkBytes() {
-            return ChunkArena.CHUNK_BYTES_MIN;
-        }
-
-        @Override
-        public MemorySegment take() {
-            return Arena.ofAuto().allocate(chunkBytes(), ChunkArena.LINE_BYTES);
-        }
-
-        @Override
-        public void give(MemorySegment chunk) {}
-
-        @Override
-        public MemorySegment takeOversized(long bytes) {
-            return Arena.ofAuto().allocate(bytes, 8);
-        }
-
-        @Override
-        public void giveOversized(MemorySegment piece) {}
     }
 
     /** The same operations on a map; what a run of Lincheck is compared with. */
