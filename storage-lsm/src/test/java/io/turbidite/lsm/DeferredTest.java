@@ -352,7 +352,7 @@ class DeferredTest {
     @Test
     void what_is_more_than_memory_sorts_is_sorted_on_disk() {
         for (String user : new String[] {"anna", "bert"}) {
-            for (long id = 0; id < 12_000; id++) {
+            for (long id = 0; id < 16_000; id++) {
                 put(id, user + id % 100);
             }
             dataset.flush();
@@ -360,8 +360,8 @@ class DeferredTest {
         long before = store.meters().counter("sort.bytes.spilled").sum();
         dataset.mergeAll();
         assertThat(store.meters().counter("sort.bytes.spilled").sum()).isGreaterThan(before);
-        assertThat(entries()).isEqualTo(12_000);
-        assertThat(valid()).hasSize(12_000);
+        assertThat(entries()).isEqualTo(16_000);
+        assertThat(valid()).hasSize(16_000);
     }
 
     /** Issue 4501: what waited for merges made a query take minutes, and nothing told of it. */

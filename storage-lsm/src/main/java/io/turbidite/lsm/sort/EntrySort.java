@@ -2,10 +2,10 @@ package io.turbidite.lsm.sort;
 
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.EntryStream;
-import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.merge.MergeCursor;
 
 import org.jspecify.annotations.Nullable;
@@ -28,8 +28,8 @@ import java.util.List;
  * }</pre>
  *
  * <ol>
- *   <li>Entries gather in a {@link MemoryComponent}, which is ordered at any moment.
- *   <li>When it is full it is written to a run file, in order, and a new one begins. If nothing was ever
+ *   <li>Entries gather in a {@link SortBuffer}.
+ *   <li>When it is full it is sorted and written to a run file, and a new one begins. If nothing was ever
  *       spilled, there are no files.
  *   <li>At the end the runs are merged. If they are more than the budget has read buffers for, some are first
  *       merged into one, the earliest first and the fewest that suffice, so that most entries are written
@@ -37,7 +37,7 @@ import java.util.List;
  * </ol>
  *
  * <p>Memory: {@code memoryBytesMax}, and for each run being read the part of its largest entry that exceeds a
- * chunk. Entries with the same key and timestamp count as one.
+ * chunk. Entries with the same key and timestamp count as one: matter if one is.
  *
  * <p><em>Confined to one thread at a time.</em> Owns its memory and its files; both are gone after {@link
  * #close()}, the files also when the store is opened after a crash.
@@ -54,7 +54,8 @@ public final class EntrySort implements AutoCloseable {
     private final long memoryBytesMax;
     private final int fanInMax;
     private final Deque<Run> runs = new ArrayDeque<>();
-    private @Nullable MemoryComponent memory;
+    private final SortBlock.Scratch scratch = new SortBlock.Scratch();
+    private @Nullable SortBuffer memory;
     private @Nullable EntryStream sorted;
     private long entryCount;
     private long runCount;
@@ -68,7 +69,7 @@ public final class EntrySort implements AutoCloseable {
         // one chunk is the buffer that a run is written through
         this.memoryBytesMax = Math.max(CHUNKS_MIN, memoryBytesMax / chunkBytes) * chunkBytes;
         this.fanInMax = Math.clamp(this.memoryBytesMax / chunkBytes - 1, 2, FAN_IN_MAX);
-        this.memory = MemoryComponent.create(site.chunks());
+        this.memory = new SortBuffer(site.chunks(), scratch);
     }
 
     /**
@@ -89,13 +90,26 @@ public final class EntrySort implements AutoCloseable {
      *     not added, all others are still there
      */
     public void add(Slice key, long timestamp, boolean antimatter, Slice value) {
-        MemoryComponent target = filling();
-        if (target.bytesUsed() >= memoryBytesMax - site.chunks().chunkBytes()) {
+        SortBuffer target = filling();
+        check(key, timestamp, value);
+        // one chunk is left for the buffer that a run is written through
+        long bytesMax = memoryBytesMax - site.chunks().chunkBytes();
+        if (!target.isEmpty() && !target.fits(RunEntry.bytes(key, value), bytesMax)) {
             spill(target);
             target = filling();
         }
-        target.put(key, timestamp, antimatter, value);
+        target.add(key, RunEntry.version(timestamp, antimatter), value);
         entryCount++;
+    }
+
+    private static void check(Slice key, long timestamp, Slice value) {
+        if (key.length() > RunFormat.KEY_BYTES_MAX || value.length() > Limits.RECORD_BYTES_MAX) {
+            throw new InvalidRequestException("a key of %d bytes with a value of %d is too large"
+                    .formatted(key.length(), value.length()));
+        }
+        if (timestamp < 0 || timestamp > Limits.TIMESTAMP_MAX) {
+            throw new IllegalArgumentException("timestamp " + timestamp);
+        }
     }
 
     /** Entries added, duplicates too. */
@@ -122,13 +136,13 @@ public final class EntrySort implements AutoCloseable {
         if (sorted != null) {
             sorted.close();
         }
-        MemoryComponent left = memory;
+        SortBuffer left = memory;
         if (runs.isEmpty() && left != null) {
             sorted = reconciled(left.cursor());
             return sorted;
         }
         if (left != null) {
-            if (left.entryCount() > 0) {
+            if (!left.isEmpty()) {
                 spill(left);
             }
             freeMemory();
@@ -141,12 +155,11 @@ public final class EntrySort implements AutoCloseable {
     }
 
     /** Writes what is in memory to a run, and begins anew. */
-    private void spill(MemoryComponent full) {
+    private void spill(SortBuffer full) {
         try (EntryStream entries = reconciled(full.cursor())) {
             runs.addLast(write(entries));
         }
-        freeMemory();
-        memory = MemoryComponent.create(site.chunks());
+        full.close();
     }
 
     /** Merges the first runs into one, which goes last: so runs of about the same size meet. */
@@ -194,9 +207,9 @@ public final class EntrySort implements AutoCloseable {
         return new ReconciledStream(entries, duplicates);
     }
 
-    private MemoryComponent filling() {
+    private SortBuffer filling() {
         checkOpen();
-        MemoryComponent current = memory;
+        SortBuffer current = memory;
         if (current == null || sorted != null) {
             throw new IllegalStateException("the entries are being read already");
         }
@@ -210,7 +223,7 @@ public final class EntrySort implements AutoCloseable {
     }
 
     private void freeMemory() {
-        MemoryComponent freed = memory;
+        SortBuffer freed = memory;
         memory = null;
         if (freed != null) {
             freed.close();

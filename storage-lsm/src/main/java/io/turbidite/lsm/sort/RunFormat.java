@@ -51,6 +51,9 @@ final class RunFormat {
     static final int VERSION_OFFSET = VALUE_BYTES_OFFSET + 4;
     static final int KEY_OFFSET = VERSION_OFFSET + 8;
 
+    /** The longest key that can be sorted. */
+    static final int KEY_BYTES_MAX = (1 << 14) - 1;
+
     static final int TOTAL_ENTRIES_OFFSET = 0;
     static final int TOTAL_BLOCKS_OFFSET = TOTAL_ENTRIES_OFFSET + 8;
     static final int TOTAL_ZERO_OFFSET = TOTAL_BLOCKS_OFFSET + 4;
@@ -58,7 +61,7 @@ final class RunFormat {
 
     /** The longest block that is believed: one entry with the largest key and value, or a chunk. */
     static final int PAYLOAD_BYTES_MAX =
-            Math.max(64 << 20, KEY_OFFSET + (64 << 10) + Limits.RECORD_BYTES_MAX);
+            Math.max(64 << 20, KEY_OFFSET + KEY_BYTES_MAX + Limits.RECORD_BYTES_MAX);
 
     private RunFormat() {}
 }

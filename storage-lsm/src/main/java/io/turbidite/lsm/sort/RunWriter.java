@@ -1,7 +1,6 @@
 package io.turbidite.lsm.sort;
 
 import io.turbidite.core.bytes.Bytes;
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.format.FileFooter;
@@ -57,9 +56,7 @@ final class RunWriter implements AutoCloseable {
 
     /** Adds the entry that the stream stands on; it must come behind all that were added. */
     void add(EntryStream entry) {
-        Slice key = entry.key();
-        Slice value = entry.value();
-        int bytes = RunFormat.KEY_OFFSET + key.length() + value.length();
+        int bytes = RunEntry.bytes(entry.key(), entry.value());
         if (blockBytes + bytes > chunk.byteSize()) {
             flush();
         }
@@ -67,7 +64,7 @@ final class RunWriter implements AutoCloseable {
             addLarge(entry, bytes);
             return;
         }
-        put(entry, chunk, blockBytes);
+        RunEntry.write(entry, chunk, blockBytes);
         blockBytes += bytes;
         blockEntries++;
     }
@@ -77,25 +74,12 @@ final class RunWriter implements AutoCloseable {
         MemorySegment piece =
                 site.chunks().takeOversized(RunFormat.BLOCK_HEADER_BYTES + (long) bytes);
         try {
-            put(entry, piece, RunFormat.BLOCK_HEADER_BYTES);
+            RunEntry.write(entry, piece, RunFormat.BLOCK_HEADER_BYTES);
             write(piece, RunFormat.BLOCK_HEADER_BYTES + bytes, 1);
         } finally {
             crc.forget();
             site.chunks().giveOversized(piece);
         }
-    }
-
-    private static void put(EntryStream entry, MemorySegment target, long at) {
-        Slice key = entry.key();
-        Slice value = entry.value();
-        long version = entry.timestamp() << 1 | (entry.isAntimatter() ? 1 : 0);
-        target.set(Bytes.I32, at + RunFormat.KEY_BYTES_OFFSET, key.length());
-        target.set(Bytes.I32, at + RunFormat.VALUE_BYTES_OFFSET, value.length());
-        target.set(Bytes.I64, at + RunFormat.VERSION_OFFSET, version);
-        long keyAt = at + RunFormat.KEY_OFFSET;
-        MemorySegment.copy(key.segment(), key.offset(), target, keyAt, key.length());
-        MemorySegment.copy(
-                value.segment(), value.offset(), target, keyAt + key.length(), value.length());
     }
 
     private void flush() {

@@ -12,7 +12,7 @@ public final class TestChunks implements ChunkSource, AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final ArrayDeque<MemorySegment> free = new ArrayDeque<>();
     private final AtomicInteger taken = new AtomicInteger();
-    private final int takenMax;
+    private int takenMax;
 
     public TestChunks(int chunkBytes) {
         this(chunkBytes, true, Integer.MAX_VALUE);
@@ -22,6 +22,16 @@ public final class TestChunks implements ChunkSource, AutoCloseable {
         this.chunkBytes = chunkBytes;
         this.poison = poison;
         this.takenMax = takenMax;
+    }
+
+    /** Of which no more than {@code takenMax} are given out at a time. */
+    public static TestChunks atMost(int chunkBytes, int takenMax) {
+        return new TestChunks(chunkBytes, true, takenMax);
+    }
+
+    /** Gives out as many from now on. */
+    public synchronized void allow(int chunks) {
+        takenMax = chunks;
     }
 
     @Override

@@ -283,7 +283,7 @@ class EntrySortTest {
     /** Two runs, the first of which is to be damaged; reading may be tried again and again. */
     private EntrySort spilled(SortSite where) {
         EntrySort sort = EntrySort.create(where, 4 * CHUNK, new Duplicates.Keep());
-        for (Row row : rows(1_500, 1 << 20, 200)) {
+        for (Row row : rows(2_000, 1 << 20, 200)) {
             add(sort, row);
         }
         sort.sorted().close();
@@ -338,7 +338,7 @@ class EntrySortTest {
                 assertFoundOut(sort, other.content(FIRST_RUN), "another store's");
             }
             disk.put(FIRST_RUN, sound);
-            assertThat(readAll(sort)).isEqualTo(1_500);
+            assertThat(readAll(sort)).isEqualTo(2_000);
         }
     }
 
