@@ -369,9 +369,11 @@ class RepairTest {
         long sortBytes = 1 << 20;
         List<RepairOptions> ways = List.of(
                 RepairOptions.within(sortBytes),
-                RepairOptions.within(sortBytes).withoutBloomShortcut(),
-                new RepairOptions(sortBytes, false, 0),
-                new RepairOptions(sortBytes, false, 1e9));
+                RepairOptions.within(sortBytes).withRatios(3, 1e9),
+                RepairOptions.within(sortBytes).withRatios(3, 0),
+                RepairOptions.within(sortBytes).withoutShortcuts(),
+                RepairOptions.within(sortBytes).withoutShortcuts().withRatios(0, 0),
+                RepairOptions.within(sortBytes).withoutShortcuts().withRatios(1e9, 0));
         for (int way = 0; way < ways.size(); way++) {
             rows.clear();
             dataset = sim.store.createDataset(Row.spec("Way" + way)
@@ -388,8 +390,51 @@ class RepairTest {
             dataset.flush();
             RepairCounts counts = dataset.repair(ways.get(way));
             assertThat(counts.marked()).isEqualTo(2 * 100);
-            assertThat(counts.spared() > 0).isEqualTo(ways.get(way).bloomShortcut());
+            assertThat(counts.spared() > 0).isEqualTo(ways.get(way).shortcuts());
             assertThat(counts.spared() + counts.searched()).isEqualTo(2 * 400);
+            check();
+        }
+    }
+
+    /**
+     * One scan tells which timestamps are alive. A batch has one timestamp: what it says is dead is dead, what
+     * it does not say may be dead too, also where the primary has forgotten the superseded version.
+     */
+    @Test
+    void an_entry_is_dead_though_others_of_its_batch_are_alive() {
+        RepairOptions scanning = RepairOptions.within(1 << 20).withRatios(3, 0);
+        for (boolean forgotten : List.of(false, true)) {
+            rows.clear();
+            dataset = sim.store.createDataset(Row.spec("Batches" + forgotten)
+                    .maintenance(Maintenance.VALIDATION)
+                    .repair(MergeRepair.OFF)
+                    .mergePolicy(MergePolicySpec.parse(NO_MERGE)));
+            for (int batchNumber = 0; batchNumber < 20; batchNumber++) {
+                WriteBatch batch = sim.store.newBatch();
+                for (long id = batchNumber * 10L; id < batchNumber * 10L + 10; id++) {
+                    Row row = new Row(id, "old", 1, null, "body");
+                    rows.put(id, row);
+                    batch.upsert(dataset, dataset.newRecordWriter().write(row.toMap()));
+                }
+                sim.store.write(batch);
+            }
+            dataset.flush();
+            for (long id = 0; id < 10; id++) {
+                put(id, "all of a batch");
+            }
+            put(15, "one of a batch");
+            delete(16);
+            dataset.flush();
+            if (forgotten) {
+                dataset.mergeAll();
+            }
+            RepairCounts counts = dataset.repair(scanning);
+            assertThat(counts.marked()).isEqualTo(2 * 12);
+            assertThat(counts.spared()).isGreaterThanOrEqualTo(2 * 10);
+            check();
+            dataset.mergeAll();
+            assertThat(entries("by_user")).isEqualTo(rows.size());
+            assertThat(dataset.repair(scanning).marked()).isZero();
             check();
         }
     }

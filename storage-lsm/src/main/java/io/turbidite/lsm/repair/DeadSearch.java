@@ -23,8 +23,9 @@ import java.util.List;
  *
  * <ol>
  *   <li>Entries come in the order of their ordinals, from a scan of the component or while a merge writes it.
- *       Those that nothing newer can have superseded, at or below the reach, are passed over, and so are those
- *       whose keys the Bloom filters of newer components do not know.
+ *       Those that nothing newer can have superseded, at or below the reach, are passed over. Those whose
+ *       timestamps are no longer alive are dead ({@link LiveTimestamps}), those whose keys the Bloom filters
+ *       of newer components do not know are not.
  *   <li>The others' primary keys, with ordinals and timestamps, are streamed to a sorter.
  *   <li>In the order of primary keys each is looked up in the key trees, or these are read beside it where
  *       they have few keys more than there are to check.
@@ -42,6 +43,7 @@ public final class DeadSearch implements AutoCloseable {
     private final long reach;
     private final long checkedMin;
     private final RepairOptions options;
+    private final @Nullable LiveTimestamps alive;
     private final DeadEntriesBuilder dead;
     private final EntrySort sort;
     private final MemorySegment timestampBytes = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
@@ -62,15 +64,18 @@ public final class DeadSearch implements AutoCloseable {
      * A search for entries of one component.
      *
      * @param checkedMin the smallest of what the sources are checked to
+     * @param means to check with
      * @param dead what is found is marked there
      */
     public DeadSearch(
             KeyTrees keyTrees,
             long checkedMin,
             SortSite site,
-            RepairOptions options,
+            Means means,
             DeadEntriesBuilder dead) {
+        RepairOptions options = means.options();
         this.keyTrees = keyTrees;
+        this.alive = means.alive();
         this.reach = keyTrees.reach();
         this.checkedMin = checkedMin;
         this.options = options;
@@ -79,6 +84,13 @@ public final class DeadSearch implements AutoCloseable {
         // entries
         this.sort = EntrySort.create(site, options.sortBytesMax(), new Duplicates.Keep());
     }
+
+    /**
+     * What a search has at its disposal.
+     *
+     * @param alive gathered from these key trees; null without
+     */
+    public record Means(RepairOptions options, @Nullable LiveTimestamps alive) {}
 
     /**
      * Takes an entry that is matter.
@@ -90,9 +102,14 @@ public final class DeadSearch implements AutoCloseable {
         if (timestamp >= reach || checkedUntil >= reach) {
             return; // a successor would be above the reach, or would be known
         }
+        if (alive != null && !alive.mayBeAlive(timestamp)) {
+            sparedCount++;
+            mark(ordinal);
+            return;
+        }
         BloomShortcut source = shortcut;
         if (source == null || source.checkedUntil != checkedUntil) {
-            source = new BloomShortcut(keyTrees, checkedUntil, options.bloomShortcut());
+            source = new BloomShortcut(keyTrees, checkedUntil, options.shortcuts());
             shortcut = source;
         }
         if (source.helps() && !source.mayHaveSuccessor(BloomFilter.hash(primaryKey))) {

@@ -52,6 +52,15 @@ public final class KeyTrees implements AutoCloseable {
         return newestFirst.subList(0, count);
     }
 
+    /** Entries of the key trees that {@link #newerThan} names. */
+    public long countNewerThan(long checkedUntil) {
+        long count = 0;
+        for (ComponentHandle handle : newerThan(checkedUntil)) {
+            count += handle.component().entryCount();
+        }
+        return count;
+    }
+
     /**
      * Whether a component that is not searched covers a timestamp. Then an entry that no searched one knows is
      * alive; otherwise its record is gone, with the anti-matter that hid it (design §4 rule 1).

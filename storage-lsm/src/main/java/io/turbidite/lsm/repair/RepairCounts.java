@@ -5,7 +5,7 @@ package io.turbidite.lsm.repair;
  *
  * @param components that were checked
  * @param checked entries that were looked at
- * @param spared of these, told alive or dead by Bloom filters alone
+ * @param spared of these, told alive or dead by Bloom filters or timestamps alone
  * @param searched of these, looked up in key trees
  * @param marked of these, found dead
  * @param keyPages pages of key trees that were read

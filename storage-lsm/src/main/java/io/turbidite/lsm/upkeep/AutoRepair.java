@@ -15,7 +15,6 @@ import io.turbidite.lsm.version.DatasetCounts;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 import io.turbidite.lsm.version.Version;
 
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -209,15 +208,10 @@ final class AutoRepair {
         }
 
         private void begin(List<Partition> partitions, IndexSchema index, boolean now) {
-            List<RepairWork.Request> requests = new ArrayList<>();
-            for (Partition partition : partitions) {
-                requests.add(new RepairWork.Request(
-                        partition,
-                        index.id(),
-                        substrate.repairOptions(),
-                        "auto",
-                        now ? () -> true : isQuiet));
-            }
+            RepairWork.Occasion occasion =
+                    new RepairWork.Occasion("auto", now ? () -> true : isQuiet);
+            List<RepairWork.Request> requests = work.requests(
+                    partitions, List.of(index.id()), substrate.repairOptions(), occasion);
             debtPages = 0;
             passedOverMax = 0;
             underWay = requests;

@@ -62,7 +62,7 @@ final class Repair implements AutoCloseable {
             Partition partition,
             IndexSchema index,
             ComponentHandle before,
-            KeyTrees keyTrees,
+            RepairGround ground,
             RepairOptions options) {
         DiskComponent component = before.component();
         DeadEntries known = before.dead();
@@ -70,10 +70,14 @@ final class Repair implements AutoCloseable {
         this.substrate = partition.substrate();
         this.index = index;
         this.before = before;
-        this.keyTrees = keyTrees;
+        this.keyTrees = ground.keyTrees();
         this.dead = DeadEntriesBuilder.of(component.entryCount(), known);
         this.search = new DeadSearch(
-                keyTrees, before.state().repairedTimestamp(), substrate.sortSite(), options, dead);
+                keyTrees,
+                before.state().repairedTimestamp(),
+                substrate.sortSite(),
+                new DeadSearch.Means(options, ground.alive()),
+                dead);
         this.entries = component.streamCursor();
         this.living = known == null ? entries : new DeadSkippingCursor(entries, known);
     }
@@ -81,7 +85,7 @@ final class Repair implements AutoCloseable {
     /**
      * Starts a repair: claims the component.
      *
-     * @param keyTrees stay the caller's
+     * @param ground ready; stays the caller's
      * @return null if somebody else has claimed or replaced it
      * @throws io.turbidite.core.InvalidRequestException if it has more entries than a bitmap reaches
      */
@@ -89,7 +93,7 @@ final class Repair implements AutoCloseable {
             Partition partition,
             IndexSchema index,
             ComponentHandle handle,
-            KeyTrees keyTrees,
+            RepairGround ground,
             RepairOptions options) {
         if (!handle.tryClaim()) {
             return null;
@@ -97,7 +101,7 @@ final class Repair implements AutoCloseable {
         Repair started = null;
         try {
             if (partition.holds(index.id(), List.of(handle))) {
-                started = new Repair(partition, index, handle, keyTrees, options);
+                started = new Repair(partition, index, handle, ground, options);
                 handle.retain();
             }
             return started;

@@ -56,7 +56,11 @@ final class RepairHook implements MergeHook {
                 .min()
                 .orElseThrow();
         this.search = new DeadSearch(
-                keyTrees, checkedMin, substrate.sortSite(), substrate.repairOptions(), dead);
+                keyTrees,
+                checkedMin,
+                substrate.sortSite(),
+                new DeadSearch.Means(substrate.repairOptions(), null),
+                dead);
     }
 
     /** The hook for a merge; one that adds nothing if there is nothing to check, or too much. */

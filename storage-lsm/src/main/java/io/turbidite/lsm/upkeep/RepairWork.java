@@ -4,7 +4,6 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
-import io.turbidite.lsm.repair.KeyTrees;
 import io.turbidite.lsm.repair.RepairCounts;
 import io.turbidite.lsm.repair.RepairOptions;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -51,20 +50,21 @@ final class RepairWork implements AutoCloseable {
         }
     }
 
+    /**
+     * Why there is a repair.
+     *
+     * @param cause {@code "request"} or {@code "auto"}
+     * @param goesOn asked before each component: whether to go on, or leave it at what is done
+     */
+    record Occasion(String cause, BooleanSupplier goesOn) {}
+
     /** A wish to check an index of a partition against all that was flushed when it was made. */
     static final class Request {
         final Partition partition;
         final int indexId;
         final RepairOptions options;
-
-        /** What it is for: {@code "request"} or {@code "auto"}. */
-        final String cause;
-
-        /** Asked before each component: whether to go on, or leave it at what is done. */
-        final BooleanSupplier goesOn;
-
-        @Nullable
-        KeyTrees keyTrees;
+        final Occasion occasion;
+        final RepairGround ground;
 
         @Nullable
         Repair current;
@@ -74,17 +74,17 @@ final class RepairWork implements AutoCloseable {
         volatile boolean done;
         volatile @Nullable StorageException failure;
 
-        Request(
+        private Request(
                 Partition partition,
                 int indexId,
                 RepairOptions options,
-                String cause,
-                BooleanSupplier goesOn) {
+                Occasion occasion,
+                RepairGround ground) {
             this.partition = partition;
             this.indexId = indexId;
             this.options = options;
-            this.cause = cause;
-            this.goesOn = goesOn;
+            this.occasion = occasion;
+            this.ground = ground;
         }
 
         boolean isDone() {
@@ -100,10 +100,7 @@ final class RepairWork implements AutoCloseable {
                 current.close();
                 current = null;
             }
-            if (keyTrees != null) {
-                keyTrees.close();
-                keyTrees = null;
-            }
+            ground.release();
         }
     }
 
@@ -114,12 +111,8 @@ final class RepairWork implements AutoCloseable {
      */
     RepairCounts repair(List<Partition> partitions, List<Integer> indexIds, RepairOptions options) {
         substrate.health().checkWritable();
-        List<Request> requests = new ArrayList<>();
-        for (Partition partition : partitions) {
-            for (int indexId : indexIds) {
-                requests.add(new Request(partition, indexId, options, "request", () -> true));
-            }
-        }
+        List<Request> requests =
+                requests(partitions, indexIds, options, new Occasion("request", () -> true));
         ask(requests);
         substrate
                 .tasks()
@@ -145,6 +138,46 @@ final class RepairWork implements AutoCloseable {
         workers.forEach(Tasks.Worker::wake);
     }
 
+    /** Wishes to check these indexes, which share what they can; to be asked for. */
+    List<Request> requests(
+            List<Partition> partitions,
+            List<Integer> indexIds,
+            RepairOptions options,
+            Occasion occasion) {
+        List<Request> requests = new ArrayList<>();
+        boolean complete = false;
+        try {
+            for (Partition partition : partitions) {
+                RepairGround ground = groundOf(partition, indexIds, options);
+                if (ground != null) {
+                    for (int indexId : indexIds) {
+                        requests.add(new Request(partition, indexId, options, occasion, ground));
+                    }
+                }
+            }
+            complete = true;
+            return requests;
+        } finally {
+            if (!complete) {
+                requests.forEach(Request::letGo);
+            }
+        }
+    }
+
+    /** What the repairs of a partition stand on; null if it was dropped. */
+    private @Nullable RepairGround groundOf(
+            Partition partition, List<Integer> indexIds, RepairOptions options) {
+        Version pinned = partition.pinUnlessDropped();
+        if (pinned == null) {
+            return null;
+        }
+        try {
+            return RepairGround.of(pinned, substrate.timestamps().horizon(), indexIds, options);
+        } finally {
+            pinned.unpin();
+        }
+    }
+
     private boolean step() {
         if (substrate.health().isClosing()) {
             return false;
@@ -158,7 +191,9 @@ final class RepairWork implements AutoCloseable {
         boolean ended = false;
         try {
             substrate.health().checkWritable();
-            if (request.current == null && !startNext(request)) {
+            if (!request.ground.isReady()) {
+                moved = request.ground.advance(STEP_ENTRIES);
+            } else if (request.current == null && !startNext(request)) {
                 ended = isDone(request);
                 moved = ended;
             } else {
@@ -173,6 +208,7 @@ final class RepairWork implements AutoCloseable {
             }
         } finally {
             if (ended) {
+                request.counts = request.counts.plus(request.ground.takeCounts());
                 request.letGo();
                 request.done = true;
                 afterClaims.run();
@@ -190,7 +226,11 @@ final class RepairWork implements AutoCloseable {
             request.counts = request.counts.plus(current.counts());
             substrate
                     .events()
-                    .repaired(request.partition, current.index(), request.cause, current.counts());
+                    .repaired(
+                            request.partition,
+                            current.index(),
+                            request.occasion.cause(),
+                            current.counts());
             current.close();
             request.current = null;
             afterClaims.run();
@@ -204,20 +244,16 @@ final class RepairWork implements AutoCloseable {
             return false;
         }
         try {
-            if (!request.goesOn.getAsBoolean()) {
+            if (!request.occasion.goesOn().getAsBoolean()) {
                 request.isGivenUp = true;
                 return false;
             }
-            KeyTrees keyTrees = request.keyTrees;
-            if (keyTrees == null) {
-                keyTrees = KeyTrees.hold(pinned, substrate.timestamps().horizon());
-                request.keyTrees = keyTrees;
-            }
             IndexSchema index = pinned.schema().index(request.indexId);
-            for (ComponentHandle handle : unchecked(pinned, request.indexId, keyTrees)) {
+            long reach = request.ground.keyTrees().reach();
+            for (ComponentHandle handle : unchecked(pinned, request.indexId, reach)) {
                 if (index != null && request.current == null) {
                     request.current = Repair.start(
-                            request.partition, index, handle, keyTrees, request.options);
+                            request.partition, index, handle, request.ground, request.options);
                 }
             }
             return request.current != null;
@@ -235,16 +271,11 @@ final class RepairWork implements AutoCloseable {
             return true;
         }
         try {
-            KeyTrees keyTrees = request.keyTrees;
-            return keyTrees != null
-                    && unchecked(pinned, request.indexId, keyTrees).isEmpty();
+            long reach = request.ground.keyTrees().reach();
+            return unchecked(pinned, request.indexId, reach).isEmpty();
         } finally {
             pinned.unpin();
         }
-    }
-
-    private static List<ComponentHandle> unchecked(Version pinned, int indexId, KeyTrees keyTrees) {
-        return unchecked(pinned, indexId, keyTrees.reach());
     }
 
     /** The components of an index that are not checked that far. */

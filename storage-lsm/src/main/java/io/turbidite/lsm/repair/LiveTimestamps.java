@@ -1,0 +1,115 @@
+package io.turbidite.lsm.repair;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.btree.TreeCursor;
+import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.KeyCopy;
+import io.turbidite.lsm.merge.MergeCursor;
+import io.turbidite.lsm.version.ComponentHandle;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+
+/**
+ * Which timestamps some key's newest version has, at or below the reach: a bit for each, from one scan over
+ * all key trees. An entry of a secondary whose timestamp is none of these is dead, whatever its key is: that
+ * is told without a hash, a sort or a search, and one scan serves all indexes of a partition.
+ *
+ * <p>The other way round it says nothing: the writes of a batch have one timestamp, so an entry may be dead
+ * while another key's of its batch is alive. Those are sorted and searched for as ever.
+ *
+ * <p><em>Confined to one thread at a time</em> while it is gathered, immutable afterwards. Memory: a bit for a
+ * timestamp, on the heap, like those of dead entries.
+ */
+public final class LiveTimestamps implements AutoCloseable {
+    private final long base;
+    private final long[] words;
+    private final long reach;
+    private final List<TreeCursor> trees;
+    private final EntryCursor keys;
+    private final KeyCopy decided = new KeyCopy();
+    private boolean isComplete;
+    private boolean closed;
+    private long pageCount;
+
+    private LiveTimestamps(List<ComponentHandle> components, long base, long reach) {
+        this.base = base;
+        this.reach = reach;
+        this.words = new long[Math.toIntExact((reach - base) / Long.SIZE + 1)];
+        this.trees = components.stream()
+                .map(handle -> handle.component().keyCursor())
+                .toList();
+        this.keys = MergeCursor.of(trees);
+    }
+
+    /**
+     * Begins to gather, if that pays.
+     *
+     * @param superseded entries of all indexes that may have been superseded, at most
+     * @param options say how much memory there is, and whether such means are wanted
+     * @return null if it does not pay or there is no room
+     */
+    public static @Nullable LiveTimestamps begin(
+            KeyTrees keyTrees, long superseded, RepairOptions options) {
+        List<ComponentHandle> components = keyTrees.newerThan(-1);
+        long base = keyTrees.reach();
+        long keyCount = 0;
+        for (ComponentHandle handle : components) {
+            base = Math.min(base, handle.state().minTimestamp());
+            keyCount += handle.component().entryCount();
+        }
+        long bytes = (keyTrees.reach() - base) / Byte.SIZE;
+        boolean pays = options.shortcuts()
+                && superseded > 0
+                && bytes <= options.sortBytesMax()
+                && superseded >= options.liveRatio() * keyCount;
+        return pays ? new LiveTimestamps(components, base, keyTrees.reach()) : null;
+    }
+
+    /**
+     * Reads some more of the key trees.
+     *
+     * @return whether they are read to their end
+     */
+    public boolean advance(long entriesMax) {
+        for (long i = 0; i < entriesMax && !isComplete; i++) {
+            if (!keys.next()) {
+                isComplete = true;
+                pageCount = trees.stream().mapToLong(TreeCursor::pageCount).sum();
+                close();
+            } else if (keys.timestamp() <= reach) {
+                Slice key = keys.key();
+                if (!decided.matches(key)) {
+                    decided.set(key);
+                    if (!keys.isAntimatter()) {
+                        long at = keys.timestamp() - base;
+                        words[(int) (at / Long.SIZE)] |= 1L << at;
+                    }
+                }
+            }
+        }
+        return isComplete;
+    }
+
+    /** False: no key's newest version has this timestamp, which is at or below the reach. */
+    boolean mayBeAlive(long timestamp) {
+        assert isComplete;
+        long at = timestamp - base;
+        return at >= 0 && (words[(int) (at / Long.SIZE)] >>> at & 1) != 0;
+    }
+
+    /** Pages of key trees that were read. */
+    public long pageCount() {
+        return pageCount;
+    }
+
+    /** Lets the key trees go; what was gathered stays. */
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            keys.close();
+        }
+    }
+}
