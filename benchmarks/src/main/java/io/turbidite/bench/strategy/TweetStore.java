@@ -22,6 +22,7 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.scan.ValidSearch;
+import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
@@ -37,6 +38,10 @@ import java.util.List;
 /** A store of tweets under one strategy. <em>Confined to one thread.</em> */
 final class TweetStore implements AutoCloseable {
     private static final int BATCH_BYTES = 1 << 20;
+
+    /** Merges are planned within 20 ms. */
+    private static final long SETTLED_NANOS = 200_000_000;
+
     private static final int ATTRIBUTE = 1;
     private static final int CREATED = ATTRIBUTE + Tweet.ATTRIBUTE_COUNT;
     private static final int MESSAGE = CREATED + 1;
@@ -158,6 +163,20 @@ final class TweetStore implements AutoCloseable {
 
     void flush() {
         tweets.flush();
+    }
+
+    /** Returns when everything is flushed and merges have been done for a while. */
+    void settle() {
+        tweets.flush();
+        Clock clock = Clock.system();
+        long[] busy = {clock.monotonicNanos()};
+        store.surroundings().tasks().await(() -> {
+            long now = clock.monotonicNanos();
+            if (total("merge.backlog.bytes") > 0) {
+                busy[0] = now;
+            }
+            return now - busy[0] > SETTLED_NANOS;
+        });
     }
 
     /** Marks what is obsolete in the secondaries, by the key trees. */

@@ -1,0 +1,206 @@
+package io.turbidite.bench.engine;
+
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * A disk that adds up what its transfers would cost on a hard disk like those of the papers: {@value
+ * #SEEK_MILLIS} ms for each that does not begin where the last one ended, and the bytes at {@value
+ * #MEGABYTES_PER_SECOND} MB/s. Nothing takes longer by it: devices that answer a random read in 0.05 ms hide what
+ * the papers measured, and sleeping for hours would not show it better.
+ *
+ * <p>There is one head for all files, but those of the log, which the papers had on a disk of its own. Writes
+ * are priced without seeks: the system gathers them. What several threads do at once is added up.
+ *
+ * <p><em>Thread-safe.</em>
+ */
+public final class PricedDisk implements Disk {
+    private static final long SEEK_MILLIS = 8;
+    private static final long MEGABYTES_PER_SECOND = 100;
+    private static final long NANOS_PER_KILOBYTE = 1_000_000 / MEGABYTES_PER_SECOND;
+    private static final String LOG = "log";
+
+    private final Disk disk;
+
+    /** Guarded by this object: where the head is, and what it has cost. */
+    private String headFile = "";
+
+    private long headOffset;
+    private long nanos;
+    private long reads;
+    private long readBytes;
+
+    public PricedDisk(Disk disk) {
+        this.disk = disk;
+    }
+
+    /** What all transfers so far cost. */
+    public synchronized long nanos() {
+        return nanos;
+    }
+
+    /** Read calls so far. */
+    public synchronized long reads() {
+        return reads;
+    }
+
+    /** Bytes read so far. */
+    public synchronized long readBytes() {
+        return readBytes;
+    }
+
+    private synchronized void read(String file, long offset, int bytes) {
+        if (!file.equals(headFile) || offset != headOffset) {
+            nanos += SEEK_MILLIS * 1_000_000;
+        }
+        headFile = file;
+        headOffset = offset + bytes;
+        nanos += bytes * NANOS_PER_KILOBYTE / 1_000;
+        reads++;
+        readBytes += bytes;
+    }
+
+    private synchronized void written(int bytes) {
+        nanos += bytes * NANOS_PER_KILOBYTE / 1_000;
+    }
+
+    private DiskFile priced(DiskFile file) {
+        return file.name().startsWith(LOG) ? file : new PricedFile(file);
+    }
+
+    private @Nullable DiskFile pricedIfAny(@Nullable DiskFile file) {
+        return file == null ? null : priced(file);
+    }
+
+    /** A file whose transfers are priced. */
+    private final class PricedFile implements DiskFile {
+        private final DiskFile file;
+
+        PricedFile(DiskFile file) {
+            this.file = file;
+        }
+
+        @Override
+        public String name() {
+            return file.name();
+        }
+
+        @Override
+        public int blockBytes() {
+            return file.blockBytes();
+        }
+
+        @Override
+        public long size() {
+            return file.size();
+        }
+
+        @Override
+        public int read(long fileOffset, MemorySegment target, long targetOffset, int byteCount) {
+            int bytes = file.read(fileOffset, target, targetOffset, byteCount);
+            PricedDisk.this.read(file.name(), fileOffset, bytes);
+            return bytes;
+        }
+
+        @Override
+        public void write(long fileOffset, MemorySegment source, long sourceOffset, int byteCount) {
+            file.write(fileOffset, source, sourceOffset, byteCount);
+            written(byteCount);
+        }
+
+        @Override
+        public void truncate(long size) {
+            file.truncate(size);
+        }
+
+        @Override
+        public void sync() {
+            file.sync();
+        }
+
+        @Override
+        public void close() {
+            file.close();
+        }
+    }
+
+    @Override
+    public DiskFile create(String name) {
+        return priced(disk.create(name));
+    }
+
+    @Override
+    public DiskFile open(String name) {
+        return priced(disk.open(name));
+    }
+
+    @Override
+    public DiskFile openReadOnly(String name) {
+        return priced(disk.openReadOnly(name));
+    }
+
+    @Override
+    public @Nullable DiskFile createDirect(String name) {
+        return pricedIfAny(disk.createDirect(name));
+    }
+
+    @Override
+    public @Nullable DiskFile openDirect(String name) {
+        return pricedIfAny(disk.openDirect(name));
+    }
+
+    @Override
+    public boolean exists(String name) {
+        return disk.exists(name);
+    }
+
+    @Override
+    public List<String> list(String directory) {
+        return disk.list(directory);
+    }
+
+    @Override
+    public void createDirectories(String directory) {
+        disk.createDirectories(directory);
+    }
+
+    @Override
+    public void delete(String name) {
+        disk.delete(name);
+    }
+
+    @Override
+    public void rename(String from, String to) {
+        disk.rename(from, to);
+    }
+
+    @Override
+    public boolean link(String name, Disk target, String targetName) {
+        return disk.link(name, target, targetName);
+    }
+
+    @Override
+    public void syncDirectory(String directory) {
+        disk.syncDirectory(directory);
+    }
+
+    @Override
+    public long usableBytes() {
+        return disk.usableBytes();
+    }
+
+    @Override
+    public @Nullable Lock tryLock(String name) {
+        return disk.tryLock(name);
+    }
+
+    @Override
+    public String description() {
+        return disk.description();
+    }
+}
