@@ -32,6 +32,9 @@ import java.util.concurrent.locks.ReentrantLock;
 final class SegmentKeeper implements AutoCloseable {
     private static final int ZERO_BYTES = 1 << 20;
 
+    /** Zeros are made durable in such pieces: a commit's sync waits behind one of them, not behind all. */
+    private static final int ZERO_SYNC_BYTES = 4 << 20;
+
     /** A flush of 128 MiB of write memory frees two segments of 64 MiB at once. */
     private static final int RECYCLABLE_COUNT_MAX = 2;
 
@@ -193,8 +196,13 @@ final class SegmentKeeper implements AutoCloseable {
             // By writing, never by sparse growth: only so a later write can't meet a full disk.
             int chunk = (int) Math.min(bytes, ZERO_BYTES);
             MemorySegment zeros = arena.allocate(chunk, 8);
+            long synced = 0;
             for (long at = 0; at < bytes; at += chunk) {
                 file.write(at, zeros, 0, (int) Math.min(chunk, bytes - at));
+                if (at + chunk - synced >= ZERO_SYNC_BYTES && at + chunk < bytes) {
+                    file.sync();
+                    synced = at + chunk;
+                }
             }
             file.sync();
             disk.syncDirectory(site.directory());
