@@ -393,6 +393,20 @@ class QueryTest {
     }
 
     @Test
+    void the_last_records_by_primary_key_are_read_from_the_end() {
+        manyFlights(2_000);
+        flights.moveCount.set(0);
+        Query last = query().select("id")
+                .orderBy("id:desc")
+                .where(Predicates.range("id", null, 1_500))
+                .limit(3);
+        assertThat(explanationOf(last).access())
+                .isEqualTo("primary range scan in descending key order");
+        assertThat(flights.moveCount.get()).isLessThan(20);
+        assertThat(json(last)).isEqualTo("{\"id\":1500}\n{\"id\":1499}\n{\"id\":1498}\n");
+    }
+
+    @Test
     void predicates_that_contradict_each_other_read_nothing() {
         manyFlights(100);
         flights.moveCount.set(0);

@@ -1,6 +1,7 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.ops.scan.KeyOrder;
 import io.turbidite.ops.scan.PrimaryRange;
 import io.turbidite.ops.search.IndexRange;
 
@@ -41,14 +42,14 @@ sealed interface Access {
     /**
      * A scan of the primary index.
      *
-     * @param ordered in key order across partitions
+     * @param order across partitions
      */
-    record Scan(PrimaryRange range, boolean ordered, long estimatedRows) implements Access {
+    record Scan(PrimaryRange range, KeyOrder order, long estimatedRows) implements Access {
         @Override
         public String describe() {
             return (range.keys().isAll() ? "primary scan" : "primary range scan")
                     + (range.filter().isNone() ? "" : " with filter")
-                    + (ordered ? " in key order" : "");
+                    + order.suffix();
         }
     }
 

@@ -91,7 +91,7 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
         PrimaryRange range = new PrimaryRange(key.range(), filter);
         long scanRows = view.estimateScan(range.keys(), filter);
         List<Access> ways = new ArrayList<>();
-        ways.add(new Access.Scan(range, query.orderedByPrimaryKey(), scanRows));
+        ways.add(new Access.Scan(range, query.primaryKeyOrder(), scanRows));
         Set<String> known = new LinkedHashSet<>(query.source().primaryKey());
         known.addAll(query.source().filterFields());
         long resultRows = Math.round(scanRows * selectivity(query, known));
@@ -139,7 +139,7 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
             case Access.Scan _, Access.Get _, Access.Nothing _ -> 1;
         };
         boolean inOrder = query.order().isEmpty()
-                || (access instanceof Access.Scan(var _, boolean ordered, var _) && ordered);
+                || (access instanceof Access.Scan scan && scan.order().isOrdered());
         boolean stopsEarly = query.kind() == CheckedQuery.Kind.ROWS && query.hasLimit() && inOrder;
         double part =
                 stopsEarly ? Math.min(1, (double) query.limit() / Math.max(1, resultRows)) : 1;

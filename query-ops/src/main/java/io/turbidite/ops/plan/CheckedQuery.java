@@ -11,6 +11,7 @@ import io.turbidite.ops.expr.Conditions;
 import io.turbidite.ops.expr.Projection;
 import io.turbidite.ops.group.CountSource;
 import io.turbidite.ops.group.GroupRows;
+import io.turbidite.ops.scan.KeyOrder;
 
 import org.jspecify.annotations.Nullable;
 
@@ -164,18 +165,26 @@ record CheckedQuery(
         return limit != QueryRequest.NO_LIMIT;
     }
 
-    /** Whether rows are those of the primary key's order, ascending. */
-    boolean orderedByPrimaryKey() {
+    /**
+     * The primary key's order that the rows are wanted in. Ties are broken by the primary key, ascending: so
+     * its first fields will do upwards, and downwards only all of it.
+     */
+    KeyOrder primaryKeyOrder() {
         List<String> key = source.primaryKey();
         if (kind != Kind.ROWS || order.isEmpty() || order.size() > key.size()) {
-            return false;
+            return KeyOrder.NONE;
         }
+        int descending = 0;
         for (int i = 0; i < order.size(); i++) {
-            if (order.get(i).descending() || !order.get(i).name().equals(key.get(i))) {
-                return false;
+            if (!order.get(i).name().equals(key.get(i))) {
+                return KeyOrder.NONE;
             }
+            descending += order.get(i).descending() ? 1 : 0;
         }
-        return true;
+        if (descending == 0) {
+            return KeyOrder.ASCENDING;
+        }
+        return descending == key.size() ? KeyOrder.DESCENDING : KeyOrder.NONE;
     }
 
     /** Fields that a count or groups by fields need of a record, predicates included. */

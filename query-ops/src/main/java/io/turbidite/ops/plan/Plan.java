@@ -38,7 +38,7 @@ import java.util.function.Supplier;
  * </pre>
  *
  * <p>A bar ends a stage. What comes before the first bar is there once for each branch of partitions.
- * Rows in the primary key's order need no sort where the way in is a scan. <em>Confined to one thread;</em>
+ * Rows in the primary key's order, up or down, need no sort where the way in is a scan. <em>Confined to one thread;</em>
  * makes one job.
  */
 public final class Plan {
@@ -150,7 +150,7 @@ public final class Plan {
 
     private boolean sorts() {
         boolean inOrder =
-                choice.chosen() instanceof Access.Scan(var _, boolean ordered, var _) && ordered;
+                choice.chosen() instanceof Access.Scan scan && scan.order().isOrdered();
         return !query.order().isEmpty() && !inOrder;
     }
 

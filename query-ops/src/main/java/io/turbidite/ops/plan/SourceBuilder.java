@@ -16,6 +16,7 @@ import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.scan.KeyOrder;
 import io.turbidite.ops.scan.NoRecords;
 import io.turbidite.ops.scan.OrderedScan;
 import io.turbidite.ops.scan.PointGet;
@@ -61,7 +62,7 @@ final class SourceBuilder {
     /** Partitions can be read side by side only where each is read as a whole. */
     boolean splits() {
         return switch (choice.chosen()) {
-            case Access.Scan(var _, boolean ordered, var _) -> !ordered;
+            case Access.Scan scan -> !scan.order().isOrdered();
             case Access.Fetch _, Access.Entries _ -> true;
             case Access.Get _, Access.Nothing _ -> false;
         };
@@ -79,10 +80,10 @@ final class SourceBuilder {
             case Access.Nothing _ -> new NoRecords();
             case Access.Get(var key) ->
                 new PointGet(view, key, output(maker, target, rowsWanted), read);
-            case Access.Scan(var range, boolean ordered, var _) -> {
+            case Access.Scan(var range, KeyOrder order, var _) -> {
                 SelectProject output = output(maker, target, rowsWanted);
-                yield ordered
-                        ? new OrderedScan(view, range, output, read)
+                yield order.isOrdered()
+                        ? new OrderedScan(view, range, order, output, read)
                         : new PrimaryScan(view, partitions, range, output, read);
             }
             case Access.Fetch(var range, var _) ->
@@ -226,7 +227,8 @@ final class SourceBuilder {
             detail.append(", components by filter on ")
                     .append(String.join(", ", query.source().filterFields()));
         }
-        return detail.append(scan.ordered() ? ", merged in key order" : "").toString();
+        String suffix = scan.order().suffix();
+        return suffix.isEmpty() ? detail.toString() : detail + ", merged" + suffix;
     }
 
     private static String indexDetail(IndexDescription index) {

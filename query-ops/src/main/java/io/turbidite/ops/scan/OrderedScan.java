@@ -10,14 +10,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Reads a range of the primary index in key order across all partitions, always from the partition whose
- * next key is smallest; so rows in key order need no sort, and the first few no full scan.
+ * Reads a range of the primary index in key order across all partitions, up or down, always from the
+ * partition whose next key is first in that order; so rows in key order need no sort, and the first or last
+ * few no full scan.
  *
- * <p>Partitions are few, so the smallest is found by looking at each. <em>Confined to one thread.</em>
+ * <p>Partitions are few, so the next one is found by looking at each. <em>Confined to one thread.</em>
  */
 public final class OrderedScan implements FrameSource {
     private final ReadView view;
     private final PrimaryRange range;
+    private final boolean descending;
     private final SelectProject output;
     private final OperatorMeter meter;
     /** Cursors that stand on a record. */
@@ -29,12 +31,19 @@ public final class OrderedScan implements FrameSource {
     /**
      * Reads all partitions.
      *
+     * @param order up or down
      * @param meter counts records looked at
      */
     public OrderedScan(
-            ReadView view, PrimaryRange range, SelectProject output, OperatorMeter meter) {
+            ReadView view,
+            PrimaryRange range,
+            KeyOrder order,
+            SelectProject output,
+            OperatorMeter meter) {
+        assert order.isOrdered();
         this.view = view;
         this.range = range;
+        this.descending = order == KeyOrder.DESCENDING;
         this.output = output;
         this.meter = meter;
     }
@@ -44,6 +53,9 @@ public final class OrderedScan implements FrameSource {
         for (int i = 0; i < view.partitionCount(); i++) {
             RecordCursor cursor = view.scan(i, range.keys(), range.filter());
             cursors.add(cursor);
+            if (descending) {
+                cursor.seekEnd();
+            }
             advance(cursor);
         }
     }
@@ -52,7 +64,7 @@ public final class OrderedScan implements FrameSource {
     public boolean step() {
         boolean pushed = false;
         while (!pushed && !cursors.isEmpty()) {
-            RecordCursor cursor = smallest();
+            RecordCursor cursor = first();
             pushed = output.accept(cursor.key(), cursor.record());
             advance(cursor);
         }
@@ -70,21 +82,22 @@ public final class OrderedScan implements FrameSource {
         cursors.clear();
     }
 
-    private RecordCursor smallest() {
-        RecordCursor smallest = cursors.getFirst();
-        Slice key = smallest.key();
+    private RecordCursor first() {
+        RecordCursor first = cursors.getFirst();
+        Slice key = first.key();
         for (int i = 1; i < cursors.size(); i++) {
             RecordCursor cursor = cursors.get(i);
-            if (cursor.key().compareBytes(key) < 0) {
-                smallest = cursor;
+            int order = cursor.key().compareBytes(key);
+            if (descending ? order > 0 : order < 0) {
+                first = cursor;
                 key = cursor.key();
             }
         }
-        return smallest;
+        return first;
     }
 
     private void advance(RecordCursor cursor) {
-        if (!cursor.next()) {
+        if (descending ? !cursor.previous() : !cursor.next()) {
             visitedByEnded += cursor.visitedCount();
             cursors.remove(cursor);
             cursor.close();
