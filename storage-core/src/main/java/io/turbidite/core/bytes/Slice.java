@@ -25,7 +25,7 @@ public final class Slice {
     /** Moves the window. */
     public Slice set(MemorySegment newSegment, long newOffset, int newLength) {
         Objects.checkFromIndexSize(newOffset, newLength, newSegment.byteSize());
-        segment = newSegment;
+        moveTo(newSegment);
         offset = newOffset;
         length = newLength;
         return this;
@@ -33,10 +33,19 @@ public final class Slice {
 
     /** Moves the window to where {@code other} is. */
     public Slice set(Slice other) {
-        segment = other.segment;
+        moveTo(other.segment);
         offset = other.offset;
         length = other.length;
         return this;
+    }
+
+    // Identity is meant: a cursor's slices move within one page, and a store of a reference costs a
+    // barrier of the garbage collector each time.
+    @SuppressWarnings({"MemorySegmentReferenceEquality", "ReferenceEquality"})
+    private void moveTo(MemorySegment newSegment) {
+        if (segment != newSegment) {
+            segment = newSegment;
+        }
     }
 
     public Slice clear() {

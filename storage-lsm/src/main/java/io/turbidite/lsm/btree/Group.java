@@ -38,6 +38,11 @@ final class Group {
     private long prefixOffset;
     private long heapOffset;
 
+    /** The first eight bytes of what all keys of the group share, padded with zeros. */
+    private long shared;
+
+    private boolean sharedIsKnown;
+
     /**
      * Moves to a group.
      *
@@ -45,6 +50,7 @@ final class Group {
      */
     void wrap(MemorySegment page, long offset, int newCount, int sharedBytes) {
         count = newCount;
+        sharedIsKnown = false;
         pagePrefixBytes = sharedBytes;
         // the fields up to versionBase at once: a header is read at each search
         long fields = page.get(Bytes.I64, offset + GroupLayout.KEY_PREFIX_BYTES_OFFSET);
@@ -147,6 +153,30 @@ final class Group {
             sum += page.get(Bytes.U8, Math.min(start + LINE_BYTES, last));
         }
         return sum;
+    }
+
+    /**
+     * The first eight bytes of a key, padded with zeros, as a number.
+     *
+     * @param pagePrefixOffset where the page's prefix lies
+     */
+    long keyPrefix(MemorySegment page, long pagePrefixOffset, int index) {
+        if (!sharedIsKnown) {
+            shared = sharedPrefix(page, pagePrefixOffset);
+            sharedIsKnown = true;
+        }
+        return prefixBytes >= Heads.BYTES
+                ? shared
+                : shared | heads.whole(heads.at(page, index)) >>> (Byte.SIZE * prefixBytes);
+    }
+
+    private long sharedPrefix(MemorySegment page, long pagePrefixOffset) {
+        long first = Bytes.prefix(page, pagePrefixOffset, pagePrefixBytes);
+        if (pagePrefixBytes >= Heads.BYTES) {
+            return first;
+        }
+        long second = Bytes.prefix(page, prefixOffset, prefixBytes - pagePrefixBytes);
+        return first | second >>> (Byte.SIZE * pagePrefixBytes);
     }
 
     int keyBytes(MemorySegment page, int index) {

@@ -164,6 +164,12 @@ final class Leaf {
         group.copyValue(page, inGroup(index), sink);
     }
 
+    /** The first eight bytes of a key, padded with zeros, as a number. */
+    long keyPrefix(int index) {
+        int at = inGroup(index);
+        return group.keyPrefix(page, LeafLayout.prefix(groupCount), at);
+    }
+
     int keyBytes(int index) {
         return group.keyBytes(page, inGroup(index));
     }

@@ -32,6 +32,9 @@ public final class TreeCursor implements EntryCursor {
 
     private boolean standsOnEntry;
 
+    /** The version of that entry: readers ask for its parts again and again. */
+    private long version;
+
     /** The entry of the page whose key is in {@link #keyBytes}; -1 if there is none yet. */
     private int keyIndex = -1;
 
@@ -77,9 +80,7 @@ public final class TreeCursor implements EntryCursor {
     @Override
     public boolean next() {
         if (index + 1 < leaf.count()) {
-            index++;
-            standsOnEntry = true;
-            return true;
+            return standOn(index + 1);
         }
         return nextPage();
     }
@@ -87,12 +88,14 @@ public final class TreeCursor implements EntryCursor {
     @Override
     public boolean previous() {
         int before = standsOnEntry ? index - 1 : index;
-        if (before >= 0) {
-            index = before;
-            standsOnEntry = true;
-            return true;
-        }
-        return previousPage();
+        return before >= 0 ? standOn(before) : previousPage();
+    }
+
+    private boolean standOn(int entry) {
+        index = entry;
+        version = leaf.version(entry);
+        standsOnEntry = true;
+        return true;
     }
 
     @Override
@@ -105,13 +108,18 @@ public final class TreeCursor implements EntryCursor {
     }
 
     @Override
+    public long keyPrefix() {
+        return leaf.keyPrefix(index);
+    }
+
+    @Override
     public long timestamp() {
-        return leaf.timestamp(index);
+        return version >>> 1;
     }
 
     @Override
     public boolean isAntimatter() {
-        return leaf.isAntimatter(index);
+        return (version & 1) != 0;
     }
 
     @Override
@@ -147,9 +155,7 @@ public final class TreeCursor implements EntryCursor {
         }
         load(page + 1);
         leaf.touchValues();
-        index = 0;
-        standsOnEntry = true;
-        return true;
+        return standOn(0);
     }
 
     private boolean previousPage() {
@@ -160,9 +166,7 @@ public final class TreeCursor implements EntryCursor {
         }
         load(page - 1);
         leaf.touchValues();
-        index = leaf.count() - 1;
-        standsOnEntry = true;
-        return true;
+        return standOn(leaf.count() - 1);
     }
 
     /** Stands before the first page (-1) or behind the last one, so that a move finds its way back. */

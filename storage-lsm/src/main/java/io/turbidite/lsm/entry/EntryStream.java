@@ -1,5 +1,6 @@
 package io.turbidite.lsm.entry;
 
+import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 
 /**
@@ -14,6 +15,15 @@ public interface EntryStream extends AutoCloseable {
     boolean next();
 
     Slice key();
+
+    /**
+     * The first eight bytes of {@link #key} as {@link Bytes#prefix} gives them, for a merge to compare by;
+     * whoever can tell without putting the key together says so.
+     */
+    default long keyPrefix() {
+        Slice key = key();
+        return Bytes.prefix(key.segment(), key.offset(), key.length());
+    }
 
     long timestamp();
 

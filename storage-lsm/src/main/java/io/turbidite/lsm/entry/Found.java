@@ -29,6 +29,15 @@ public final class Found {
     public final ByteSink value;
 
     public Found(int valueBytesMax) {
-        this.value = new ByteSink(256, valueBytesMax);
+        this(new ByteSink(256, valueBytesMax));
+    }
+
+    /**
+     * One that puts values where they are wanted.
+     *
+     * @param value the caller's; not touched by a search that finds nothing
+     */
+    public Found(ByteSink value) {
+        this.value = value;
     }
 }

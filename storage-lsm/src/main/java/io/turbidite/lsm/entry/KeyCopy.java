@@ -8,10 +8,24 @@ import io.turbidite.core.bytes.Slice;
 /**
  * A key remembered while a cursor moves on, to tell further versions of one key from the next key.
  *
+ * <p>Keys differ in their first eight bytes more often than not, and many have no more than sixteen (a number
+ * behind its byte of presence has nine): these are kept as two numbers, and only longer keys are copied.
+ *
  * <p><em>Confined to one thread.</em>
  */
 public final class KeyCopy {
+    private static final int WORDS_BYTES = 2 * Long.BYTES;
+
+    /** The whole key if it is longer than two words. */
     private final ByteSink bytes = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+
+    /** As {@link Bytes#prefix}. */
+    private long prefix;
+
+    /** The eight bytes behind these, likewise; nothing if the key is longer than two words. */
+    private long second;
+
+    private int length;
     private boolean present;
 
     /** Remembers nothing. */
@@ -20,27 +34,65 @@ public final class KeyCopy {
     }
 
     public void set(Slice key) {
-        bytes.clear().putBytes(key);
+        set(key, prefixOf(key));
+    }
+
+    /** Remembers the key of the entry that {@code entries} stands on. */
+    public void set(EntryStream entries) {
+        set(entries.key(), entries.keyPrefix());
+    }
+
+    private void set(Slice key, long keyPrefix) {
+        prefix = keyPrefix;
+        length = key.length();
+        if (length > WORDS_BYTES) {
+            bytes.clear().putBytes(key);
+        } else {
+            second = secondOf(key);
+        }
         present = true;
+    }
+
+    private static long prefixOf(Slice key) {
+        return Bytes.prefix(key.segment(), key.offset(), key.length());
+    }
+
+    /** Bytes nine to sixteen of a key of sixteen at most, padded with zeros, as a number. */
+    private static long secondOf(Slice key) {
+        int rest = key.length() - Long.BYTES;
+        // the last eight bytes of the key, those of the first word shifted out
+        return rest <= 0
+                ? 0
+                : key.segment().get(Bytes.I64_BE, key.offset() + rest)
+                        << (Byte.SIZE * (Long.BYTES - rest));
     }
 
     /** Moves {@code slice} to the key that is remembered. */
     public Slice asSlice(Slice slice) {
         assert present;
+        if (length <= WORDS_BYTES) {
+            bytes.clear().putLongBigEndian(prefix).putLongBigEndian(second).truncate(length);
+        }
         return bytes.asSlice(slice);
     }
 
     /** Whether a key is remembered and {@code key} has the same bytes. */
     public boolean matches(Slice key) {
-        return present
-                && key.length() == bytes.length()
-                && Bytes.compare(
-                                bytes.segment(),
-                                0,
-                                bytes.length(),
-                                key.segment(),
-                                key.offset(),
-                                key.length())
+        return present && prefixOf(key) == prefix && matchesBehindPrefix(key);
+    }
+
+    /** Whether a key is remembered and the entry that {@code entries} stands on has the same. */
+    public boolean matches(EntryStream entries) {
+        return present && entries.keyPrefix() == prefix && matchesBehindPrefix(entries.key());
+    }
+
+    private boolean matchesBehindPrefix(Slice key) {
+        if (key.length() != length) {
+            return false;
+        }
+        return length <= WORDS_BYTES
+                ? secondOf(key) == second
+                : Bytes.compare(bytes.segment(), 0, length, key.segment(), key.offset(), length)
                         == 0;
     }
 }

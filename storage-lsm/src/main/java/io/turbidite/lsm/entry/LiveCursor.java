@@ -79,17 +79,17 @@ public final class LiveCursor implements EntryCursor {
     @Override
     public boolean next() {
         if (standsOnEntry) {
-            decided.set(versions.key());
+            decided.set(versions);
             standsOnEntry = false;
         }
         // ahead, the current key's versions come once more: they are decided, as its copy is
         isAhead = false;
         while (versions.next()) {
-            if (versions.timestamp() > snapshot || decided.matches(versions.key())) {
+            if (versions.timestamp() > snapshot || decided.matches(versions)) {
                 continue;
             }
             if (versions.isAntimatter()) {
-                decided.set(versions.key());
+                decided.set(versions);
                 continue;
             }
             standsOnEntry = true;
@@ -130,7 +130,7 @@ public final class LiveCursor implements EntryCursor {
             copied = new ByteSink(256, Limits.RECORD_BYTES_MAX);
             copiedValue = copied;
         }
-        decided.set(versions.key());
+        decided.set(versions);
         boolean sameKey = true;
         boolean onEntry = true;
         while (sameKey && versions.timestamp() <= snapshot) {
@@ -139,7 +139,7 @@ public final class LiveCursor implements EntryCursor {
             copiedAntimatter = versions.isAntimatter();
             copied.clear().putBytes(versions.value());
             onEntry = versions.previous();
-            sameKey = onEntry && decided.matches(versions.key());
+            sameKey = onEntry && decided.matches(versions);
         }
         copied.asSlice(copiedValueSlice);
         return onEntry;

@@ -1,6 +1,5 @@
 package io.turbidite.lsm.merge;
 
-import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.EntryCursor;
 
@@ -33,8 +32,8 @@ public final class MergeCursor implements EntryCursor {
 
     private final EntryCursor[] streams;
 
-    /** First eight key bytes of each stream's entry. */
-    private final long[] prefixes;
+    /** First eight key bytes of each stream's entry, so that the one to be shown first is the smallest number. */
+    private final long[] ranks;
 
     private final boolean[] ended;
 
@@ -43,9 +42,12 @@ public final class MergeCursor implements EntryCursor {
 
     private int direction = UNDECIDED;
 
+    /** What makes a rank of a key prefix, and back: it orders unsigned numbers, and turns them round. */
+    private long flip = Long.MIN_VALUE;
+
     private MergeCursor(List<? extends EntryCursor> newestFirst) {
         streams = newestFirst.toArray(EntryCursor[]::new);
-        prefixes = new long[streams.length];
+        ranks = new long[streams.length];
         ended = new boolean[streams.length];
         tree = new int[streams.length];
     }
@@ -108,8 +110,9 @@ public final class MergeCursor implements EntryCursor {
             ended[i] = !(wanted == FORWARD ? streams[i].next() : streams[i].previous());
         }
         direction = wanted;
+        flip = wanted == FORWARD ? Long.MIN_VALUE : Long.MAX_VALUE;
         for (int i = 0; i < streams.length; i++) {
-            readPrefix(i);
+            rank(i);
         }
         Arrays.fill(tree, -1);
         for (int i = streams.length - 1; i >= 0; i--) {
@@ -120,14 +123,11 @@ public final class MergeCursor implements EntryCursor {
     private void advance(int stream) {
         EntryCursor cursor = streams[stream];
         ended[stream] = !(direction == FORWARD ? cursor.next() : cursor.previous());
-        readPrefix(stream);
+        rank(stream);
     }
 
-    private void readPrefix(int stream) {
-        if (!ended[stream]) {
-            Slice key = streams[stream].key();
-            prefixes[stream] = Bytes.prefix(key.segment(), key.offset(), key.length());
-        }
+    private void rank(int stream) {
+        ranks[stream] = ended[stream] ? Long.MAX_VALUE : streams[stream].keyPrefix() ^ flip;
     }
 
     /** Plays the matches from the leaf of {@code stream} to the root; an empty slot waits for its rival. */
@@ -148,14 +148,16 @@ public final class MergeCursor implements EntryCursor {
     }
 
     private boolean precedes(int a, int b) {
+        long rankOfA = ranks[a];
+        long rankOfB = ranks[b];
+        return rankOfA != rankOfB ? rankOfA < rankOfB : precedesByRest(a, b);
+    }
+
+    private boolean precedesByRest(int a, int b) {
         if (ended[a] || ended[b]) {
             return !ended[a];
         }
-        int order = Long.compareUnsigned(prefixes[a], prefixes[b]);
-        if (order == 0) {
-            order = compareEntries(a, b);
-        }
-        return (order < 0) == (direction == FORWARD);
+        return (compareEntries(a, b) < 0) == (direction == FORWARD);
     }
 
     /** The order of two entries with equal prefixes; never 0. */
@@ -173,6 +175,11 @@ public final class MergeCursor implements EntryCursor {
     @Override
     public Slice key() {
         return streams[tree[0]].key();
+    }
+
+    @Override
+    public long keyPrefix() {
+        return ranks[tree[0]] ^ flip;
     }
 
     @Override

@@ -148,9 +148,9 @@ public final class VersionRetention {
         @Override
         public boolean next() {
             while (versions.next()) {
-                boolean isFirst = !key.matches(versions.key());
+                boolean isFirst = !key.matches(versions);
                 if (isFirst) {
-                    key.set(versions.key());
+                    key.set(versions);
                     cutsServedFrom = cutsAscending.length;
                 } else if (versions.timestamp() == newerTimestamp) {
                     continue;
