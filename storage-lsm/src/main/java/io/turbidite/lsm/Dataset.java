@@ -89,10 +89,21 @@ public final class Dataset implements Source {
         final Slice slice = new Slice();
         final Found found = new Found(Limits.RECORD_BYTES_MAX);
 
+        /** Puts a value into what the caller of {@link #getRecord} gave last. */
+        Found foreign = found;
+
         Scratch(Store store, DatasetSchema schema) {
             this.writer = new RecordWriter(schema.type());
             this.view = new RecordView(schema.type());
             this.batch = store.newBatch();
+        }
+
+        /** Callers mostly come with the same sink again. */
+        Found foundIn(ByteSink sink) {
+            if (foreign.value != sink) {
+                foreign = new Found(sink);
+            }
+            return foreign;
         }
     }
 
@@ -175,10 +186,9 @@ public final class Dataset implements Source {
      */
     public boolean getRecord(Slice primaryKey, ByteSink record) {
         Scratch scratch = scratches.take();
-        boolean there = find(primaryKey, scratch.found) == Found.MATTER;
-        record.clear();
-        if (there) {
-            record.putBytes(scratch.found.value.asSlice(scratch.slice));
+        boolean there = find(primaryKey, scratch.foundIn(record)) == Found.MATTER;
+        if (!there) {
+            record.clear();
         }
         scratches.give(scratch);
         return there;

@@ -1,7 +1,6 @@
 package io.turbidite.lsm;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.Limits;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
@@ -80,16 +79,15 @@ final class DatasetView implements ReadView {
         state.checkOpen();
         long hash = BloomFilter.hash(primaryKey);
         Partition partition = dataset.partition(hash);
-        Found found = new Found(Limits.RECORD_BYTES_MAX);
+        Found found = new Found(record);
         Version pinned = partition.pin();
         try {
-            record.clear();
-            if (VersionSearch.find(pinned, primaryKey, hash, state.timestamp(), found)
-                    != Found.MATTER) {
-                return false;
+            boolean there = VersionSearch.find(pinned, primaryKey, hash, state.timestamp(), found)
+                    == Found.MATTER;
+            if (!there) {
+                record.clear();
             }
-            record.putBytes(found.value.segment(), 0, found.value.length());
-            return true;
+            return there;
         } finally {
             pinned.unpin();
         }

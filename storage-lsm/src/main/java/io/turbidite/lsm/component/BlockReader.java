@@ -13,10 +13,11 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Reads blocks of a component file, checks them and decompresses them. <em>Thread-safe: it has no state
- * but the file.</em>
+ * but the file, and a checksum that one thread at a time may borrow.</em>
  */
 final class BlockReader {
     /** One read call. */
@@ -24,6 +25,9 @@ final class BlockReader {
 
     private final DiskFile file;
     private final long fileId;
+
+    /** For loads of the cache: making one is more garbage than all the rest of a load. */
+    private final AtomicReference<@Nullable Crc32c> spareCrc = new AtomicReference<>();
 
     BlockReader(DiskFile file, long fileId) {
         this.file = file;
@@ -51,18 +55,27 @@ final class BlockReader {
 
     /** Reads leaf page {@code page} of a tree into {@code target}, which is as long as the page. */
     void readPage(Block.Kind kind, Fences fences, int page, MemorySegment target) {
+        Crc32c spare = spareCrc.getAndSet(null);
+        Crc32c crc = spare == null ? new Crc32c() : spare;
+        readPage(kind, fences, page, target, crc);
+        crc.forget();
+        spareCrc.set(crc);
+    }
+
+    private void readPage(
+            Block.Kind kind, Fences fences, int page, MemorySegment target, Crc32c crc) {
         Expected expected = expected(kind, page, fences.fileOffset(page));
         int blockBytes = fences.blockBytes(page);
         if (blockBytes == target.byteSize()) {
             readFully(expected, target, blockBytes);
-            unpack(expected, fences, target, target, new Crc32c());
+            unpack(expected, fences, target, target, crc);
             return;
         }
         // a load is rare and decompressing dear: an allocation of its own does not show
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment block = NativeMemory.allocate(arena, blockBytes, 64);
             readFully(expected, block, blockBytes);
-            unpack(expected, fences, block, target, new Crc32c());
+            unpack(expected, fences, block, target, crc);
         }
     }
 

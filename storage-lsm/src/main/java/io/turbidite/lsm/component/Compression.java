@@ -17,6 +17,9 @@ public enum Compression {
     /** Smaller than LZ4, and several times its CPU time; by a native library. */
     ZSTD(2);
 
+    /** {@code values()} makes a copy each time, and each page that is read asks. */
+    private static final Compression[] BY_CODE = values();
+
     private final int code;
 
     Compression(int code) {
@@ -64,7 +67,7 @@ public enum Compression {
 
     /** The compression with that code; null if there is none. */
     static @Nullable Compression ofCode(int code) {
-        return code >= 0 && code < values().length ? values()[code] : null;
+        return code >= 0 && code < BY_CODE.length ? BY_CODE[code] : null;
     }
 
     /**

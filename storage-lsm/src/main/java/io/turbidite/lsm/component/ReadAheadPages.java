@@ -45,6 +45,7 @@ final class ReadAheadPages implements LeafPages, PageLoader {
     private final int firstPage;
 
     private final Foresight foresight;
+    private final Crc32c crc = new Crc32c();
     private @Nullable Frame pinned;
 
     /** What is read at once; less once the cache's share was used up. */
@@ -116,8 +117,8 @@ final class ReadAheadPages implements LeafPages, PageLoader {
         long fileOffset = fences.fileOffset(number);
         MemorySegment block =
                 buffer.asSlice(fileOffset - bufferFileOffset, fences.blockBytes(number));
-        blocks.unpack(
-                blocks.expected(kind, number, fileOffset), fences, block, target, new Crc32c());
+        blocks.unpack(blocks.expected(kind, number, fileOffset), fences, block, target, crc);
+        crc.forget();
     }
 
     private boolean isBuffered(int number) {
