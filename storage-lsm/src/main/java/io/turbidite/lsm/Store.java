@@ -81,6 +81,7 @@ public final class Store implements AutoCloseable {
         this.schemaChanges = new SchemaChanges(this, writes);
         parts.meters().gauge("merge.backlog.bytes", background::mergeBytesLeft);
         parts.meters().gauge("merge.backlog.components", background::componentsBehind);
+        parts.meters().gauge("merge.pace.bytes", background::mergeBytesPerSecond);
         parts.meters().gauge("deferred.garbage.percent", this::garbagePercent);
         parts.meters().gauge("write.amplification.percent", this::writeAmplificationPercent);
         for (OpenStore.OpenDataset dataset : parts.datasets()) {

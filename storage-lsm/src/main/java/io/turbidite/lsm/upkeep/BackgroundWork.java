@@ -147,6 +147,11 @@ public final class BackgroundWork implements AutoCloseable {
         return merges.count();
     }
 
+    /** How fast merges may write now, to keep out of the way of commits. */
+    public long mergeBytesPerSecond() {
+        return merges.bytesPerSecond();
+    }
+
     /** Bytes that merges under way have still to read. */
     public long mergeBytesLeft() {
         return merges.remainingBytes();

@@ -174,6 +174,11 @@ final class MergeWork implements AutoCloseable {
         return queue.size();
     }
 
+    /** The pace of the moment. */
+    long bytesPerSecond() {
+        return pace.bytesPerSecond();
+    }
+
     /** What merges under way have still to do. */
     long remainingBytes() {
         return queue.jobs().stream().mapToLong(Merge::remainingBytes).sum();

@@ -1,0 +1,114 @@
+package io.turbidite.it.rules;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.file.RealDisk;
+import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.meter.Counter;
+import io.turbidite.core.meter.Instrument;
+import io.turbidite.core.meter.Latency;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.meter.Reading;
+import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.core.task.ThreadTasks;
+import io.turbidite.core.time.Clock;
+import io.turbidite.hashlog.HashLog;
+import io.turbidite.hashlog.HashLogOptions;
+import io.turbidite.hashlog.log.LogOptions;
+import io.turbidite.hashlog.log.LogShape;
+import io.turbidite.hashlog.log.LogSite;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreOptions;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** {@code docs/metrics.md} names the instruments and events that there are, and no others. */
+class MetricsDocTest {
+    private static final Path DOCUMENT = Objects.requireNonNull(
+                    Path.of("").toAbsolutePath().getParent())
+            .resolve("docs/metrics.md");
+
+    /** The first two cells of a row whose first one is a name. */
+    private static final Pattern ROW = Pattern.compile("^\\| `([A-Za-z0-9.]+)` \\| (\\w+)");
+
+    /** Name and second cell of each row, by whether the name is an event's. */
+    private static Map<String, String> rows(boolean events) throws IOException {
+        Map<String, String> rows = new TreeMap<>();
+        for (String line : Files.readAllLines(DOCUMENT)) {
+            Matcher row = ROW.matcher(line);
+            if (row.find() && Character.isUpperCase(row.group(1).charAt(0)) == events) {
+                assertThat(rows.put(row.group(1), row.group(2))).as(line).isNull();
+            }
+        }
+        return rows;
+    }
+
+    @Test
+    void every_instrument_is_described_with_its_kind_and_no_other(@TempDir Path directory)
+            throws IOException {
+        Map<String, String> there = new TreeMap<>();
+        try (Store store = Store.open(
+                directory.resolve("store"), StoreOptions.defaults().withDirectIo(true))) {
+            note(store.meters(), there);
+        }
+        note(metersOfLog(directory), there);
+        assertThat(rows(false)).isEqualTo(there);
+    }
+
+    private static void note(Meters meters, Map<String, String> kinds) {
+        for (Instrument instrument : meters.instruments()) {
+            kinds.put(
+                    instrument.name(),
+                    switch (instrument) {
+                        case Counter counter -> "counter";
+                        case Latency latency -> "latency";
+                        case Reading reading -> reading.isTotal() ? "total" : "gauge";
+                    });
+        }
+    }
+
+    private static Meters metersOfLog(Path directory) throws IOException {
+        Meters meters = new Meters();
+        LogOptions pages = LogOptions.of(new LogShape(64 << 10, 8, 4)).withDirectIo(true);
+        Path place = Files.createDirectory(directory.resolve("log"));
+        try (Tasks tasks = ThreadTasks.create("metrics")) {
+            LogSite site = new LogSite(
+                    "metrics",
+                    RealDisk.open(place),
+                    "log",
+                    tasks,
+                    Clock.system(),
+                    MemoryBudget.of(256 << 20),
+                    meters,
+                    new StoreEvents());
+            HashLogOptions options =
+                    HashLogOptions.defaults().withLog(pages).withTable(8, 16 << 20);
+            HashLog.create(site, options, 1).close();
+        }
+        return meters;
+    }
+
+    @Test
+    void every_event_is_described_and_no_other() throws IOException {
+        Set<String> there = new TreeSet<>();
+        Arrays.stream(StoreEvent.class.getPermittedSubclasses())
+                .map(Class::getSimpleName)
+                .forEach(there::add);
+        assertThat(rows(true).keySet()).isEqualTo(there);
+    }
+}
