@@ -1,7 +1,9 @@
 package io.turbidite.bench;
 
+import io.turbidite.bench.engine.AmplificationSuite;
 import io.turbidite.bench.engine.EngineSuite;
 import io.turbidite.bench.engine.MemoryRun;
+import io.turbidite.bench.engine.ReadSuite;
 import io.turbidite.bench.engine.SmallRecordsRun;
 import io.turbidite.bench.engine.WritersSuite;
 import io.turbidite.bench.hashlog.HashLogSuite;
@@ -38,6 +40,8 @@ import java.util.stream.IntStream;
         mixinStandardHelpOptions = true,
         subcommands = {
             Main.EngineCommand.class,
+            Main.ReadsCommand.class,
+            Main.AmplificationCommand.class,
             Main.WritersCommand.class,
             Main.MemoryCommand.class,
             Main.SmallRecordsCommand.class,
@@ -105,6 +109,62 @@ public final class Main implements Runnable {
                     : scenarios;
             return places.report(
                     "engine", new EngineSuite(upserts, rounds, places.directory).run(numbers));
+        }
+    }
+
+    @Command(
+            name = "reads",
+            description = "Reads alone, in the cache and warm, beside RocksDB and Hyracks.",
+            mixinStandardHelpOptions = true)
+    static final class ReadsCommand implements Callable<Integer> {
+        @Option(names = "--upserts", description = "tweets (default ${DEFAULT-VALUE})")
+        int upserts = 1_000_000;
+
+        @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
+        int rounds = 7;
+
+        @Option(
+                names = "--scenario",
+                description = "1 to 4 of the engine's tables (default ${DEFAULT-VALUE})")
+        int scenario = 1;
+
+        @Option(names = "--engines", split = ",", description = "by name (default: all)")
+        List<String> engines = List.of();
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            ReadSuite suite = new ReadSuite(upserts, rounds, scenario, engines, places.directory);
+            return places.report("reads", List.of(suite.run()));
+        }
+    }
+
+    @Command(
+            name = "amplification",
+            description = "Bytes written and kept by a load, by part, beside RocksDB.",
+            mixinStandardHelpOptions = true)
+    static final class AmplificationCommand implements Callable<Integer> {
+        @Option(names = "--upserts", description = "tweets (default ${DEFAULT-VALUE})")
+        int upserts = 1_000_000;
+
+        @Option(
+                names = "--updates",
+                split = ",",
+                description =
+                        "share of upserts that hit a past tweet; a table each (default: 0.1,0.5)")
+        List<Double> updates = List.of(0.1, 0.5);
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            List<Report> reports = updates.stream()
+                    .map(ratio -> new AmplificationSuite(upserts, ratio, places.directory).run())
+                    .toList();
+            return places.report("amplification", reports);
         }
     }
 

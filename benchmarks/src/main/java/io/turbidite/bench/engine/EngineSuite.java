@@ -108,11 +108,17 @@ public final class EngineSuite {
         private void measure(Engine engine, boolean counts, long seed) {
             TweetSource source = new TweetSource(seed, upserts, scenario.updateRatio());
             ingest(engine, counts, source);
+            double liveBytes = (double) (source.distinctCount() * Tweet.meanBytes());
             note(
                     engine,
                     counts,
                     "disk, bytes / byte of live tweets",
-                    engine.diskBytes() / (double) (source.distinctCount() * Tweet.meanBytes()));
+                    engine.diskBytes() / liveBytes);
+            engine.diskParts()
+                    .forEach((part, bytes) ->
+                            note(engine, counts, "disk: " + part, bytes / liveBytes));
+            // what the cache has room for is in it from now on, whoever wrote it
+            timedOnce(engine, counts, "first scan, ms", engine::scan);
             SplittableRandom present = new SplittableRandom(seed);
             timed(engine, counts, "get present, us", () -> get(engine, source, present));
             SplittableRandom absent = new SplittableRandom(seed + 1);
@@ -179,6 +185,12 @@ public final class EngineSuite {
             }
             note(engine, counts, work, (Costs.cpuNanos() - cpu) / 1e3 / GETS);
             check(work, sum);
+        }
+
+        private void timedOnce(Engine engine, boolean counts, String work, Supplier<Answer> query) {
+            long cpu = Costs.cpuNanos();
+            check(work, query.get());
+            note(engine, counts, work, (Costs.cpuNanos() - cpu) / 1e6);
         }
 
         /** Asks once to warm the cache, then so often; returns the count of rows. */

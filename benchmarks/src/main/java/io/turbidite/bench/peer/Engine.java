@@ -1,5 +1,7 @@
 package io.turbidite.bench.peer;
 
+import java.util.Map;
+
 /**
  * A store of tweets with secondary indexes on their attributes, kept eagerly. Reads are <em>confined to
  * one thread</em>; each writing thread has a {@link Writer}.
@@ -27,6 +29,16 @@ public interface Engine extends AutoCloseable {
 
     /** Bytes of the components. */
     long diskBytes();
+
+    /** Bytes written so far, by what for, as far as the engine tells. */
+    default Map<String, Long> writtenParts() {
+        return Map.of();
+    }
+
+    /** What the bytes of the components are, by part, as far as the engine tells. */
+    default Map<String, Long> diskParts() {
+        return Map.of();
+    }
 
     @Override
     void close();

@@ -27,6 +27,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * RocksDB through its Java bindings, tuned as its users would: direct buffers on hot paths, a reused
@@ -41,6 +42,7 @@ public final class RocksEngine implements Engine {
 
     private static final int HEADER_BYTES = 4 * Tweet.ATTRIBUTE_COUNT + 8;
     private static final int BATCH = 1_000;
+    private static final long LOOK_NANOS = 1_000_000;
 
     private final RocksDB db;
     private final List<ColumnFamilyHandle> families = new ArrayList<>();
@@ -58,10 +60,13 @@ public final class RocksEngine implements Engine {
      * each.
      */
     public RocksEngine(EngineOptions options) {
-        this(options, false);
+        this(options, false, 0);
     }
 
-    private RocksEngine(EngineOptions options, boolean blind) {
+    /**
+     * @param memtableBytesMax of all memtables together; 0 for as many as there may be
+     */
+    private RocksEngine(EngineOptions options, boolean blind, long memtableBytesMax) {
         this.blind = blind;
         secondaryCount = options.secondaryCount();
         long writeMemoryBytes = options.writeMemoryBytes();
@@ -90,6 +95,7 @@ public final class RocksEngine implements Engine {
                 .setCreateMissingColumnFamilies(true)
                 .setMaxOpenFiles(-1)
                 .setMaxBackgroundJobs(2)
+                .setDbWriteBufferSize(memtableBytesMax)
                 .setUseDirectReads(options.directIo())
                 .setUseDirectIoForFlushAndCompaction(options.directIo());
         List<ColumnFamilyDescriptor> descriptors = new ArrayList<>();
@@ -109,7 +115,12 @@ public final class RocksEngine implements Engine {
      * look at the records.
      */
     public static RocksEngine blind(EngineOptions options) {
-        return new RocksEngine(options, true);
+        return new RocksEngine(options, true, 0);
+    }
+
+    /** One that holds no more in memory than the write memory that the others are given. */
+    public static RocksEngine bounded(EngineOptions options) {
+        return new RocksEngine(options, false, options.writeMemoryBytes());
     }
 
     private <T extends AutoCloseable> T own(T resource) {
@@ -137,7 +148,8 @@ public final class RocksEngine implements Engine {
             db.flush(wait, families);
             while (db.getAggregatedLongProperty("rocksdb.num-running-compactions") > 0
                     || db.getAggregatedLongProperty("rocksdb.compaction-pending") > 0) {
-                Thread.onSpinWait();
+                // not a spin: its CPU would count as RocksDB's
+                LockSupport.parkNanos(LOOK_NANOS);
             }
         } catch (RocksDBException failed) {
             throw new IllegalStateException(failed);

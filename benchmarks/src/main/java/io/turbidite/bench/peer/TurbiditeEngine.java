@@ -5,6 +5,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyCodec;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.log.Durability;
+import io.turbidite.core.meter.Reading;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.FilterPredicate;
@@ -20,10 +21,13 @@ import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreDescription;
 import io.turbidite.lsm.StoreOptions;
+import io.turbidite.lsm.component.ComponentSpace;
 import io.turbidite.lsm.merge.MergePolicySpec;
 
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Turbidite: one dataset, eager, one partition, tiering (LUO19), write-ahead log on, no sync per write.
@@ -34,8 +38,12 @@ public final class TurbiditeEngine implements Engine {
     private static final int CREATED = ATTRIBUTE + Tweet.ATTRIBUTE_COUNT;
     private static final int MESSAGE = CREATED + 1;
 
+    private static final long LOOK_NANOS = 20_000_000;
+    private static final int QUIET_LOOKS = 5;
+
     private final Store store;
     private final Dataset tweets;
+    private final Reading mergeBacklog;
     private final RecordView view;
     private final KeySpec attributeKey;
     private final ByteSink keyBytes = new ByteSink(64, 1 << 16);
@@ -64,6 +72,7 @@ public final class TurbiditeEngine implements Engine {
             spec.index(IndexSpec.btree("by_a" + i, "a" + i));
         }
         tweets = store.createDataset(spec);
+        mergeBacklog = reading("merge.backlog.bytes");
         view = new RecordView(tweets.type());
         attributeKey = KeySpec.of(tweets.type(), List.of("a0"), "benchmark");
     }
@@ -88,9 +97,15 @@ public final class TurbiditeEngine implements Engine {
         };
     }
 
+    /** A flush starts the merges that it makes due at once; they are over when none was seen for a while. */
     @Override
     public void settle() {
         tweets.flush();
+        int looks = 0;
+        while (looks < QUIET_LOOKS) {
+            LockSupport.parkNanos(LOOK_NANOS);
+            looks = mergeBacklog.value() == 0 ? looks + 1 : 0;
+        }
     }
 
     @Override
@@ -153,17 +168,56 @@ public final class TurbiditeEngine implements Engine {
 
     @Override
     public long diskBytes() {
-        long bytes = 0;
+        return diskParts().values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    @Override
+    public Map<String, Long> diskParts() {
+        Map<String, Long> parts = new TreeMap<>();
         for (StoreDescription.DatasetDescription dataset : store.describe().datasets()) {
             for (StoreDescription.PartitionDescription partition : dataset.partitions()) {
                 for (StoreDescription.IndexDescription index : partition.indexes()) {
+                    String kind = index.name().equals("primary") ? "primary" : "secondaries";
                     for (StoreDescription.ComponentDescription one : index.components()) {
-                        bytes += one.bytes();
+                        add(parts, kind, one);
                     }
                 }
             }
         }
-        return bytes;
+        return parts;
+    }
+
+    @Override
+    public Map<String, Long> writtenParts() {
+        Map<String, Long> parts = new TreeMap<>();
+        parts.put("log", total("log.bytes.written"));
+        long segmentBytes = StoreOptions.defaults().log().segmentBytes();
+        parts.put("log, zeros first", total("log.segments.prepared") * segmentBytes);
+        parts.put("flushes", store.meters().counter("flush.bytes").sum());
+        parts.put("merges", store.meters().counter("merge.bytes.written").sum());
+        return parts;
+    }
+
+    private long total(String name) {
+        return reading(name).value();
+    }
+
+    private Reading reading(String name) {
+        return store.meters().instruments().stream()
+                .filter(instrument -> instrument.name().equals(name))
+                .map(Reading.class::cast)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static void add(
+            Map<String, Long> parts, String kind, StoreDescription.ComponentDescription one) {
+        ComponentSpace space = one.space();
+        long rest = one.bytes() - space.recordPages() - space.keyPages() - space.bloom();
+        parts.merge(kind + ", record pages", space.recordPages(), Long::sum);
+        parts.merge(kind + ", key tree", space.keyPages(), Long::sum);
+        parts.merge(kind + ", Bloom filters", space.bloom(), Long::sum);
+        parts.merge(kind + ", interiors and the rest", rest, Long::sum);
     }
 
     @Override
