@@ -110,6 +110,13 @@ final class DatasetView implements ReadView {
     }
 
     @Override
+    public RecordStream scanUnordered(int partition, KeyRange primaryKeys, FilterPredicate filter) {
+        state.checkOpen();
+        return PartitionReads.scanUnordered(
+                dataset.partitions().get(partition), state, primaryKeys, filter);
+    }
+
+    @Override
     public IndexCursor search(int partition, String index, KeyRange range, FilterPredicate filter) {
         state.checkOpen();
         return PartitionReads.search(

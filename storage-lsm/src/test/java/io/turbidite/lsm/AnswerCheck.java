@@ -12,7 +12,6 @@ import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
-import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.scan.ValidSearch;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -109,17 +108,24 @@ final class AnswerCheck {
         Map<Long, Row> expected = new TreeMap<>();
         rows.stream().filter(created::holds).forEach(row -> expected.put(row.id(), row));
         Map<Long, Row> found = new TreeMap<>();
+        Map<Long, Row> unordered = new TreeMap<>();
         for (int p = 0; p < view.partitionCount(); p++) {
-            try (RecordCursor cursor = view.scan(p, KeyRange.all(), filter)) {
-                while (cursor.next()) {
-                    Row row = row(cursor.record());
-                    if (created.holds(row)) {
-                        found.put(row.id(), row);
-                    }
+            collect(view.scan(p, KeyRange.all(), filter), created, found);
+            collect(view.scanUnordered(p, KeyRange.all(), filter), created, unordered);
+        }
+        assertThat(found).as("scan by %s", created).isEqualTo(expected);
+        assertThat(unordered).as("scan in no order by %s", created).isEqualTo(expected);
+    }
+
+    private void collect(RecordStream records, Range created, Map<Long, Row> found) {
+        try (records) {
+            while (records.next()) {
+                Row row = row(records.record());
+                if (created.holds(row)) {
+                    assertThat(found.put(row.id(), row)).isNull();
                 }
             }
         }
-        assertThat(found).as("scan by %s", created).isEqualTo(expected);
     }
 
     private void search(IndexSchema index, Range created, FilterPredicate filter) {

@@ -11,6 +11,7 @@ import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
@@ -82,6 +83,23 @@ final class SimStore implements AutoCloseable {
                     }
                     before = Slice.of(cursor.key().toByteArray());
                     Row row = Row.of(record.wrap(cursor.record()).toMap());
+                    assertThat(rows.put(row.id(), row)).isNull();
+                }
+            }
+        }
+        assertThat(unorderedRows(dataset, view, FilterPredicate.none())).isEqualTo(rows);
+        return rows;
+    }
+
+    /** The same by scans in no order. */
+    static NavigableMap<Long, Row> unorderedRows(
+            Dataset dataset, ReadView view, FilterPredicate filter) {
+        TreeMap<Long, Row> rows = new TreeMap<>();
+        RecordView record = new RecordView(dataset.type());
+        for (int p = 0; p < view.partitionCount(); p++) {
+            try (RecordStream stream = view.scanUnordered(p, KeyRange.all(), filter)) {
+                while (stream.next()) {
+                    Row row = Row.of(record.wrap(stream.record()).toMap());
                     assertThat(rows.put(row.id(), row)).isNull();
                 }
             }

@@ -3,7 +3,7 @@ package io.turbidite.ops.scan;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
-import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.scan.RecordStream;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.OperatorMeter;
 
@@ -13,8 +13,8 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Reads a range of the primary index, partition after partition; components that the filter rules out are
- * skipped by the source. <em>Confined to one thread.</em>
+ * Reads a range of the primary index, partition after partition, in the order in which the source has it at least cost;
+ * components that the filter rules out are skipped by the source. <em>Confined to one thread.</em>
  */
 public final class PrimaryScan implements FrameSource {
     private final ReadView view;
@@ -23,7 +23,7 @@ public final class PrimaryScan implements FrameSource {
     private final FilterPredicate filter;
     private final SelectProject output;
     private final OperatorMeter meter;
-    private @Nullable RecordCursor cursor;
+    private @Nullable RecordStream cursor;
     private long metered;
 
     /**
@@ -78,12 +78,12 @@ public final class PrimaryScan implements FrameSource {
     private void advance() {
         close();
         if (partitions.hasNext()) {
-            cursor = view.scan(partitions.next(), range, filter);
+            cursor = view.scanUnordered(partitions.next(), range, filter);
             metered = 0;
         }
     }
 
-    private void count(RecordCursor at) {
+    private void count(RecordStream at) {
         long visited = at.visitedCount();
         meter.add(visited - metered);
         metered = visited;

@@ -55,6 +55,15 @@ public interface ReadView extends AutoCloseable {
     RecordCursor scan(int partition, KeyRange primaryKeys, FilterPredicate filter);
 
     /**
+     * As {@link #scan}, but in no order, for those who count, filter or aggregate: a source that needs to compare its
+     * layers for the order alone reads them one after the other.
+     */
+    default RecordStream scanUnordered(
+            int partition, KeyRange primaryKeys, FilterPredicate filter) {
+        return scan(partition, primaryKeys, filter);
+    }
+
+    /**
      * The entries of a B+-tree index in {@code range}, in index order, from either end. For an index that
      * is not {@code alwaysValid} these are candidates: fetch the records and check them again, or {@link
      * #validate} them ({@link ValidSearch} does).

@@ -5,7 +5,6 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.partition.Hold;
@@ -48,7 +47,7 @@ final class LayerStack implements AutoCloseable {
     private final int tree;
     private final ViewState view;
     private final KeyRange range;
-    private final FilterPredicate filter;
+    private final ScanBounds bounds;
     private final Hold hold;
 
     private Place place = Place.START;
@@ -69,13 +68,12 @@ final class LayerStack implements AutoCloseable {
     private long checkedUntil;
     private @Nullable ByteSink copy;
 
-    LayerStack(
-            Partition partition, int tree, ViewState view, KeyRange range, FilterPredicate filter) {
+    LayerStack(Partition partition, int tree, ViewState view, ScanBounds bounds) {
         this.partition = partition;
         this.tree = tree;
         this.view = view;
-        this.range = range;
-        this.filter = filter;
+        this.range = bounds.keys();
+        this.bounds = bounds;
         this.hold = new Hold(partition, view, this::closeLayers);
     }
 
@@ -210,7 +208,7 @@ final class LayerStack implements AutoCloseable {
             throw new InvalidRequestException("the index that was to be searched is no more in %s"
                     .formatted(version.schema().name()));
         }
-        EntryCursor cursor = new VisibleLayers(version, tree, filter, view.timestamp()).cursor();
+        EntryCursor cursor = new VisibleLayers(version, tree, bounds, view.timestamp()).cursor();
         live = cursor;
         return cursor;
     }

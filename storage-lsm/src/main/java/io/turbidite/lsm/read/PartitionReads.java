@@ -32,6 +32,14 @@ public final class PartitionReads {
         return new PartitionScan(partition, view, range, filter);
     }
 
+    /** The same in no order; with live bitmaps no layer is then compared with another. */
+    public static RecordStream scanUnordered(
+            Partition partition, ViewState view, KeyRange range, FilterPredicate filter) {
+        return partition.hasLiveBitmaps()
+                ? new ComponentScan(partition, view, range, filter)
+                : scan(partition, view, range, filter);
+    }
+
     /**
      * The live entries of a secondary index in a range.
      *

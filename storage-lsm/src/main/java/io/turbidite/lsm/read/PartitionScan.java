@@ -12,7 +12,7 @@ final class PartitionScan implements RecordCursor {
     private final LayerStack stack;
 
     PartitionScan(Partition partition, ViewState view, KeyRange range, FilterPredicate filter) {
-        this.stack = new LayerStack(partition, 0, view, range, filter);
+        this.stack = new LayerStack(partition, 0, view, new ScanBounds(range, filter));
     }
 
     @Override

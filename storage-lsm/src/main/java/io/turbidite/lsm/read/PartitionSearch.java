@@ -32,7 +32,7 @@ final class PartitionSearch implements IndexCursor {
         if (!index.maintenance().isValidWhenFound()) {
             view.searching(index.id());
         }
-        this.stack = new LayerStack(partition, index.id(), view, range, filter);
+        this.stack = new LayerStack(partition, index.id(), view, new ScanBounds(range, filter));
     }
 
     @Override

@@ -35,6 +35,7 @@ final class VisibleLayers {
     private final Version version;
     private final int tree;
     private final FilterPredicate filter;
+    private final Band band;
     private final long snapshot;
 
     /** Oldest first: the layer that is being flushed, if there is one, and the one that writers apply to. */
@@ -42,10 +43,11 @@ final class VisibleLayers {
 
     private final List<EntryCursor> oldestFirst = new ArrayList<>();
 
-    VisibleLayers(Version version, int tree, FilterPredicate filter, long snapshot) {
+    VisibleLayers(Version version, int tree, ScanBounds bounds, long snapshot) {
         this.version = version;
         this.tree = tree;
-        this.filter = filter;
+        this.filter = bounds.filter();
+        this.band = bounds.band();
         this.snapshot = snapshot;
         MemoryLayer frozen = version.frozen();
         if (frozen != null) {
@@ -100,13 +102,19 @@ final class VisibleLayers {
      */
     private EntryCursor marked() {
         for (ComponentHandle handle : version.tree(tree).reversed()) {
-            if (handle.component().entryCount() > 0 && mayMatch(handle)) {
-                oldestFirst.add(handle.visibleCursor(snapshot));
+            if (handle.component().entryCount() > 0
+                    && band.meets(handle)
+                    && handle.state().minTimestamp() <= snapshot
+                    && mayMatch(handle)) {
+                EntryCursor visible = handle.visibleCursor(snapshot);
+                oldestFirst.add(band.covers(handle) ? visible : new BandCursor(visible, band));
             }
         }
         List<EntryCursor> unmarked = new ArrayList<>();
         for (MemoryLayer layer : memory) {
-            if (hasEntries(layer) && (!unmarked.isEmpty() || layer.mayMatch(filter))) {
+            if (band.meetsMemory()
+                    && hasEntries(layer)
+                    && (!unmarked.isEmpty() || layer.mayMatch(filter))) {
                 unmarked.add(layer.tree(tree).cursor());
             }
         }
