@@ -22,6 +22,7 @@ import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 import io.turbidite.lsm.schedule.MergeScheduler;
+import io.turbidite.lsm.schema.BitmapHandover;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;
@@ -55,6 +56,8 @@ final class DefinitionReader {
             Arrays.stream(Maintenance.values()).map(Maintenance::label).toList();
     private static final List<String> REPAIRS =
             Arrays.stream(MergeRepair.values()).map(MergeRepair::label).toList();
+    private static final List<String> HANDOVERS =
+            Arrays.stream(BitmapHandover.values()).map(BitmapHandover::label).toList();
     private static final List<String> INDEX_KINDS = List.of("btree");
     private static final List<String> INDEX_KINDS_NAMED = List.of("rtree", "inverted", "pm");
     private static final List<String> COMPRESSIONS =
@@ -161,6 +164,7 @@ final class DefinitionReader {
         String repairLabel = section.choice("repair", REPAIRS, List.of());
         MergeRepair repair =
                 repairLabel == null ? MergeRepair.MERGE : MergeRepair.ofLabel(repairLabel);
+        BitmapHandover bitmapHandover = bitmapHandover(section, maintenance);
         List<IndexPart> indexes = indexes(section, type, maintenance, pages);
         section.convert("repair", repair, chosen -> {
             maintenance.checkRepair(chosen, String.valueOf(name), "it");
@@ -184,7 +188,19 @@ final class DefinitionReader {
                 pages,
                 retention,
                 repair,
+                bitmapHandover,
                 indexes);
+    }
+
+    private static BitmapHandover bitmapHandover(Section section, Maintenance maintenance) {
+        String label = section.choice("bitmapHandover", HANDOVERS, List.of());
+        BitmapHandover method =
+                label == null ? BitmapHandover.SIDE_FILE : BitmapHandover.ofLabel(label);
+        section.convert("bitmapHandover", method, chosen -> {
+            chosen.checkWith(maintenance, "this one");
+            return chosen;
+        });
+        return method;
     }
 
     private @Nullable RecordType type(Section dataset) {

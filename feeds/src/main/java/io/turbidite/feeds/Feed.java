@@ -212,6 +212,11 @@ public final class Feed implements AutoCloseable {
         IndexDescription primary = described.partitions().getFirst().indexes().getFirst();
         same(definition, "pageBytes", wanted.pages(), primary.pages());
         same(definition, "repair", wanted.repair().label(), described.repair());
+        same(
+                definition,
+                "bitmapHandover",
+                wanted.bitmapHandover().label(),
+                described.bitmapHandover());
         same(definition, "retain", retain(wanted.retention()), retain(described.retain()));
         checkSameIndexes(definition, there.name(), described);
     }

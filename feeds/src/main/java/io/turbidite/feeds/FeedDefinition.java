@@ -12,6 +12,7 @@ import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.BitmapHandover;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;
 import io.turbidite.lsm.schema.Retention;
@@ -91,6 +92,7 @@ public record FeedDefinition(
                 .partitions(dataset.partitions)
                 .maintenance(dataset.maintenance)
                 .repair(dataset.repair)
+                .bitmapHandover(dataset.bitmapHandover)
                 .mergePolicy(dataset.mergePolicy)
                 .components(ComponentOptions.primary().withPages(dataset.pages));
         if (dataset.retention != null) {
@@ -149,6 +151,7 @@ public record FeedDefinition(
      * @param pages how the primary's components keep their pages
      * @param retention how long records are kept by the first of them; null: for ever
      * @param repair whether merges repair indexes that are maintained by validation
+     * @param bitmapHandover how marks reach components that are being built, under mutable-bitmap
      */
     public record DatasetPart(
             String name,
@@ -161,6 +164,7 @@ public record FeedDefinition(
             PageOptions pages,
             @Nullable Retention retention,
             MergeRepair repair,
+            BitmapHandover bitmapHandover,
             List<IndexPart> indexes) {
         public DatasetPart {
             primaryKey = List.copyOf(primaryKey);

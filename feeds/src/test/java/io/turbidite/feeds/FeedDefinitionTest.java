@@ -12,6 +12,7 @@ import io.turbidite.lsm.component.Compression;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 import io.turbidite.lsm.schedule.MergeScheduler;
+import io.turbidite.lsm.schema.BitmapHandover;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;
 
@@ -58,6 +59,26 @@ class FeedDefinitionTest {
         DefinitionException e = catchThrowableOfType(DefinitionException.class, () -> parse(yaml));
         assertThat(e).as(yaml).isNotNull();
         return e.problems().stream().map(Object::toString).toList();
+    }
+
+    @Test
+    void marksAreHandedOverByEitherMethodWhereThereAreAny() {
+        assertThat(parse(GOOD).dataset().bitmapHandover()).isEqualTo(BitmapHandover.SIDE_FILE);
+        String lock = GOOD.replace(
+                        "maintenance: eager\n",
+                        "maintenance: mutable-bitmap\n  bitmapHandover: lock\n")
+                .replace("kind: prefix", "kind: correlated-prefix")
+                .replace(", maintenance: eager }", " }");
+        assertThat(parse(lock).dataset().bitmapHandover()).isEqualTo(BitmapHandover.LOCK);
+        assertThat(parse(lock).toDatasetSpec().bitmapHandover()).isEqualTo(BitmapHandover.LOCK);
+        assertThat(problems(lock.replace("bitmapHandover: lock", "bitmapHandover: none")))
+                .singleElement()
+                .asString()
+                .contains("dataset.bitmapHandover", "none", "side-file", "lock");
+        assertThat(problems(lock.replace("mutable-bitmap", "validation")))
+                .singleElement()
+                .asString()
+                .contains("dataset.bitmapHandover", "mutable-bitmap", "validation");
     }
 
     @Test

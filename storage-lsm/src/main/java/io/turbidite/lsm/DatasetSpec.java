@@ -5,6 +5,7 @@ import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.BitmapHandover;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;
 import io.turbidite.lsm.schema.Retention;
@@ -32,6 +33,7 @@ public final class DatasetSpec {
     private MergePolicySpec mergePolicy = MergePolicySpec.standard();
     private @Nullable Retention retention;
     private MergeRepair repair = MergeRepair.MERGE;
+    private BitmapHandover bitmapHandover = BitmapHandover.SIDE_FILE;
     private ComponentOptions componentOptions = ComponentOptions.primary();
 
     private DatasetSpec(String name) {
@@ -108,6 +110,15 @@ public final class DatasetSpec {
         return this;
     }
 
+    /**
+     * How marks reach components that a flush or a merge is building, under {@link Maintenance#MUTABLE_BITMAP}.
+     * Default: by a side-file.
+     */
+    public DatasetSpec bitmapHandover(BitmapHandover method) {
+        bitmapHandover = method;
+        return this;
+    }
+
     /** Page size, compression and Bloom filter of the disk components. */
     public DatasetSpec components(ComponentOptions options) {
         componentOptions = options;
@@ -152,6 +163,10 @@ public final class DatasetSpec {
 
     public MergeRepair repair() {
         return repair;
+    }
+
+    public BitmapHandover bitmapHandover() {
+        return bitmapHandover;
     }
 
     public ComponentOptions components() {

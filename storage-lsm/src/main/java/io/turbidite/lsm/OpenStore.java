@@ -49,6 +49,9 @@ import java.util.SplittableRandom;
  * </ol>
  */
 final class OpenStore {
+    /** The part of the write memory that merges may take besides to hand marks over. */
+    private static final int HANDOVER_SHARE = 4;
+
     /** What may lie in a directory in which a store's making was cut short. */
     private static final Set<String> ROOT_NAMES =
             Set.of(StoreFiles.LOCK, StoreFiles.MANIFEST_DRAFT, StoreFiles.DATA, StoreFiles.LOG);
@@ -82,7 +85,12 @@ final class OpenStore {
                         ? surroundings.withComponentDisk(
                                 directDisk(surroundings.disk(), budget, engineEvents))
                         : surroundings,
-                new Substrate.Memory(cache, writeMemory, budget.account("live bitmaps")),
+                new Substrate.Memory(
+                        cache,
+                        writeMemory,
+                        budget.account("live bitmaps"),
+                        budget.account(
+                                "bitmap handovers", options.writeMemoryBytes() / HANDOVER_SHARE)),
                 manifest,
                 engineEvents);
         meters.gauge(

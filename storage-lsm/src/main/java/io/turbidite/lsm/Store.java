@@ -214,7 +214,8 @@ public final class Store implements AutoCloseable {
                 spec.mergePolicy(),
                 spec.components(),
                 spec.retention(),
-                spec.repair());
+                spec.repair(),
+                spec.bitmapHandover());
     }
 
     /**

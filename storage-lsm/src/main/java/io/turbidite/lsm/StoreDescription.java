@@ -57,6 +57,7 @@ public record StoreDescription(
             String mergePolicy,
             @Nullable String retain,
             String repair,
+            String bitmapHandover,
             List<PartitionDescription> partitions) {}
 
     /**
@@ -139,6 +140,7 @@ public record StoreDescription(
                     schema.mergePolicy().toString(),
                     schema.retention() == null ? null : schema.retention().toString(),
                     schema.repair().label(),
+                    schema.bitmapHandover().label(),
                     dataset.partitions().stream().map(StoreDescription::of).toList()));
         }
         return new StoreDescription(

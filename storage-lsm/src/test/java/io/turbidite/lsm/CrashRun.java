@@ -7,11 +7,9 @@ import io.turbidite.core.log.Durability;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
-import io.turbidite.lsm.schema.Maintenance;
-
-import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /** Random histories with power cuts; counts what it did. */
@@ -40,20 +38,18 @@ final class CrashRun {
 
     /** One history; throws at the first thing that is not as it must be. */
     void run(long seed) {
-        run(seed, null);
+        run(seed, workload -> {});
     }
 
     /**
-     * One history of a strategy.
+     * One history of a workload of its own.
      *
-     * @param maintenance null for any
+     * @param choice says how it differs from what the seed gives
      */
-    void run(long seed, @Nullable Maintenance maintenance) {
+    void run(long seed, Consumer<Workload> choice) {
         Oracle oracle = new Oracle();
         Workload workload = new Workload(seed, oracle, 40);
-        if (maintenance != null) {
-            workload.withMaintenance(maintenance);
-        }
+        choice.accept(workload);
         Durability durability = List.of(Durability.values()).get((int) (seed >>> 8 & 3) % 3);
         StoreOptions options = SimStore.options(durability).withDirectIo((seed >>> 20 & 3) == 0);
         SimDisk disk = new SimDisk(seed, Profile.STRICT);

@@ -52,11 +52,10 @@ class LogOrderTest {
     /** The user of the flushed dataset's record after recovery. */
     private static String check(SimDisk image) {
         try (SimStore recovered = SimStore.open(image, SEED, OPTIONS)) {
-            String user =
-                    Objects.requireNonNull(SimStore.rows(recovered.store.dataset("Flushed"))
-                            .firstEntry()
-                            .getValue()
-                            .user());
+            String user = Objects.requireNonNull(SimStore.rows(recovered.store.dataset("Flushed"))
+                    .firstEntry()
+                    .getValue()
+                    .user());
             if (user.equals("second")) {
                 assertThat(SimStore.rows(recovered.store.dataset("Earlier"))).hasSize(1);
             }

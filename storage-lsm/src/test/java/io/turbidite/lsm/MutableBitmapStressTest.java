@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.log.LogOptions;
+import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
@@ -11,10 +12,13 @@ import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.BitmapHandover;
 import io.turbidite.lsm.schema.Maintenance;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import java.time.Instant;
 import java.util.ArrayList;
@@ -36,20 +40,36 @@ import java.util.concurrent.atomic.AtomicBoolean;
 class MutableBitmapStressTest {
     private static final int WRITERS = 3;
     private static final int KEYS_A_WRITER = 60;
-    private static final int WRITES = Boolean.getBoolean("long") ? 200_000 : 8_000;
+    private static final int WRITES = Boolean.getBoolean("long") ? 200_000 : 6_000;
 
     private final long seed = Seeds.of("MutableBitmapStressTest");
     private final AtomicBoolean done = new AtomicBoolean();
 
+    @ParameterizedTest
+    @EnumSource
+    @Timeout(120)
+    void no_mark_is_lost_and_none_comes_too_early(BitmapHandover method) throws Exception {
+        run(method, false);
+    }
+
     @Test
     @Timeout(120)
-    void no_mark_is_lost_and_none_comes_too_early() throws Exception {
+    void no_mark_is_lost_where_side_files_of_merges_find_no_memory() throws Exception {
+        run(BitmapHandover.SIDE_FILE, true);
+    }
+
+    private void run(BitmapHandover method, boolean starved) throws Exception {
         SimDisk disk = new SimDisk(seed, Profile.STRICT);
         List<NavigableMap<Long, Row>> written = new ArrayList<>();
         try (Store store = open(disk);
                 ExecutorService threads = Executors.newFixedThreadPool(WRITERS + 3)) {
+            if (starved) {
+                MemoryBudget.Account account = store.substrate().handovers().merges();
+                assertThat(account.reserve(account.bytesFree())).isTrue();
+            }
             Dataset dataset = store.createDataset(Row.spec("Rows")
                     .maintenance(Maintenance.MUTABLE_BITMAP)
+                    .bitmapHandover(method)
                     .partitions(2)
                     .mergePolicy(MergePolicySpec.parse("correlated-tiering")));
             List<Future<?>> writers = new ArrayList<>();

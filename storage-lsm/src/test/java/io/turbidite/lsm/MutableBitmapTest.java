@@ -6,22 +6,28 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.Reading;
+import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.backup.CopyMode;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.upkeep.MergeStep;
 
 import org.junit.jupiter.api.Test;
 
 import java.time.Instant;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
 
 /** What the mutable-bitmap strategy reads and does not read, and what is refused (LUO19 §5). */
 class MutableBitmapTest {
@@ -135,6 +141,57 @@ class MutableBitmapTest {
         }
         assertThat(SimStore.rows(dataset)).hasSize(ROWS - 3);
         finish();
+    }
+
+    @Test
+    void a_scan_in_no_order_shows_each_record_once_whatever_comes_in_between() {
+        Dataset dataset = sim.store.createDataset(spec("T"));
+        SplittableRandom random = new SplittableRandom(SEED);
+        for (int round = 0; round < 40; round++) {
+            write(dataset, random, 30);
+            NavigableMap<Long, Row> expected = SimStore.rows(dataset);
+            NavigableMap<Long, Row> seen = new TreeMap<>();
+            RecordView record = new RecordView(dataset.type());
+            try (ReadView view = dataset.openView();
+                    RecordStream records =
+                            view.scanUnordered(0, KeyRange.all(), FilterPredicate.none())) {
+                while (records.next()) {
+                    Row row = Row.of(record.wrap(records.record()).toMap());
+                    assertThat(seen.put(row.id(), row)).isNull();
+                    disturb(dataset, random);
+                }
+                assertThat(records.next()).isFalse();
+            }
+            assertThat(seen).as("round %d", round).isEqualTo(expected);
+        }
+        finish();
+    }
+
+    private static void disturb(Dataset dataset, SplittableRandom random) {
+        switch (random.nextInt(20)) {
+            case 0 -> write(dataset, random, 10);
+            case 1 -> dataset.flush();
+            case 2 -> dataset.mergeAll();
+            default -> {}
+        }
+        List<Partition> partitions = dataset.partitions();
+        int components = partitions.getFirst().components(0).size();
+        if (components > 2 && random.nextInt(10) == 0) {
+            // of neighbours: what is read already with what is not, perhaps
+            int first = random.nextInt(components - 1);
+            MergeStep.run(partitions.getFirst(), first, first + 1);
+        }
+    }
+
+    private static void write(Dataset dataset, SplittableRandom random, int count) {
+        for (int i = 0; i < count; i++) {
+            long id = random.nextInt(ROWS);
+            if (random.nextInt(5) == 0) {
+                dataset.delete(id);
+            } else {
+                dataset.upsert(row(id, random.nextInt(1_000)).toMap());
+            }
+        }
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.BitmapHandover;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 
@@ -34,10 +35,10 @@ class StrategyMatrixTest {
     private static final int THREADS = 3;
     private static final int CALLS = Boolean.getBoolean("long") ? 20_000 : 400;
 
-    private record Cell(Maintenance maintenance, MergePolicySpec policy) {
+    private record Cell(Maintenance maintenance, BitmapHandover handover, MergePolicySpec policy) {
         @Override
         public String toString() {
-            return "%s under %s".formatted(maintenance.label(), policy);
+            return "%s by %s under %s".formatted(maintenance.label(), handover.label(), policy);
         }
     }
 
@@ -50,8 +51,8 @@ class StrategyMatrixTest {
             for (Cell cell : cells()) {
                 History.of(
                                 historySeed,
-                                (workload, store) ->
-                                        workload.create(store, cell.maintenance, cell.policy),
+                                (workload, store) -> workload.withHandover(cell.handover)
+                                        .create(store, cell.maintenance, cell.policy),
                                 StrategyMatrixTest::checkNoGarbage)
                         .check(
                                 OPERATIONS,
@@ -70,6 +71,7 @@ class StrategyMatrixTest {
             try (Store store = LinearizabilityTest.open(disk)) {
                 Dataset dataset = store.createDataset(ConcurrentRun.spec("Registers")
                         .maintenance(cell.maintenance)
+                        .bitmapHandover(cell.handover)
                         .mergePolicy(cell.policy));
                 ConcurrentRun.run(store, dataset, seed, THREADS, CALLS).check();
                 try (ReadView view = dataset.openView()) {
@@ -94,11 +96,14 @@ class StrategyMatrixTest {
                 boolean needsCorrelated = maintenance == Maintenance.MUTABLE_BITMAP
                         || maintenance == Maintenance.DEFERRED;
                 if (spec.isCorrelated() || !needsCorrelated) {
-                    cells.add(new Cell(maintenance, spec));
+                    cells.add(new Cell(maintenance, BitmapHandover.SIDE_FILE, spec));
+                }
+                if (spec.isCorrelated() && maintenance == Maintenance.MUTABLE_BITMAP) {
+                    cells.add(new Cell(maintenance, BitmapHandover.LOCK, spec));
                 }
             }
         }
-        assertThat(cells).hasSize(4 * POLICIES.size() + 2 * 2);
+        assertThat(cells).hasSize(4 * POLICIES.size() + 3 * 2);
         return cells;
     }
 

@@ -10,6 +10,7 @@ import io.turbidite.lsm.Oracle.Change;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.Compression;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.BitmapHandover;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
@@ -56,10 +57,14 @@ final class Workload {
     private final Oracle oracle;
     private @Nullable Maintenance forced;
 
+    /** Taken from the seed without drawing from it, so that histories stay what they were. */
+    private BitmapHandover handover;
+
     Workload(long seed, Oracle oracle, int keyCount) {
         this.random = new SplittableRandom(seed);
         this.draw = new StepDraw(random, keyCount);
         this.oracle = oracle;
+        this.handover = (seed >>> 24 & 1) == 0 ? BitmapHandover.SIDE_FILE : BitmapHandover.LOCK;
     }
 
     /** Makes the two datasets with options that the seed picks. */
@@ -77,6 +82,7 @@ final class Workload {
         boolean isOff = random.nextInt(4) == 0 && maintenance != Maintenance.AUTO;
         store.createDataset(Row.spec(INDEXED)
                 .maintenance(maintenance)
+                .bitmapHandover(handover(maintenance))
                 .repair(isOff ? MergeRepair.OFF : MergeRepair.MERGE)
                 .partitions(1 + random.nextInt(3))
                 .components(components)
@@ -93,6 +99,7 @@ final class Workload {
         Maintenance other = maintenance.isBlind() ? Maintenance.EAGER : Maintenance.VALIDATION;
         store.createDataset(Row.spec(INDEXED)
                 .maintenance(maintenance)
+                .bitmapHandover(handover(maintenance))
                 .partitions(2)
                 .components(components)
                 .index(IndexSpec.btree("by_other", "score").withMaintenance(other))
@@ -119,6 +126,16 @@ final class Workload {
     /** The indexed dataset has this strategy, with a policy that all strategies allow. */
     Workload withMaintenance(Maintenance maintenance) {
         forced = maintenance;
+        return this;
+    }
+
+    private BitmapHandover handover(Maintenance maintenance) {
+        return maintenance == Maintenance.MUTABLE_BITMAP ? handover : BitmapHandover.SIDE_FILE;
+    }
+
+    /** Under mutable-bitmap marks are handed over by this method. */
+    Workload withHandover(BitmapHandover method) {
+        handover = method;
         return this;
     }
 

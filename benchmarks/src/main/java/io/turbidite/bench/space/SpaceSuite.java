@@ -129,6 +129,7 @@ public final class SpaceSuite {
                 pages,
                 dataset.retention(),
                 dataset.repair(),
+                dataset.bitmapHandover(),
                 indexes);
         return new FeedDefinition(
                 definition.feed(),

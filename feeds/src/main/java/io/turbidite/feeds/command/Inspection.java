@@ -57,6 +57,7 @@ final class Inspection {
                 .put("mergePolicy", dataset.mergePolicy())
                 .put("retain", dataset.retain())
                 .put("repair", dataset.repair())
+                .put("bitmapHandover", dataset.bitmapHandover())
                 .put(
                         "partitions",
                         dataset.partitions().stream().map(Inspection::toMap).toList())

@@ -41,7 +41,7 @@ public final class LiveBitmap implements AutoCloseable {
     private final KillList kills;
     private final AtomicLong deadCount = new AtomicLong();
     private volatile boolean retired;
-    private volatile @Nullable SideFile sideFile;
+    private volatile @Nullable KillSink sink;
 
     /** Whether a bit was set since {@link #beginSave}. */
     private volatile boolean unsaved;
@@ -85,7 +85,7 @@ public final class LiveBitmap implements AutoCloseable {
     /**
      * Says that an entry has a successor.
      *
-     * @param timestamp the successor's
+     * @param timestamp the successor's; {@link #SETTLED} if nobody reads below it
      * @param horizon nobody reads below it
      * @return false if it was dead already; nothing has changed then
      */
@@ -93,7 +93,7 @@ public final class LiveBitmap implements AutoCloseable {
         if (isSet(ordinal)) {
             return false;
         }
-        while (!kills.tryAdd(ordinal, timestamp)) {
+        while (timestamp != SETTLED && !kills.tryAdd(ordinal, timestamp)) {
             kills.makeRoom(horizon.timestamp());
         }
         set(ordinal);
@@ -193,16 +193,16 @@ public final class LiveBitmap implements AutoCloseable {
     }
 
     /**
-     * Names the side-file that gets every kill from now on, too, because the component is being merged; null
-     * for none. Called while no writer is inside the partition's gate.
+     * Names who must be told of every kill from now on, because the component is being merged; null for nobody.
+     * Called while no writer is inside the partition's gate.
      */
-    public void mirrorTo(@Nullable SideFile target) {
-        sideFile = target;
+    public void tellTo(@Nullable KillSink told) {
+        sink = told;
     }
 
-    /** Where kills must be added besides; null if nowhere. */
-    public @Nullable SideFile sideFile() {
-        return sideFile;
+    /** Who must be told of kills; null if nobody. */
+    public @Nullable KillSink sink() {
+        return sink;
     }
 
     /** Kills listed: those that may be younger than the horizon. */

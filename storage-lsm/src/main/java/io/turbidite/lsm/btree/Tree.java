@@ -178,7 +178,7 @@ public final class Tree implements AutoCloseable {
     static int fill(Leaf leaf, int index, Found found, boolean wantValue) {
         long version = leaf.version(index);
         found.timestamp = version >>> 1;
-        found.ordinal = leaf.firstOrdinal() + index;
+        found.position = leaf.firstOrdinal() + index;
         if (wantValue) {
             leaf.copyValue(index, found.value.clear());
         }

@@ -3,6 +3,7 @@ package io.turbidite.lsm.check;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
+import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
@@ -11,12 +12,16 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.scan.ValidSearch;
+import io.turbidite.lsm.bitmap.DeadEntries;
+import io.turbidite.lsm.bitmap.LiveBitmap;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState.DeadState;
+import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Version;
 
 import java.util.ArrayList;
@@ -29,7 +34,7 @@ import java.util.function.Consumer;
  *
  * <ol>
  *   <li>each component file from end to end: checksums, order, ordinals, counts, Bloom filter, padding,
- *       and the bitmap of its dead entries,
+ *       and the file of its dead entries,
  *   <li>under mutable-bitmap, that exactly the superseded records are marked,
  *   <li>that each layer's ID lies wholly above the next older one's,
  *   <li>each index against the primary: as many valid entries as live records, and each entry is the one
@@ -110,7 +115,14 @@ public final class Verifier {
 
     /** What is in memory was checked when it was read: this is about the file. */
     private void checkDead(Partition partition, ComponentHandle handle) {
-        if (handle.dead() != null) {
+        LiveBitmap live = handle.live();
+        if (live != null) {
+            DeadState saved = handle.savedDead();
+            while (!checkSaved(partition, handle, live, saved)) {
+                // another file took its place while it was read
+                saved = handle.savedDead();
+            }
+        } else if (handle.dead() != null) {
             try {
                 ComponentFiles.openDead(
                                 partition.substrate(),
@@ -121,6 +133,38 @@ public final class Verifier {
                 report(damage.toString());
             }
         }
+    }
+
+    /**
+     * What a live bitmap's file marks is marked in memory, which only grows.
+     *
+     * @return false if {@code saved} is not the bitmap's file any more
+     */
+    private boolean checkSaved(
+            Partition partition, ComponentHandle handle, LiveBitmap live, DeadState saved) {
+        if (saved.isNone()) {
+            return true;
+        }
+        try (DeadEntries dead =
+                ComponentFiles.openDead(partition.substrate(), handle.component(), saved)) {
+            for (long at = dead.next(0); at != DeadEntries.NONE; at = dead.next(at + 1)) {
+                if (live.killTimestamp(at) == LiveBitmap.ALIVE) {
+                    report("%s: entry %d of component %d is marked in %s and not in memory"
+                            .formatted(
+                                    partition,
+                                    at,
+                                    handle.state().fileId(),
+                                    StoreFiles.dead(saved.fileId())));
+                    return true;
+                }
+            }
+        } catch (StorageException damage) {
+            if (!saved.equals(handle.savedDead())) {
+                return false;
+            }
+            report(damage.toString());
+        }
+        return true;
     }
 
     private void checkIndexes(Subject subject, Partition partition) {

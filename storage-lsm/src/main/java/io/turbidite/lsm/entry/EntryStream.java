@@ -39,6 +39,13 @@ public interface EntryStream extends AutoCloseable {
         return Long.MAX_VALUE;
     }
 
+    /**
+     * Where the entry lies in what is copied: {@link Found#position} in a single source. -1 if nobody has to know.
+     */
+    default long position() {
+        return -1;
+    }
+
     /** The value; empty for anti-matter and key-only trees. */
     Slice value();
 

@@ -36,6 +36,11 @@ public interface ForwardingStream extends EntryStream {
     }
 
     @Override
+    default long position() {
+        return entries().position();
+    }
+
+    @Override
     default Slice value() {
         return entries().value();
     }

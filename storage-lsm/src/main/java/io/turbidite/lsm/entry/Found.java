@@ -22,8 +22,8 @@ public final class Found {
     /** The version's timestamp. */
     public long timestamp;
 
-    /** The version's ordinal in its component; -1 in memory. */
-    public long ordinal = -1;
+    /** Where the version stays in its layer: its ordinal in a component, a number of its own in memory. */
+    public long position = -1;
 
     /** The version's value; cleared and filled by a search that wants it. */
     public final ByteSink value;

@@ -207,7 +207,7 @@ public final class MemoryComponent implements AutoCloseable {
         long at = arena.offset(ref);
         long word = Entry.word(chunk, at);
         found.timestamp = Entry.timestamp(word);
-        found.ordinal = -1;
+        found.position = ref;
         if (wantValue) {
             int length = Entry.valueLength(chunk, at);
             long valueAt = at + Entry.KEY + Entry.keyLength(word);

@@ -269,6 +269,11 @@ final class MemoryCursor implements EntryCursor {
     }
 
     @Override
+    public long position() {
+        return current;
+    }
+
+    @Override
     public boolean isInMemory() {
         return true;
     }

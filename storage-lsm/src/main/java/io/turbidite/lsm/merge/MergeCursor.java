@@ -203,6 +203,11 @@ public final class MergeCursor implements EntryCursor {
     }
 
     @Override
+    public long position() {
+        return streams[tree[0]].position();
+    }
+
+    @Override
     public boolean isInMemory() {
         return streams[tree[0]].isInMemory();
     }

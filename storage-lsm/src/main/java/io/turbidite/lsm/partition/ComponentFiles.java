@@ -90,27 +90,20 @@ public final class ComponentFiles {
     }
 
     /**
-     * Opens a component that was just written and gives it the bitmap that was made with it, which is closed
-     * if that fails.
+     * Opens a component that was just written and gives it the bitmap that was made with it, which stays the caller's if
+     * that fails.
      *
      * @param generation 0 as flushed, else as merged
      */
     public static ComponentHandle openWith(
             Substrate substrate, ComponentHeader header, int generation, LiveBitmap live) {
-        DiskComponent component = null;
-        try {
-            component = DiskComponent.open(
-                    substrate.componentDisk(),
-                    StoreFiles.component(header.fileId()),
-                    header,
-                    substrate.cache());
-            return ComponentHandle.ofLive(
-                    fresh(component, generation), component, live, substrate.graveyard());
-        } finally {
-            if (component == null) {
-                live.close();
-            }
-        }
+        DiskComponent component = DiskComponent.open(
+                substrate.componentDisk(),
+                StoreFiles.component(header.fileId()),
+                header,
+                substrate.cache());
+        return ComponentHandle.ofLive(
+                fresh(component, generation), component, live, substrate.graveyard());
     }
 
     /**

@@ -1,7 +1,7 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.lsm.bitmap.LiveBitmap;
-import io.turbidite.lsm.bitmap.SideFile;
+import io.turbidite.lsm.handover.Handover;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -107,7 +107,11 @@ public final class CurrentVersion {
         MemoryLayer fresh = newLayer(schema, last + 1);
         version.current().freeze(last, substrate.clock().wallMicros());
         if (ComponentFiles.isLive(schema, IndexSchema.PRIMARY_ID)) {
-            version.current().openSideFile(new SideFile(substrate.bitmaps()));
+            MemoryLayer frozen = version.current();
+            frozen.open(Handover.ofLayer(
+                    schema.bitmapHandover(),
+                    frozen.tree(IndexSchema.PRIMARY_ID).entryCount(),
+                    substrate.handovers()));
         }
         swap(before -> before.withFrozen(fresh));
         fresh.release();
@@ -187,11 +191,12 @@ public final class CurrentVersion {
             return;
         }
         MemoryLayer frozen = Objects.requireNonNull(version.frozen());
-        long freed = frozen.reportedBytes();
         synchronized (this) {
             flushedTimestamp = newFlushedTimestamp;
         }
         swap(before -> before.withFlushed(flushed), handover);
+        // asked after that: its handover grows until no writer sees it any more
+        long freed = frozen.reportedBytes();
         flushed.forEach((id, component) -> {
             if (!version.hasTree(id)) {
                 component.markObsolete();

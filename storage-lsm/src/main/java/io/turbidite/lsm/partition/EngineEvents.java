@@ -8,6 +8,7 @@ import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.scan.FetchWork;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.advice.RepairDecision;
+import io.turbidite.lsm.handover.HandoverMeter;
 import io.turbidite.lsm.repair.RepairCounts;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -52,6 +53,10 @@ public final class EngineEvents {
     private final Counter lookupLayers;
     private final Counter lookupSearches;
     private final Counter lookupPages;
+    private final Counter marks;
+    private final Counter bitmapSaves;
+    private final Counter bitmapSaveBytes;
+    private final HandoverMeter handovers;
     private final Counter repairChecked;
     private final Counter repairSpared;
     private final Counter repairSearched;
@@ -92,6 +97,10 @@ public final class EngineEvents {
         this.lookupLayers = meters.counter("lookup.layers");
         this.lookupSearches = meters.counter("lookup.searches");
         this.lookupPages = meters.counter("lookup.pages");
+        this.marks = meters.counter("bitmap.marks");
+        this.bitmapSaves = meters.counter("bitmap.saves");
+        this.bitmapSaveBytes = meters.counter("bitmap.save.bytes");
+        this.handovers = new HandoverMeter(meters);
         this.repairChecked = meters.counter("repair.entries.checked");
         this.repairSpared = meters.counter("repair.entries.spared");
         this.repairSearched = meters.counter("repair.entries.searched");
@@ -203,6 +212,22 @@ public final class EngineEvents {
                 partition.number(),
                 (int) Math.round(100 * partition.garbage().largestShare()),
                 cause));
+    }
+
+    /** A writer has marked a superseded record. */
+    void marked() {
+        marks.increment();
+    }
+
+    /** A live bitmap's marks are on disk. */
+    public void bitmapSaved(long bytes) {
+        bitmapSaves.increment();
+        bitmapSaveBytes.add(bytes);
+    }
+
+    /** Counts what it takes to bring marks to components that are being built. */
+    HandoverMeter handovers() {
+        return handovers;
     }
 
     /** Index entries were validated by their timestamps, with so many searches of key trees on disk. */

@@ -2,8 +2,8 @@ package io.turbidite.lsm.partition;
 
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.bitmap.KillSink;
 import io.turbidite.lsm.bitmap.LiveBitmap;
-import io.turbidite.lsm.bitmap.SideFile;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -25,7 +25,7 @@ import java.util.Objects;
  *   <li>Inside the gate, {@link #isStale} says whether that has happened: then the writer leaves the gate and
  *       looks again.
  *   <li>{@link #supersede} marks the version, when the log record of its successor is published. Every component that
- *       could get the mark is there or has a side-file: nothing is installed while somebody is inside.
+ *       could get the mark is there or is told of it: nothing is installed while somebody is inside.
  * </ol>
  *
  * <p><em>Confined to one thread;</em> reused.
@@ -33,7 +33,7 @@ import java.util.Objects;
 public final class OldPosition {
     private @Nullable MemoryLayer layer;
     private @Nullable LiveBitmap bitmap;
-    private long ordinal;
+    private long position;
 
     /** There is no such version. */
     public void clear() {
@@ -64,7 +64,7 @@ public final class OldPosition {
                 }
                 if (code == Found.MATTER) {
                     bitmap = Objects.requireNonNull(handle.live());
-                    ordinal = found.ordinal;
+                    position = found.position;
                 }
             }
             return code;
@@ -85,6 +85,7 @@ public final class OldPosition {
         }
         if (code == Found.MATTER) {
             layer = holder;
+            position = found.position;
         }
         return code;
     }
@@ -114,17 +115,20 @@ public final class OldPosition {
      * @param timestamp the successor's
      */
     public void supersede(Partition partition, Slice key, long timestamp) {
-        SideFile sideFile = null;
+        KillSink sink = null;
         if (bitmap != null) {
-            if (bitmap.kill(ordinal, timestamp, partition.substrate().timestamps()::horizon)) {
-                sideFile = bitmap.sideFile();
+            if (bitmap.kill(position, timestamp, partition.substrate().timestamps()::horizon)) {
+                sink = bitmap.sink();
             }
         } else if (needsMark(partition)) {
             MemoryLayer frozen = Objects.requireNonNull(partition.version().frozen());
-            sideFile = Objects.requireNonNull(frozen.sideFile());
+            sink = Objects.requireNonNull(frozen.handover()).sink(0);
+        } else {
+            return;
         }
-        if (sideFile != null) {
-            sideFile.add(key, timestamp);
+        partition.substrate().events().marked();
+        if (sink != null) {
+            sink.killed(position, key, timestamp);
         }
     }
 
@@ -134,7 +138,7 @@ public final class OldPosition {
      */
     public void supersedeInReplay() {
         if (bitmap != null) {
-            bitmap.settle(ordinal);
+            bitmap.settle(position);
         }
     }
 }

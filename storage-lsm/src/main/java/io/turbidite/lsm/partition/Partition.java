@@ -207,9 +207,17 @@ public final class Partition {
         }
     }
 
-    /** Tells the store's account how the current layer grew; called by writers inside the gate. */
+    /**
+     * Tells the store's account how the current layer grew, and what hands over marks from the frozen one;
+     * called by writers inside the gate.
+     */
     public void reportGrowth() {
-        long growth = version().current().takeGrowth();
+        Version seen = version();
+        long growth = seen.current().takeGrowth();
+        MemoryLayer frozen = seen.frozen();
+        if (frozen != null && frozen.handover() != null) {
+            growth += frozen.takeGrowth();
+        }
         if (growth != 0) {
             substrate.partitions().addUnflushed(growth);
         }

@@ -6,6 +6,7 @@ import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
+import io.turbidite.lsm.handover.Handover;
 import io.turbidite.lsm.memory.ChunkSource;
 import io.turbidite.lsm.repair.RepairOptions;
 import io.turbidite.lsm.sort.SortSite;
@@ -33,6 +34,7 @@ public final class Substrate {
     private final BufferCache cache;
     private final ChunkSource chunks;
     private final MemoryBudget.Account bitmaps;
+    private final Handover.Site handovers;
     private final Manifest manifest;
     private final EngineEvents events;
     private final Graveyard graveyard;
@@ -60,8 +62,13 @@ public final class Substrate {
      * What memory comes from.
      *
      * @param bitmaps pays for live bitmaps and what belongs to them
+     * @param handovers the most that merges may take to hand marks over
      */
-    public record Memory(BufferCache cache, ChunkSource chunks, MemoryBudget.Account bitmaps) {}
+    public record Memory(
+            BufferCache cache,
+            ChunkSource chunks,
+            MemoryBudget.Account bitmaps,
+            MemoryBudget.Account handovers) {}
 
     public Substrate(
             Surroundings surroundings, Memory memory, Manifest manifest, EngineEvents events) {
@@ -76,6 +83,8 @@ public final class Substrate {
         this.events = events;
         this.graveyard = new Graveyard(disk);
         this.timestamps = new Timestamps(manifest.state().lastTimestamp(), tasks, clock);
+        this.handovers = new Handover.Site(
+                memory.bitmaps(), memory.handovers(), timestamps::horizon, events.handovers());
     }
 
     /** Completes the substrate. */
@@ -111,6 +120,11 @@ public final class Substrate {
     /** Pays for live bitmaps and what belongs to them. */
     public MemoryBudget.Account bitmaps() {
         return bitmaps;
+    }
+
+    /** What flushes and merges that copy marked records have in common. */
+    public Handover.Site handovers() {
+        return handovers;
     }
 
     /** Where entries are sorted that may be more than memory holds. */

@@ -26,6 +26,7 @@ import java.util.List;
  * @param partitions 1 to 256
  * @param retention how long records are kept by the first filter field; null: for ever
  * @param repair whether merges repair indexes that are maintained by validation
+ * @param bitmapHandover how marks reach components that are being built, under mutable-bitmap
  */
 public record DatasetSchema(
         int id,
@@ -40,7 +41,8 @@ public record DatasetSchema(
         MergePolicySpec mergePolicy,
         ComponentOptions components,
         @Nullable Retention retention,
-        MergeRepair repair) {
+        MergeRepair repair,
+        BitmapHandover bitmapHandover) {
     private static final int PARTITION_COUNT_MAX = 256;
 
     public DatasetSchema {
@@ -71,6 +73,7 @@ public record DatasetSchema(
         }
         maintenance.checkOfDataset(name, mergePolicy);
         maintenance.checkRepair(repair, name, "it");
+        bitmapHandover.checkWith(maintenance, name);
         for (IndexSchema index : catalog.all()) {
             index.maintenance().checkOfIndex(name, index.name(), index.unique());
             index.maintenance().checkWithin(maintenance, mergePolicy, name, index.name());
@@ -180,7 +183,8 @@ public record DatasetSchema(
                 mergePolicy,
                 components,
                 retention,
-                repair);
+                repair,
+                bitmapHandover);
     }
 
     /** How the components of a tree keep their pages. */

@@ -104,8 +104,11 @@ final class BitmapSave {
             substrate.manifest().edit(change, () -> {
                 if (!stale[0]) {
                     edit.install();
-                    begun.forEach(component ->
-                            component.markSaved(Objects.requireNonNull(states.get(component))));
+                    begun.forEach(component -> {
+                        DeadState saved = Objects.requireNonNull(states.get(component));
+                        component.markSaved(saved);
+                        substrate.events().bitmapSaved(saved.bytes());
+                    });
                 }
             });
             settled = !stale[0];

@@ -2,13 +2,13 @@ package io.turbidite.lsm.upkeep;
 
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.lsm.bitmap.LiveBitmap;
-import io.turbidite.lsm.bitmap.SideFile;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.EntryStream;
+import io.turbidite.lsm.handover.Handover;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.partition.ComponentFiles;
@@ -97,13 +97,12 @@ final class Flush {
             MemoryLayer layer = Objects.requireNonNull(pinned.frozen());
             long startNanos = substrate.clock().monotonicNanos();
             begin(pinned, layer);
-            ComponentFilter filter = layer.filter();
-            // asked once: what goes from one tree may be counted on in the next
-            VersionRetention readers = substrate.timestamps().retention(false);
+            Subject subject = new Subject(
+                    pinned, layer, layer.filter(), substrate.timestamps().retention(false));
             for (int tree : pinned.schema().treeIds()) {
                 // the layer may be older than the index
                 if (layer.hasTree(tree)) {
-                    flushed.put(tree, write(pinned, layer, tree, filter, readers));
+                    flushed.put(tree, write(subject, tree));
                 }
             }
             substrate.disk().syncDirectory(StoreFiles.DATA);
@@ -120,6 +119,10 @@ final class Flush {
             installed = true;
             throw uncertain;
         } finally {
+            MemoryLayer layer = pinned.frozen();
+            if (layer != null && layer.handover() != null) {
+                layer.handover().end();
+            }
             // an installed component is held by the version; one that was not is deleted here
             ComponentFiles.letGo(flushed.values(), installed);
             pinned.unpin();
@@ -130,43 +133,60 @@ final class Flush {
         return true;
     }
 
-    private ComponentHandle write(
-            Version pinned,
-            MemoryLayer layer,
-            int tree,
-            ComponentFilter filter,
-            VersionRetention readers) {
-        MemoryComponent memory = layer.tree(tree);
-        VersionRetention retention = readers.droppingAntimatter(pinned.dropsAntimatter(tree, -1));
+    /**
+     * What is flushed.
+     *
+     * @param filter of all trees
+     * @param readers asked once: what goes from one tree may be counted on in the next
+     */
+    private record Subject(
+            Version pinned, MemoryLayer layer, ComponentFilter filter, VersionRetention readers) {}
+
+    private ComponentHandle write(Subject subject, int tree) {
         long fileId = substrate.manifest().newFileId();
-        ComponentId id = new ComponentId(layer.minTimestamp(), layer.maxTimestamp());
-        LiveBitmap live = ComponentFiles.isLive(pinned.schema(), tree)
-                ? LiveBitmap.create(substrate.bitmaps(), memory.entryCount())
+        Handover handover = ComponentFiles.isLive(subject.pinned.schema(), tree)
+                ? subject.layer.handover()
                 : null;
-        boolean written = false;
+        if (handover == null) {
+            writeFile(subject, tree, fileId, null);
+            return ComponentFiles.openNew(
+                    substrate, subject.pinned.schema(), partition.number(), tree, fileId);
+        }
+        LiveBitmap live =
+                LiveBitmap.create(substrate.bitmaps(), subject.layer.tree(tree).entryCount());
+        ComponentHandle opened = null;
+        try {
+            handover.begin(live);
+            writeFile(subject, tree, fileId, handover);
+            ComponentHeader header = ComponentFiles.header(
+                    substrate, subject.pinned.schema(), partition.number(), tree, fileId);
+            opened = ComponentFiles.openWith(substrate, header, 0, live);
+            return opened;
+        } finally {
+            if (opened == null) {
+                handover.end();
+                live.close();
+            }
+        }
+    }
+
+    private void writeFile(Subject subject, int tree, long fileId, @Nullable Handover handover) {
+        MemoryLayer layer = subject.layer;
+        MemoryComponent memory = layer.tree(tree);
+        VersionRetention retention =
+                subject.readers.droppingAntimatter(subject.pinned.dropsAntimatter(tree, -1));
+        ComponentId id = new ComponentId(layer.minTimestamp(), layer.maxTimestamp());
         try (ComponentWriter writer = ComponentFiles.create(
                         substrate,
-                        pinned.schema(),
+                        subject.pinned.schema(),
                         partition.number(),
                         tree,
                         fileId,
                         memory.entryCount());
                 EntryStream entries = retention.retain(memory.cursor())) {
-            copy(entries, writer, live);
-            writer.finish(id, filter, layer.minWallMicros(), layer.maxWallMicros());
-            written = true;
-        } finally {
-            if (!written && live != null) {
-                live.close();
-            }
+            copy(entries, writer, handover);
+            writer.finish(id, subject.filter, layer.minWallMicros(), layer.maxWallMicros());
         }
-        if (live == null) {
-            return ComponentFiles.openNew(
-                    substrate, pinned.schema(), partition.number(), tree, fileId);
-        }
-        ComponentHeader header =
-                ComponentFiles.header(substrate, pinned.schema(), partition.number(), tree, fileId);
-        return ComponentFiles.openWith(substrate, header, 0, live);
     }
 
     private void begin(Version pinned, MemoryLayer layer) {
@@ -179,7 +199,7 @@ final class Flush {
     }
 
     /** Copies the entries; those that have a successor are written dead (design §4 rule 5). */
-    private void copy(EntryStream entries, ComponentWriter writer, @Nullable LiveBitmap live) {
+    private void copy(EntryStream entries, ComponentWriter writer, @Nullable Handover handover) {
         long ordinal = 0;
         long charged = 0;
         long synced = 0;
@@ -196,11 +216,8 @@ final class Flush {
                             entries.timestamp(),
                             entries.isAntimatter(),
                             entries.value());
-                    if (live != null && entries.successorTimestamp() != Long.MAX_VALUE) {
-                        live.kill(
-                                ordinal,
-                                entries.successorTimestamp(),
-                                substrate.timestamps()::horizon);
+                    if (handover != null) {
+                        handover.copied(entries, ordinal);
                     }
                     ordinal++;
                     stepBytes += entries.key().length() + entries.value().length() + Long.BYTES;
@@ -235,14 +252,14 @@ final class Flush {
 
     private void install(MemoryLayer layer, Map<Integer, ComponentHandle> flushed) {
         long last = layer.maxTimestamp();
-        SideFile sideFile = layer.sideFile();
+        Handover handover = layer.handover();
         ComponentHandle primary = flushed.get(IndexSchema.PRIMARY_ID);
-        if (sideFile != null && primary != null) {
-            Handover handover = new Handover(substrate, sideFile, primary, List.of());
+        if (handover != null && primary != null) {
+            Takeover takeover = new Takeover(handover, primary, List.of());
             BitmapSave.run(partition, new BitmapSave.Edit() {
                 @Override
                 public List<ComponentHandle> components(List<ComponentHandle> others) {
-                    handover.catchUp();
+                    takeover.catchUp();
                     List<ComponentHandle> all = new ArrayList<>(others);
                     all.add(primary);
                     return all;
@@ -255,7 +272,7 @@ final class Flush {
 
                 @Override
                 public void install() {
-                    partition.current().installFlushed(flushed, last, handover::finish);
+                    partition.current().installFlushed(flushed, last, takeover::finish);
                 }
             });
             return;

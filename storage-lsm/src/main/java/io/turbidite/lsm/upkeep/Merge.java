@@ -2,13 +2,13 @@ package io.turbidite.lsm.upkeep;
 
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.lsm.bitmap.LiveBitmap;
-import io.turbidite.lsm.bitmap.SideFile;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.EntryStream;
+import io.turbidite.lsm.handover.Handover;
 import io.turbidite.lsm.merge.Discards;
 import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.merge.VersionRetention;
@@ -57,8 +57,8 @@ final class Merge implements RunQueue.Job, AutoCloseable {
     private final List<ComponentHandle> merged = new ArrayList<>();
     private @Nullable VersionRetention readers;
 
-    /** Gets what is killed in the inputs of the primary meanwhile; null without live bitmaps. */
-    private final @Nullable SideFile sideFile;
+    /** Is told of what is killed in the inputs of the primary meanwhile; null without live bitmaps. */
+    private final @Nullable Handover handover;
 
     private @Nullable Output output;
     private boolean installed;
@@ -101,9 +101,12 @@ final class Merge implements RunQueue.Job, AutoCloseable {
         this.inputBytes = trees.stream().mapToLong(Tree::bytes).sum();
         this.remainingBytes = inputBytes;
         List<ComponentHandle> marked = marked(schema, trees);
-        this.sideFile = marked.isEmpty() ? null : new SideFile(substrate.bitmaps());
-        if (sideFile != null) {
-            Handover.mirror(partition, marked, sideFile);
+        this.handover = marked.isEmpty()
+                ? null
+                : Handover.ofComponents(
+                        schema.bitmapHandover(), Takeover.sources(marked), substrate.handovers());
+        if (handover != null) {
+            Takeover.tell(partition, marked, handover);
         }
     }
 
@@ -217,7 +220,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
     }
 
     private void edit(List<MergedTree> merges) {
-        if (sideFile == null) {
+        if (handover == null) {
             substrate
                     .manifest()
                     .edit(
@@ -229,12 +232,12 @@ final class Merge implements RunQueue.Job, AutoCloseable {
                 .filter(merge -> merge.indexId() == IndexSchema.PRIMARY_ID)
                 .findFirst()
                 .orElseThrow();
-        Handover handover = new Handover(substrate, sideFile, primary.output(), primary.inputs());
+        Takeover takeover = new Takeover(handover, primary.output(), primary.inputs());
         BitmapSave.run(partition, new BitmapSave.Edit() {
             @Override
             public List<ComponentHandle> components(List<ComponentHandle> others) {
                 // what a flush has saved of the inputs by now is saved of the output
-                handover.catchUp();
+                takeover.catchUp();
                 return List.of(primary.output());
             }
 
@@ -245,7 +248,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
 
             @Override
             public void install() {
-                partition.current().installMerged(merges, handover::finish);
+                partition.current().installMerged(merges, takeover::finish);
             }
         });
     }
@@ -290,6 +293,11 @@ final class Merge implements RunQueue.Job, AutoCloseable {
     /** Lets everything go; what was not installed is deleted. */
     @Override
     public void close() {
+        if (handover != null) {
+            // before the bitmap of what was built goes
+            Takeover.tell(partition, marked(schema, trees), null);
+            handover.end();
+        }
         try {
             if (output != null) {
                 output.close();
@@ -299,9 +307,8 @@ final class Merge implements RunQueue.Job, AutoCloseable {
             hooks.close();
             ComponentFiles.letGo(merged, installed);
             merged.clear();
-            if (sideFile != null) {
-                Handover.mirror(partition, marked(schema, trees), null);
-                sideFile.close();
+            if (handover != null) {
+                handover.close();
             }
             for (Tree tree : trees) {
                 for (ComponentHandle input : tree.newestFirst) {
@@ -326,7 +333,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
         try {
             for (ComponentHandle input : tree.newestFirst) {
                 entries += input.livingCount();
-                cursors.add(input.streamCursor());
+                cursors.add(input.streamCursor(cursors.size()));
             }
             hook.addInputs(cursors);
             long fileId = substrate.manifest().newFileId();
@@ -344,6 +351,9 @@ final class Merge implements RunQueue.Job, AutoCloseable {
                     substrate, schema, partition.number(), tree.id, fileId, entries);
             opened = new Output(tree, fileId, versions, kept, writer, hook);
             opened.live = live;
+            if (handover != null && live != null) {
+                handover.begin(live);
+            }
             opened.retained = retained;
             return opened;
         } finally {
@@ -421,11 +431,8 @@ final class Merge implements RunQueue.Job, AutoCloseable {
                 // the entry that is kept is the one that the versions stand on
                 hook.written(
                         kept.key(), kept.timestamp(), kept.isAntimatter(), versions.checkedUntil());
-                if (live != null && retained.successorTimestamp() != Long.MAX_VALUE) {
-                    live.kill(
-                            ordinal,
-                            retained.successorTimestamp(),
-                            substrate.timestamps()::horizon);
+                if (handover != null && live != null) {
+                    handover.copied(retained, ordinal);
                 }
                 ordinal++;
                 bytes += kept.key().length() + kept.value().length() + Long.BYTES;
@@ -458,14 +465,16 @@ final class Merge implements RunQueue.Job, AutoCloseable {
                     new ComponentId(minTimestamp, maxTimestamp), filter, minMicros, maxMicros);
             LiveBitmap bitmap = live;
             if (bitmap != null) {
-                live = null;
                 int generation = tree.newestFirst.stream()
                         .mapToInt(input -> input.state().generation() + 1)
                         .max()
                         .orElseThrow();
                 ComponentHeader header = ComponentFiles.header(
                         substrate, schema, partition.number(), tree.id, fileId);
-                return ComponentFiles.openWith(substrate, header, generation, bitmap);
+                ComponentHandle built =
+                        ComponentFiles.openWith(substrate, header, generation, bitmap);
+                live = null;
+                return built;
             }
             return ComponentFiles.openMerged(
                     substrate,

@@ -8,6 +8,7 @@ import io.turbidite.lsm.bitmap.VisibleCursor;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.handover.Handover;
 
 import org.jspecify.annotations.Nullable;
 
@@ -178,11 +179,15 @@ public final class ComponentHandle {
 
     /**
      * The entries that are not dead, in order, read ahead past the buffer cache: for merges. Of one with a
-     * live bitmap all, with their successors.
+     * live bitmap all, with their successors and positions.
+     *
+     * @param number of the component among those that are merged
      */
-    public EntryCursor streamCursor() {
+    public EntryCursor streamCursor(int number) {
         TreeCursor entries = component.streamCursor();
-        return live == null ? living(entries) : new MarkedCursor(entries, live);
+        return live == null
+                ? living(entries)
+                : new MarkedCursor(entries, live, Handover.position(number, 0));
     }
 
     /** What a snapshot sees of a component with a live bitmap. */

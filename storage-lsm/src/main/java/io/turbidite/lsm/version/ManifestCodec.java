@@ -8,6 +8,7 @@ import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.Compression;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.BitmapHandover;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexCatalog;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -38,15 +39,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The payload of the manifest file, version 9. All integers big-endian, strings as {@link
+ * The payload of the manifest file, version 10. All integers big-endian, strings as {@link
  * DataOutputStream#writeUTF}, lists as a 32-bit count and the elements. It is read only after its
  * checksum was found right, so a count can be believed.
  *
  * <pre>
  * payload   := nextFileId i64, nextDatasetId i32, lastTimestamp i64, logPosition i64, dataset*
  * dataset   := id i32, version i32, name str, field*, partitions i32, primaryKey str*, filterField str*,
- *              nextIndexId i32, index*, maintenance str, policy str, retain str, repair str, options,
- *              partition*, counts
+ *              nextIndexId i32, index*, maintenance str, policy str, retain str, repair str,
+ *              bitmapHandover str, options, partition*, counts
  * field     := name str, type str
  * index     := id i32, name str, kind str, field str*, maintenance str, unique bool, disabled bool,
  *              ownPages bool, [pageBytes i32, compression str]
@@ -148,6 +149,7 @@ final class ManifestCodec {
         Retention retention = schema.retention();
         out.writeUTF(retention == null ? "" : retention.toString());
         out.writeUTF(schema.repair().label());
+        out.writeUTF(schema.bitmapHandover().label());
         ComponentOptions options = schema.components();
         writePages(out, options.pages());
         out.writeBoolean(options.bloom());
@@ -193,6 +195,7 @@ final class ManifestCodec {
         MergePolicySpec policy = MergePolicySpec.parse(in.readUTF());
         String retain = in.readUTF();
         MergeRepair repair = MergeRepair.ofLabel(in.readUTF());
+        BitmapHandover handover = BitmapHandover.ofLabel(in.readUTF());
         PageOptions pages = readPages(in);
         boolean bloom = in.readBoolean();
         double falsePositiveRate = in.readDouble();
@@ -211,7 +214,8 @@ final class ManifestCodec {
                 policy,
                 options,
                 retain.isEmpty() ? null : Retention.parse(retain),
-                repair);
+                repair,
+                handover);
     }
 
     private static IndexSchema readIndex(DataInputStream in, RecordType type) throws IOException {

@@ -26,7 +26,7 @@ import java.util.Arrays;
  */
 final class ManifestFile {
     static final String FORMAT = "manifest";
-    static final int VERSION = 9;
+    static final int VERSION = 10;
 
     /** The manifest has no number: there is one. */
     private static final long FILE_ID = 0;

@@ -2,8 +2,8 @@ package io.turbidite.lsm.version;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FilterPredicate;
-import io.turbidite.lsm.bitmap.SideFile;
 import io.turbidite.lsm.component.ComponentFilter;
+import io.turbidite.lsm.handover.Handover;
 import io.turbidite.lsm.memory.ChunkSource;
 import io.turbidite.lsm.memory.KeyFilter;
 import io.turbidite.lsm.memory.MemoryComponent;
@@ -31,7 +31,7 @@ public final class MemoryLayer {
     private final FilterTracker filter;
     private final long minTimestamp;
     private final long logPosition;
-    private volatile @Nullable SideFile sideFile;
+    private volatile @Nullable Handover handover;
     private final AtomicInteger references = new AtomicInteger(1);
     private final AtomicLong reportedBytes = new AtomicLong();
     private final long minWallMicros;
@@ -119,16 +119,16 @@ public final class MemoryLayer {
     }
 
     /**
-     * Gives the layer a side-file, which it owns, for kills of its entries: they will lie in a component with a
+     * Gives the layer a handover, which it owns, for kills of its entries: they will lie in a component with a
      * live bitmap. Inside the closed gate, when it is frozen.
      */
-    public void openSideFile(SideFile opened) {
-        sideFile = opened;
+    public void open(Handover opened) {
+        handover = opened;
     }
 
-    /** Where kills of its entries go while it is frozen; null under other strategies. */
-    public @Nullable SideFile sideFile() {
-        return sideFile;
+    /** Is told of kills of its entries while it is frozen; null under other strategies. */
+    public @Nullable Handover handover() {
+        return handover;
     }
 
     public long minTimestamp() {
@@ -159,13 +159,14 @@ public final class MemoryLayer {
         return trees[0].entryCount() == 0;
     }
 
-    /** Memory held by all components together. */
+    /** Memory held by all components together, and by the handover. */
     public long bytesUsed() {
         long bytes = 0;
         for (MemoryComponent tree : trees) {
             bytes += tree.bytesUsed();
         }
-        return bytes;
+        Handover opened = handover;
+        return opened == null ? bytes : bytes + opened.bytesUsed();
     }
 
     /**
@@ -199,9 +200,9 @@ public final class MemoryLayer {
                 tree.close();
             }
             keys.close();
-            SideFile kills = sideFile;
-            if (kills != null) {
-                kills.close();
+            Handover opened = handover;
+            if (opened != null) {
+                opened.close();
             }
         }
     }

@@ -233,7 +233,7 @@ class DiskComponentModelTest {
         Entry entry = entries.sorted.get(index);
         assertThat(code).isEqualTo(entry.antimatter() ? Found.ANTIMATTER : Found.MATTER);
         assertThat(found.timestamp).isEqualTo(entry.timestamp());
-        assertThat(found.ordinal).isEqualTo(index);
+        assertThat(found.position).isEqualTo(index);
         if (withValue) {
             byte[] value = found.value.asSlice(new Slice()).toByteArray();
             assertThat(Arrays.equals(value, entry.value())).isTrue();

@@ -20,6 +20,7 @@ import io.turbidite.lsm.entry.ListCursor;
 import io.turbidite.lsm.entry.ListCursor.Row;
 import io.turbidite.lsm.memory.TestChunks;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.BitmapHandover;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexCatalog;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -70,7 +71,8 @@ class DeferredAntimatterTest {
                 MergePolicySpec.parse("correlated-no-merge"),
                 ComponentOptions.primary(),
                 null,
-                MergeRepair.MERGE);
+                MergeRepair.MERGE,
+                BitmapHandover.SIDE_FILE);
     }
 
     private static IndexSchema index(int id, String field, Maintenance maintenance) {

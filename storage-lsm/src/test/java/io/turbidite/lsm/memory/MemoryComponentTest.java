@@ -77,7 +77,7 @@ class MemoryComponentTest {
         assertThat(find("k", 6)).isEqualTo("five@5");
         assertThat(find("k", 8)).isEqualTo("deleted@7");
         assertThat(find("k", Long.MAX_VALUE)).isEqualTo("nine@9");
-        assertThat(found.ordinal).isEqualTo(-1);
+        assertThat(found.position).isPositive();
     }
 
     @Test

@@ -127,7 +127,7 @@ class ComponentHandleTest {
         }
         assertThat(handle.livingCount()).isEqualTo(living.size());
         assertThat(ordinals(handle.cursor(), true)).isEqualTo(living);
-        assertThat(ordinals(handle.streamCursor(), true)).isEqualTo(living);
+        assertThat(ordinals(handle.streamCursor(0), true)).isEqualTo(living);
         assertThat(ordinals(handle.cursor(), false)).isEqualTo(living.reversed());
         assertThat(ordinals(first.cursor(), true)).hasSize(ENTRIES);
         try (EntryCursor cursor = handle.cursor()) {

@@ -19,6 +19,7 @@ import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.memory.CollectedChunks;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.BitmapHandover;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexCatalog;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -71,7 +72,8 @@ public class VersionLincheckTest {
             MergePolicySpec.parse("no-merge"),
             ComponentOptions.primary(),
             null,
-            MergeRepair.MERGE);
+            MergeRepair.MERGE,
+            BitmapHandover.SIDE_FILE);
 
     static {
         DISK.createDirectories(StoreFiles.DATA);

@@ -1,4 +1,4 @@
-package io.turbidite.lsm.bitmap;
+package io.turbidite.lsm.handover;
 
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
@@ -19,16 +19,16 @@ import java.util.List;
  * kill := timestamp i64, keyBytes i32, key
  * </pre>
  *
- * <p>Off the heap, in blocks. Owned by the frozen layer or the merge; grows by 12 bytes and a key for each
- * entry that is superseded meanwhile. <em>Thread-safe</em> by its monitor, held for a copy of a key; kills are
- * read without it.
+ * <p>Off the heap, in blocks; grows by 12 bytes and a key for each entry that is superseded meanwhile, until its
+ * account has no more: then it takes nothing further and says so ({@link #isFull}), and whoever reads it gets the kills
+ * elsewhere. <em>Thread-safe</em> by its monitor, held for a copy of a key; kills are read without it.
  */
-public final class SideFile implements AutoCloseable {
-    private static final int BLOCK_BYTES = 64 << 10;
+final class SideFile implements AutoCloseable {
+    static final int BLOCK_BYTES = 64 << 10;
     private static final int HEAD_BYTES = Long.BYTES + Integer.BYTES;
 
     private final MemoryBudget.Account account;
-    private final Arena arena = Arena.ofShared();
+    private Arena arena = Arena.ofShared();
     private final List<MemorySegment> blocks = new ArrayList<>();
 
     /** Where each block but the last ends. */
@@ -38,11 +38,15 @@ public final class SideFile implements AutoCloseable {
     private long end = BLOCK_BYTES;
 
     private long count;
+    private boolean full;
+
+    /** Memory held; changes under the monitor. */
+    private volatile long bytesUsed;
 
     /**
      * @param account pays for the memory
      */
-    public SideFile(MemoryBudget.Account account) {
+    SideFile(MemoryBudget.Account account) {
         this.account = account;
     }
 
@@ -51,15 +55,23 @@ public final class SideFile implements AutoCloseable {
      *
      * @param key of the entry that has got a successor
      * @param timestamp the successor's
+     * @return false if the file is full
      */
-    public synchronized void add(Slice key, long timestamp) {
+    synchronized boolean add(Slice key, long timestamp) {
         int bytes = HEAD_BYTES + key.length();
+        if (full) {
+            return false;
+        }
         if (end + bytes > BLOCK_BYTES) {
-            LiveBitmap.reserve(account, BLOCK_BYTES);
+            if (!account.reserve(BLOCK_BYTES)) {
+                full = true;
+                return false;
+            }
             if (!blocks.isEmpty()) {
                 ends.add(end);
             }
             blocks.add(NativeMemory.allocate(arena, BLOCK_BYTES, Long.BYTES));
+            bytesUsed = (long) blocks.size() * BLOCK_BYTES;
             end = 0;
         }
         MemorySegment block = blocks.getLast();
@@ -68,15 +80,36 @@ public final class SideFile implements AutoCloseable {
         MemorySegment.copy(key.segment(), key.offset(), block, end + HEAD_BYTES, key.length());
         end += bytes;
         count++;
+        return true;
+    }
+
+    /** Whether a kill was not taken since the file was last empty. */
+    synchronized boolean isFull() {
+        return full;
+    }
+
+    /** Forgets all kills and gives their memory back; every reader starts anew. */
+    synchronized void restart() {
+        close();
+        arena = Arena.ofShared();
+        ends.clear();
+        end = BLOCK_BYTES;
+        count = 0;
+        full = false;
+    }
+
+    /** Memory held. */
+    long bytesUsed() {
+        return bytesUsed;
     }
 
     /** Kills added so far. */
-    public synchronized long count() {
+    synchronized long count() {
         return count;
     }
 
     /** A reader that stands before the first kill. */
-    public Reader reader() {
+    Reader reader() {
         return new Reader();
     }
 
@@ -84,12 +117,13 @@ public final class SideFile implements AutoCloseable {
     @Override
     public synchronized void close() {
         arena.close();
-        account.release((long) blocks.size() * BLOCK_BYTES);
+        account.release(bytesUsed);
         blocks.clear();
+        bytesUsed = 0;
     }
 
     /** Reads the kills in the order of adding. <em>Confined to one thread.</em> */
-    public final class Reader {
+    final class Reader {
         private final Slice key = new Slice();
         private int block;
         private long offset;
@@ -98,7 +132,7 @@ public final class SideFile implements AutoCloseable {
         private Reader() {}
 
         /** Hands the kills that were added since the last call to {@code out}. */
-        public void read(Visitor out) {
+        void read(Visitor out) {
             List<MemorySegment> seen;
             List<Long> seenEnds;
             synchronized (SideFile.this) {
@@ -127,14 +161,14 @@ public final class SideFile implements AutoCloseable {
         }
 
         /** Kills that were added and not read yet. */
-        public long leftCount() {
+        long leftCount() {
             return count() - readCount;
         }
     }
 
     /** Gets kills; the slice is valid during the call. */
     @FunctionalInterface
-    public interface Visitor {
+    interface Visitor {
         void kill(Slice key, long timestamp);
     }
 }

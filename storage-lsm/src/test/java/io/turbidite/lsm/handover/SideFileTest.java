@@ -1,4 +1,4 @@
-package io.turbidite.lsm.bitmap;
+package io.turbidite.lsm.handover;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
