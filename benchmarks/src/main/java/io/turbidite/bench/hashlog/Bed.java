@@ -23,6 +23,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -131,7 +132,11 @@ final class Bed implements AutoCloseable {
             long from = corpus.partFrom(s, sessions);
             long to = corpus.partFrom(s + 1, sessions);
             String name = "session" + s;
+            AtomicBoolean begun = new AtomicBoolean();
             tasks.start(name, Long.MAX_VALUE / 1_000_000, () -> {
+                if (!begun.compareAndSet(false, true)) {
+                    return false; // a worker may be woken for nothing
+                }
                 try (IngestSession session = log.openSession(name)) {
                     long cpuBefore = THREADS.getCurrentThreadCpuTime();
                     long heapBefore = THREADS.getCurrentThreadAllocatedBytes();

@@ -41,6 +41,21 @@ public final class PsfSet {
     }
 
     /**
+     * The set of these definitions by id, which were read from their texts: compiled once, where adding one by one
+     * would compile each set on the way.
+     *
+     * @throws InvalidRequestException as {@link #with}
+     */
+    public static PsfSet of(
+            ParserSpec parser,
+            PsfFunctions functions,
+            SortedMap<Integer, PsfDefinition> definitions) {
+        PsfSet set = new PsfSet(parser, functions, new TreeMap<>(definitions));
+        set.newExtractor();
+        return set;
+    }
+
+    /**
      * This set and {@code definition} as PSF {@code id}.
      *
      * @throws InvalidRequestException if the id is out of range or taken, the parser knows no such field,

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
 /**
@@ -47,7 +49,7 @@ public record RegistryState(
      * With one more active PSF, of the next id, indexed nowhere yet.
      *
      * @param chainCount how many chains each of its properties has
-     * @throws InvalidRequestException if an active PSF has the name, or ids are used up
+     * @throws InvalidRequestException if an active PSF has the name, ids are used up, or its text is too long
      */
     public RegistryState registered(String name, PsfDefinition definition, int chainCount) {
         if (name.isBlank() || name.length() > 256) {
@@ -64,6 +66,8 @@ public record RegistryState(
                     "%d PSFs have been registered, which is all a log can have: open a new log"
                             .formatted(psfs.size()));
         }
+        // what could not be read back must not get in: a text form may be longer than its source
+        PsfDefinition.parse(definition.text());
         List<RegisteredPsf> more = new ArrayList<>(psfs);
         more.add(RegisteredPsf.fresh(psfs.size(), name, definition, chainCount));
         return withPsfs(more);
@@ -110,13 +114,13 @@ public record RegistryState(
      * @throws InvalidRequestException if one names another
      */
     public PsfSet activeSet(PsfFunctions functions) {
-        PsfSet set = PsfSet.empty(parser, functions);
+        SortedMap<Integer, PsfDefinition> active = new TreeMap<>();
         for (RegisteredPsf psf : psfs) {
             if (psf.active()) {
-                set = set.with(psf.id(), psf.definition());
+                active.put(psf.id(), psf.definition());
             }
         }
-        return set;
+        return PsfSet.of(parser, functions, active);
     }
 
     /** How many chains the properties of each PSF have. */
