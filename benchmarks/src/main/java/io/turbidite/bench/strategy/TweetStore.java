@@ -19,7 +19,6 @@ import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
-import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.scan.ValidSearch;
 import io.turbidite.core.time.Clock;
@@ -276,7 +275,7 @@ final class TweetStore implements AutoCloseable {
         FilterPredicate filter = new FilterPredicate(List.of(KeyRange.closed(
                 createdKey.encode(instant(fromMicros)), createdKey.encode(instant(toMicros)))));
         try (ReadView moment = tweets.openView();
-                RecordCursor cursor = moment.scan(0, KeyRange.all(), filter)) {
+                RecordStream cursor = moment.scanUnordered(0, KeyRange.all(), filter)) {
             while (cursor.next()) {
                 view.wrap(cursor.record());
                 long created = view.getLong(CREATED);
@@ -298,7 +297,8 @@ final class TweetStore implements AutoCloseable {
         long rows = 0;
         long sum = 0;
         try (ReadView moment = tweets.openView();
-                RecordCursor cursor = moment.scan(0, KeyRange.all(), FilterPredicate.none())) {
+                RecordStream cursor =
+                        moment.scanUnordered(0, KeyRange.all(), FilterPredicate.none())) {
             while (cursor.next()) {
                 view.wrap(cursor.record());
                 rows++;
