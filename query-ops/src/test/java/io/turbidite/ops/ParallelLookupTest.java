@@ -128,7 +128,10 @@ class ParallelLookupTest {
     void explain_says_who_looks_up_and_how() {
         Tasks tasks = new SimTasks(1, new SimClock());
         assertThat(ann().with(with(tasks, 2)).explain().toString())
-                .contains("KiB of keys at a time", "up to 2 workers", "older than the candidate");
+                .contains(
+                        "KiB of keys at a time",
+                        "up to 2 workers",
+                        "older than the candidate or checked for it");
         assertThat(ann().explain().toString()).doesNotContain("workers");
     }
 }

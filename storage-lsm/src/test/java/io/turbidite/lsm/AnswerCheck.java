@@ -8,6 +8,8 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.scan.FetchOptions;
+import io.turbidite.core.scan.FetchOptions.Pruning;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
@@ -189,7 +191,7 @@ final class AnswerCheck {
         List<Entry> candidates = new ArrayList<>();
         try (var entries = view.search(partition, index.name(), KeyRange.all(), filter)) {
             while (entries.next()) {
-                keys.add(entries.primaryKey());
+                keys.add(entries.primaryKey(), entries.timestamp(), entries.checkedUntil());
                 candidates.add(new Entry(
                         entries.secondaryKey().toByteArray(),
                         entries.primaryKey().toByteArray()));
@@ -197,7 +199,11 @@ final class AnswerCheck {
         }
         keys.sortDistinct();
         TreeSet<Entry> current = new TreeSet<>();
-        try (RecordStream records = view.fetch(partition, keys)) {
+        // as queries do: where an index has an entry for each version, timestamps tell where to
+        // look
+        FetchOptions options = FetchOptions.defaults()
+                .withPruning(index.describe().alwaysValid() ? Pruning.NONE : Pruning.CHECKED);
+        try (RecordStream records = view.fetch(partition, keys, options)) {
             while (records.next()) {
                 current.add(entry(index, row(records.record())));
             }

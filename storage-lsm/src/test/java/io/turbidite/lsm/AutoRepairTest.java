@@ -243,6 +243,32 @@ class AutoRepairTest {
         assertThat(dead()).isEqualTo(2_000);
     }
 
+    /** No answer changes, and no file is left over, wherever the power goes while the store repairs by itself. */
+    @Test
+    void a_power_cut_at_any_step_of_a_repair_that_nobody_asked_for_loses_nothing() {
+        write(0, 40);
+        write(0, 40);
+        write(0, 10);
+        int[] cuts = {0};
+        disk.onOperation(step -> {
+            for (Profile profile : Profile.values()) {
+                try (SimStore image = SimStore.open(
+                        disk.crashImage(Seeds.mix(SEED, step.index()), profile), SEED, OPTIONS)) {
+                    Dataset there = image.store.dataset("T");
+                    try (ReadView view = there.openView()) {
+                        AnswerCheck.run(there, view, rows);
+                    }
+                    image.verify();
+                }
+            }
+            cuts[0]++;
+        });
+        sim.tasks.runForMicros(3_000_000);
+        disk.onOperation(step -> {});
+        assertThat(dead()).isEqualTo(50);
+        assertThat(cuts[0]).isGreaterThan(10);
+    }
+
     @Test
     void a_snapshot_that_keeps_everything_is_not_repaired_against_again_and_again() {
         write(0, 1_000);

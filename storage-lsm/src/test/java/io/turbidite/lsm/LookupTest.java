@@ -29,11 +29,15 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /** From sorted keys to records, with each of the ways to get there switched on and off. */
 class LookupTest {
+    /** What is right for any candidate, valid or not. */
+    private static final Pruning[] ANY_CANDIDATE = {Pruning.NONE, Pruning.OLDER, Pruning.CHECKED};
+
     private static final long SEED = 41;
     private static final int ID_LIMIT = 400;
 
@@ -130,7 +134,8 @@ class LookupTest {
             Map<Long, Row> wanted = new TreeMap<>();
             for (long id = -1; id <= ID_LIMIT; id++) {
                 if (random.nextInt(3) > 0) {
-                    keys.add(key(id), entryTimestamp(id, view, random));
+                    long timestamp = entryTimestamp(id, view, random);
+                    keys.add(key(id), timestamp, checkedUntil(id, timestamp, random));
                     if (shown.containsKey(id)) {
                         wanted.put(id, shown.get(id));
                     }
@@ -140,12 +145,12 @@ class LookupTest {
             for (int batchBytes : new int[] {0, 64, 1 << 20}) {
                 for (Cursor cursor : Cursor.values()) {
                     for (int orderBytes : new int[] {0, 2_000, 1 << 20}) {
-                        for (int way = 0; way < 4; way++) {
+                        for (int way = 0; way < 6; way++) {
                             FetchOptions options = new FetchOptions(
                                     batchBytes,
                                     cursor,
                                     way % 2 == 0,
-                                    way < 2 ? Pruning.NONE : Pruning.OLDER,
+                                    ANY_CANDIDATE[way / 2],
                                     orderBytes);
                             List<Row> found = fetch(view, keys, options);
                             if (!options.isOrdered()) {
@@ -171,6 +176,48 @@ class LookupTest {
         List<Long> known =
                 new ArrayList<>(versions.headMap(view.timestamp(), true).keySet());
         return known.get(random.nextInt(known.size()));
+    }
+
+    /** Up to where the entry may be known to have no successor: anything below its successor's timestamp. */
+    private long checkedUntil(long id, long timestamp, SplittableRandom random) {
+        Long next = history.getOrDefault(id, new TreeMap<>()).higherKey(timestamp);
+        long known = next == null ? now() : next - 1;
+        return switch (random.nextInt(3)) {
+            case 0 -> 0;
+            case 1 -> timestamp + random.nextLong(Math.max(1, known - timestamp + 1));
+            default -> next == null ? Long.MAX_VALUE : known;
+        };
+    }
+
+    private long written(long id) {
+        return Objects.requireNonNull(history.get(id)).firstKey();
+    }
+
+    @Test
+    void layers_up_to_which_the_candidate_was_checked_are_not_asked() {
+        for (int layer = 0; layer < 5; layer++) {
+            for (long id = 0; id < 50; id++) {
+                put(100L * layer + id, 10);
+            }
+            dataset.flush();
+        }
+        FetchOptions checked = FetchOptions.defaults().withPruning(Pruning.CHECKED);
+        try (ReadView view = dataset.openView()) {
+            KeyBatch keys = new KeyBatch(1 << 12);
+            for (long id = 0; id < 50; id++) {
+                keys.add(key(id), written(id), now());
+            }
+            FetchWork work = work(view, keys, checked);
+            assertThat(work.layerVisitCount()).isEqualTo(1);
+            assertThat(work.searchCount()).isEqualTo(50);
+            assertThat(work.bloomTestCount()).isZero();
+            keys.clear();
+            for (long id = 0; id < 50; id++) {
+                keys.add(key(id), written(id), written(id));
+            }
+            // of what is newer all are asked, of its own layer nothing
+            assertThat(work(view, keys, checked).bloomTestCount()).isEqualTo(4 * 50);
+        }
     }
 
     @Test

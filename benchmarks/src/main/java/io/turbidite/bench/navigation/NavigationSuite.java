@@ -48,6 +48,10 @@ public final class NavigationSuite {
     private static final String BATCH = "batch";
     private static final String STATEFUL = "batch + sLookup";
     private static final String PRUNED = "batch + sLookup + pID";
+
+    /** Layers left out for which the index's components are checked; all are, as after repair. */
+    private static final String CHECKED = "batch + sLookup + checked";
+
     private static final String NO_BLOOM = "batch + sLookup - Bloom filter";
     private static final String CHOSEN = "as chosen by itself";
     private static final String ALONE = "query, 1 thread";
@@ -117,6 +121,7 @@ public final class NavigationSuite {
             case NAIVE, NO_BATCH -> FetchOptions.naive();
             case BATCH -> batch;
             case STATEFUL -> stateful;
+            case CHECKED -> stateful.withPruning(Pruning.CHECKED);
             case PRUNED -> stateful.withPruning(Pruning.EXACT);
             case NO_BLOOM -> stateful.withBloom(false);
             case CHOSEN -> FetchOptions.defaults();
@@ -183,11 +188,12 @@ public final class NavigationSuite {
                             selectivities.length > 4
                                     ? "batching is the most effective; for large selectivities stateful lookup and blocked Bloom filters cut the rest of the CPU; pID gains little; from some selectivity on a scan is faster"
                                     : "batching helps slightly, the rest does little: the time is that of the disk",
-                            "naive : batch %s; batch : batch + sLookup %s; sLookup : pID %s; with Bloom filters : without %s%s"
+                            "naive : batch %s; batch : batch + sLookup %s; sLookup : pID %s; sLookup : as checked %s; with Bloom filters : without %s%s"
                                     .formatted(
                                             ratios(curves, NAIVE, BATCH, selectivities),
                                             ratios(curves, BATCH, STATEFUL, selectivities),
                                             ratios(curves, STATEFUL, PRUNED, selectivities),
+                                            ratios(curves, STATEFUL, CHECKED, selectivities),
                                             ratios(curves, STATEFUL, NO_BLOOM, selectivities),
                                             selectivities.length > 4
                                                     ? "; scan : as chosen %s"
@@ -201,7 +207,7 @@ public final class NavigationSuite {
 
         private Map<String, Supplier<Query>> ways(double selectivity) {
             Map<String, Supplier<Query>> queries = new LinkedHashMap<>();
-            for (String way : List.of(NAIVE, BATCH, STATEFUL, PRUNED, NO_BLOOM, CHOSEN)) {
+            for (String way : List.of(NAIVE, BATCH, STATEFUL, PRUNED, CHECKED, NO_BLOOM, CHOSEN)) {
                 queries.put(way, () -> query(options(way)));
             }
             if (!cpu) {

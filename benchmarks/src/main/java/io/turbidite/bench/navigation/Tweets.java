@@ -22,6 +22,7 @@ import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreDescription;
 import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.ops.Predicates;
 import io.turbidite.ops.Query;
 import io.turbidite.ops.QueryResult;
@@ -70,6 +71,7 @@ final class Tweets implements AutoCloseable {
                     .field("created", "datetime")
                     .field("message", "string")
                     .primaryKey("id")
+                    .maintenance(Maintenance.VALIDATION)
                     .mergePolicy(MergePolicySpec.parse("no-merge", Map.of()))
                     .index(IndexSpec.btree("by_user", "user")));
             TweetSource source = new TweetSource(7, count, 0);
@@ -87,6 +89,8 @@ final class Tweets implements AutoCloseable {
                     dataset.flush();
                 }
             }
+            // so that each entry is known to be current, as it is after merges that repair
+            dataset.repair();
         }
     }
 
@@ -125,7 +129,8 @@ final class Tweets implements AutoCloseable {
             candidates.clear();
             try (IndexCursor entries = view.search(0, "by_user", range, FilterPredicate.none())) {
                 while (entries.next()) {
-                    if (!candidates.add(entries.primaryKey(), entries.timestamp())) {
+                    if (!candidates.add(
+                            entries.primaryKey(), entries.timestamp(), entries.checkedUntil())) {
                         throw new IllegalStateException("too many candidates");
                     }
                 }

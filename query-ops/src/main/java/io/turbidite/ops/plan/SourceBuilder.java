@@ -112,11 +112,11 @@ final class SourceBuilder {
         };
     }
 
-    /** How candidates are looked up; layers older than they are can be left out under every strategy. */
+    /** How candidates are looked up; layers that can't matter, by their timestamps, are left out. */
     private static FetchOptions fetchOptions(IndexRange range) {
         FetchOptions chosen = FetchOptions.defaults();
         // what an always valid index names is found before any older layer: nothing would be saved
-        return range.index().alwaysValid() ? chosen : chosen.withPruning(Pruning.OLDER);
+        return range.index().alwaysValid() ? chosen : chosen.withPruning(Pruning.CHECKED);
     }
 
     /** Workers beside the one that reads these partitions: none where others are read side by side. */
@@ -191,7 +191,7 @@ final class SourceBuilder {
                 .append(chosen.batchBytes() >> 10)
                 .append(" KiB of keys at a time");
         if (chosen.pruning() != Pruning.NONE) {
-            detail.append(", no layers older than the candidate");
+            detail.append(", no layers older than the candidate or checked for it");
         }
         if (options.tasks() != null && options.lookupWorkers() > 0 && readsAlone()) {
             detail.append(", up to ").append(options.lookupWorkers()).append(" workers beside");

@@ -54,19 +54,23 @@ public final class CandidateSearch implements AutoCloseable {
         }
         if (pending) {
             lowBytes.clear().putBytes(highBytes.asSlice(high));
-            boolean fits = batch.add(cursor.primaryKey(), cursor.timestamp());
+            boolean fits = add(batch);
             assert fits : "a batch holds one longest key";
         }
         first = false;
         pending = false;
         while (!pending && cursor.next()) {
-            if (batch.size() >= countMax || !batch.add(cursor.primaryKey(), cursor.timestamp())) {
+            if (batch.size() >= countMax || !add(batch)) {
                 pending = true;
                 highBytes.clear().putBytes(cursor.secondaryKey()).putBytes(cursor.primaryKey());
             }
         }
         meter.add(batch.size());
         return batch.size() > 0;
+    }
+
+    private boolean add(KeyBatch batch) {
+        return batch.add(cursor.primaryKey(), cursor.timestamp(), cursor.checkedUntil());
     }
 
     /** Whether the last batch is all that was found. */

@@ -46,6 +46,13 @@ public record FetchOptions(
         /** Layers that hold only what is older than the candidate: right under every strategy. */
         OLDER,
         /**
+         * As {@link #OLDER}, and of the newer layers those that hold nothing above what the candidate was checked
+         * for ({@link IndexCursor#checkedUntil}): no successor of its is there. Its own layer's Bloom filter need
+         * not be asked. Right for candidates of an index that has an entry for each version; valid or not, they
+         * give the newest version, to be checked again.
+         */
+        CHECKED,
+        /**
          * All layers but the one that covers the candidate's timestamp: gives the version with exactly
          * this timestamp. Right for candidates that are known to be valid, of an index that has an entry
          * for each version; whoever can't vouch for that must not ask for it.

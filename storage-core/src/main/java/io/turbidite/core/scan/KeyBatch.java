@@ -10,7 +10,7 @@ import java.util.Objects;
 /**
  * A bounded list of encoded keys, collected, sorted and read back. Keys lie in one off-heap buffer;
  * sorting moves 8-byte prefixes and indexes only. A key may be added with the timestamp of the index entry
- * that named it, for whoever prunes by it: then all must be.
+ * that named it, and up to where that was checked, for whoever prunes by it: then all must be.
  *
  * <p><em>Confined to one thread</em> while it changes; what does not change it may be done by many.
  */
@@ -23,6 +23,8 @@ public final class KeyBatch {
 
     /** By number of adding, if keys come with them. */
     private long[] timestamps = new long[0];
+
+    private long[] checkedUntil = new long[0];
 
     private boolean timed;
 
@@ -49,6 +51,7 @@ public final class KeyBatch {
         this.offsets = whole.offsets;
         this.order = whole.order;
         this.timestamps = whole.timestamps;
+        this.checkedUntil = whole.checkedUntil;
         this.timed = whole.timed;
         this.first = whole.first + from;
         this.count = to - from;
@@ -109,8 +112,17 @@ public final class KeyBatch {
         return true;
     }
 
-    /** As {@link #add(Slice)}, with the timestamp of the entry that named the key. */
+    /** As {@link #add(Slice)}, with the timestamp of the entry that named the key, of which no more is known. */
     public boolean add(Slice key, long timestamp) {
+        return add(key, timestamp, 0);
+    }
+
+    /**
+     * As {@link #add(Slice)}, with the timestamp of the entry that named the key.
+     *
+     * @param checked up to where the entry is known to be current ({@link IndexCursor#checkedUntil})
+     */
+    public boolean add(Slice key, long timestamp, long checked) {
         assert count == 0 || timed : "keys without a timestamp came before";
         if (!add(key)) {
             return false;
@@ -118,8 +130,10 @@ public final class KeyBatch {
         timed = true;
         if (timestamps.length < count) {
             timestamps = Arrays.copyOf(timestamps, offsets.length);
+            checkedUntil = Arrays.copyOf(checkedUntil, offsets.length);
         }
         timestamps[count - 1] = timestamp;
+        checkedUntil[count - 1] = checked;
         return true;
     }
 
@@ -134,6 +148,11 @@ public final class KeyBatch {
      */
     public long timestamp(int index) {
         return timestamps[order[first + index]];
+    }
+
+    /** Up to where the entry with that {@link #timestamp} was checked; 0 if nothing is known. */
+    public long checkedUntil(int index) {
+        return checkedUntil[order[first + index]];
     }
 
     /** Moves {@code slice} to the key at {@code index}: in adding order, or sorted after a sort. */
@@ -160,11 +179,17 @@ public final class KeyBatch {
             if (kept == 0 || compare(order[kept - 1], order[i]) != 0) {
                 order[kept++] = order[i];
             } else if (timed) {
-                int same = order[kept - 1];
-                timestamps[same] = Math.max(timestamps[same], timestamps[order[i]]);
+                takeNewer(order[kept - 1], order[i]);
             }
         }
         count = kept;
+    }
+
+    private void takeNewer(int kept, int same) {
+        if (timestamps[same] > timestamps[kept]) {
+            timestamps[kept] = timestamps[same];
+            checkedUntil[kept] = checkedUntil[same];
+        }
     }
 
     /** Sorts ascending; repeated keys stay. */

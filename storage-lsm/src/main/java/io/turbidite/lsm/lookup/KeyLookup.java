@@ -43,6 +43,10 @@ import java.util.Arrays;
  *       above t, and under all others. Newer layers must be visited: they may hold the version that counts. Under
  *       eager they always hold it or the covering layer does, so nothing is saved there; what is saved is the
  *       search of all older layers for a candidate that is out of date and was deleted.
+ *   <li>{@code CHECKED}: where every version has an entry with its own timestamp (all strategies but eager), and
+ *       the entry is known to have no successor up to c (its component was written or repaired as of c), v = t or
+ *       v > c. So the version is in the layer that covers t, or in one whose last timestamp is above c; of the
+ *       layers between, nothing is asked. With merge repair that is next to all of them.
  *   <li>{@code EXACT}: where every version has an entry with its own timestamp (all strategies but eager), a
  *       valid candidate has v = t, so its record is in the one layer that covers t: no other is visited, and that
  *       one's Bloom filter need not be asked (PERS24 §4.4.1). An invalid one can't be told from it without the
@@ -280,7 +284,7 @@ public final class KeyLookup implements AutoCloseable {
 
     /** As {@link #markAll}, and drops those that neither this layer nor an older one can hold. */
     private int markByTimestamp() {
-        boolean exact = options.pruning() == Pruning.EXACT;
+        Pruning pruning = options.pruning();
         long min = layers.minTimestamp(layer);
         long max = layers.maxTimestamp(layer);
         int marked = 0;
@@ -291,7 +295,13 @@ public final class KeyLookup implements AutoCloseable {
             if (timestamp > max) {
                 continue; // this layer and all behind it are older
             }
-            boolean may = exact ? timestamp >= min : mayContain(place);
+            boolean may = switch (pruning) {
+                case EXACT -> timestamp >= min;
+                case CHECKED ->
+                    timestamp >= min
+                            || (max > keys.checkedUntil(batchStart + place) && mayContain(place));
+                case OLDER, NONE -> mayContain(place);
+            };
             pending[kept++] = may ? ~place : place;
             marked += may ? 1 : 0;
         }
