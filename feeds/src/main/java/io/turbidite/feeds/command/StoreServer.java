@@ -1,5 +1,6 @@
 package io.turbidite.feeds.command;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.serve.CommandHandler;
 import io.turbidite.feeds.serve.ServeOptions;
@@ -103,12 +104,18 @@ public final class StoreServer implements AutoCloseable {
                 err.println("turbidite: the process that holds the store runs no such command");
                 return Main.EXIT_USAGE;
             }
+            Path directory;
+            try {
+                directory = Stores.path("the client's directory", request.directory());
+            } catch (InvalidRequestException noPath) {
+                return Failures.report(noPath, err, false);
+            }
             Console console = new Console(
                     InputStream.nullInputStream(),
                     out,
                     err,
                     request.terminal(),
-                    Path.of(request.directory()),
+                    directory,
                     home,
                     interrupts,
                     Clock.system());

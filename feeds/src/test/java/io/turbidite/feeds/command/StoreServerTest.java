@@ -133,6 +133,26 @@ class StoreServerTest {
     }
 
     @Test
+    void what_is_no_path_is_refused_and_the_next_client_is_served() {
+        try (Store store = Store.openExisting(path, StoreOptions.defaults());
+                StoreServer server = StoreServer.start(store)) {
+            assertThat(server.problem()).isEmpty();
+            List<SocketClient.Request> requests = List.of(
+                    new SocketClient.Request("/\0", false, List.of("inspect", path.toString())),
+                    new SocketClient.Request("", false, List.of("inspect", path.toString())),
+                    new SocketClient.Request("/", false, List.of("backup", path.toString(), "\0")));
+            for (SocketClient.Request request : requests) {
+                ByteArrayOutputStream out = new ByteArrayOutputStream();
+                ByteArrayOutputStream err = new ByteArrayOutputStream();
+                assertThat(SocketClient.run(path, request, out, err)).hasValue(2);
+                assertThat(err.toString(StandardCharsets.UTF_8)).containsAnyOf("path", "empty");
+                assertThat(out.size()).isZero();
+            }
+            assertThat(run(List.of("get", "STORE", "Numbers", "-5")).code()).isZero();
+        }
+    }
+
+    @Test
     void a_query_ends_early_when_its_reader_asks() {
         Interrupts atOnce = stop -> {
             stop.run();
