@@ -45,6 +45,11 @@ public final class BulkLoader implements AutoCloseable {
     private final ByteSink lastBytes = new ByteSink(64, Limits.KEY_BYTES_MAX);
     private final Slice last = new Slice();
     private long recordCount;
+    private boolean holdsSnapshotsBack;
+
+    /** The last try to finish was refused, and there may be another. */
+    private boolean snapshotIsOpen;
+
     private boolean closed;
 
     private BulkLoader(Dataset dataset, Substrate substrate, boolean sorted) {
@@ -161,18 +166,12 @@ public final class BulkLoader implements AutoCloseable {
                 close();
             }
         }
-        long loadedFrom =
-                loads.stream().mapToLong(BulkLoad::timestamp).min().orElse(Long.MAX_VALUE);
-        if (substrate.timestamps().hasSnapshotFrom(loadedFrom)) {
-            throw new InvalidRequestException(
-                    "bulk load of %s: a snapshot taken during the load is open"
-                            .formatted(dataset.name()));
-        }
         install();
         return loadedCount;
     }
 
     private void install() {
+        snapshotIsOpen = false;
         try {
             substrate.log().flush();
             substrate.manifest().edit(this::stateAfter, () -> loads.forEach(BulkLoad::install));
@@ -181,11 +180,30 @@ public final class BulkLoader implements AutoCloseable {
             substrate.health().fail(uncertain);
             throw uncertain;
         } finally {
-            close();
+            if (holdsSnapshotsBack) {
+                holdsSnapshotsBack = false;
+                substrate.timestamps().letSnapshotsIn();
+            }
+            if (!snapshotIsOpen) {
+                close();
+            }
         }
     }
 
+    /**
+     * Under the manifest's lock. From here to the end of the edit nobody takes a snapshot: it would be at or
+     * above the timestamp of the load, and see it appear.
+     */
     private ManifestState stateAfter(ManifestState before) {
+        long loadedFrom =
+                loads.stream().mapToLong(BulkLoad::timestamp).min().orElse(Long.MAX_VALUE);
+        holdsSnapshotsBack = substrate.timestamps().tryHoldBack(loadedFrom);
+        if (!holdsSnapshotsBack) {
+            snapshotIsOpen = true;
+            throw new InvalidRequestException(
+                    "bulk load of %s: a snapshot taken during the load is open"
+                            .formatted(dataset.name()));
+        }
         ManifestState after = before;
         int id = dataset.schema().id();
         for (int i = 0; i < loads.size(); i++) {

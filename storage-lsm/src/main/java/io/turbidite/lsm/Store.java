@@ -306,11 +306,11 @@ public final class Store implements AutoCloseable {
     private VerifyReport verify(Function<List<Verifier.Subject>, VerifyReport> check) {
         checkReadable();
         List<Verifier.Subject> subjects = new ArrayList<>();
-        for (Dataset dataset : datasets()) {
-            subjects.add(new Verifier.Subject(
-                    dataset.schema(), dataset.partitions(), dataset.openView()));
-        }
         try {
+            for (Dataset dataset : datasets()) {
+                subjects.add(new Verifier.Subject(
+                        dataset.schema(), dataset.partitions(), dataset.openView()));
+            }
             return check.apply(subjects);
         } finally {
             subjects.forEach(subject -> subject.view().close());

@@ -16,8 +16,11 @@ import io.turbidite.core.sim.FaultScript;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.task.ThreadTasks;
+import io.turbidite.core.time.Clock;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,6 +31,10 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Loading what comes in any order, straight into components: all of it or nothing. */
 class BulkLoadTest {
@@ -204,6 +211,47 @@ class BulkLoadTest {
             assertThat(SimStore.rows(dataset)).isEqualTo(lastOfEach(rows));
         }
     }
+
+    /** Others open views while the load is being made durable: each shows the same for ever. */
+    @Test
+    @Timeout(60)
+    void no_view_sees_the_load_appear() throws Exception {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        NavigableMap<Long, Row> expected;
+        List<Future<Looked>> looks = new ArrayList<>();
+        try (Store store = Store.open(disk, ThreadTasks.create("test"), Clock.system(), OPTIONS);
+                ExecutorService threads = Executors.newCachedThreadPool()) {
+            Dataset dataset = store.createDataset(Row.spec("T"));
+            List<Row> rows = rows(50, 1_000, 10);
+            expected = lastOfEach(rows);
+            disk.onOperation(step -> {
+                if (step.name().startsWith("MANIFEST")) {
+                    AtomicBoolean open = new AtomicBoolean();
+                    looks.add(threads.submit(() -> {
+                        ReadView view = dataset.openView();
+                        open.set(true);
+                        return new Looked(view, SimStore.rows(dataset, view));
+                    }));
+                    // long enough for one that waits for nothing
+                    for (int i = 0; i < 1_000_000 && !open.get(); i++) {
+                        Thread.onSpinWait();
+                    }
+                }
+            });
+            load(dataset, rows, DuplicateKeys.LAST_COUNTS);
+            disk.onOperation(step -> {});
+            assertThat(looks).hasSizeGreaterThan(2);
+            for (Future<Looked> look : looks) {
+                try (ReadView view = look.get().view) {
+                    assertThat(SimStore.rows(dataset, view)).isEqualTo(look.get().shown);
+                }
+            }
+            assertThat(SimStore.rows(dataset)).isEqualTo(expected);
+        }
+    }
+
+    /** What a view showed when it was opened. */
+    private record Looked(ReadView view, NavigableMap<Long, Row> shown) {}
 
     /** Power fails at each step that can change what is on the disk. */
     @ParameterizedTest

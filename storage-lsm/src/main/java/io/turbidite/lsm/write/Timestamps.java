@@ -41,6 +41,9 @@ public final class Timestamps {
     private final Tasks tasks;
     private final Clock clock;
 
+    /** While it is not 0 no snapshot may be registered; raised under the monitor. */
+    private final AtomicInteger holdBackCount = new AtomicInteger();
+
     /** Who waits for the watermark: without any, a write signals nobody. */
     private final AtomicInteger waiting = new AtomicInteger();
 
@@ -147,11 +150,44 @@ public final class Timestamps {
         return watermark.get();
     }
 
-    /** Registers a snapshot of now; the returned timestamp goes back to {@link #release}. */
-    public synchronized long register() {
-        long timestamp = watermark.get();
-        snapshots.computeIfAbsent(timestamp, key -> new Registered(clock.monotonicNanos())).count++;
-        return timestamp;
+    /**
+     * Registers a snapshot of now; the returned timestamp goes back to {@link #release}. Waits while
+     * somebody {@link #tryHoldBack holds snapshots back}.
+     */
+    public long register() {
+        while (true) {
+            synchronized (this) {
+                if (holdBackCount.get() == 0) {
+                    long timestamp = watermark.get();
+                    snapshots.computeIfAbsent(
+                                    timestamp, key -> new Registered(clock.monotonicNanos()))
+                            .count++;
+                    return timestamp;
+                }
+            }
+            await(() -> holdBackCount.get() == 0);
+        }
+    }
+
+    /**
+     * Lets no snapshot be registered until {@link #letSnapshotsIn}, unless one at or above {@code from} is.
+     * For what appears as a whole at a timestamp of long ago: who looked before must not see it come. To be
+     * called under the manifest's lock, as others register under it.
+     *
+     * @return false if one is, and nothing is held back
+     */
+    public synchronized boolean tryHoldBack(long from) {
+        if (snapshots.ceilingKey(from) != null) {
+            return false;
+        }
+        holdBackCount.incrementAndGet();
+        return true;
+    }
+
+    /** Ends what {@link #tryHoldBack} began. */
+    public void letSnapshotsIn() {
+        holdBackCount.decrementAndGet();
+        tasks.signal();
     }
 
     public synchronized void release(long timestamp) {
@@ -159,11 +195,6 @@ public final class Timestamps {
         if (registered != null && --registered.count == 0) {
             snapshots.remove(timestamp);
         }
-    }
-
-    /** Whether a snapshot at or above {@code timestamp} is registered. */
-    public synchronized boolean hasSnapshotFrom(long timestamp) {
-        return snapshots.ceilingKey(timestamp) != null;
     }
 
     /** Whether a snapshot at or above {@code from} and below {@code to} is registered. */
