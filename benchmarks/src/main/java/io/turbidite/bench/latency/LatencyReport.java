@@ -85,6 +85,17 @@ public final class LatencyReport {
         return text.toString();
     }
 
+    /** The percentiles in one line. */
+    static String summary(Histogram histogram) {
+        return "p50 %.3f, p99 %.3f, p99.9 %.3f, longest %.3f ms of %,d"
+                .formatted(
+                        millis(histogram, 50),
+                        millis(histogram, 99),
+                        millis(histogram, 99.9),
+                        millis(histogram, 100),
+                        histogram.getTotalCount());
+    }
+
     private static String cells(Histogram histogram) {
         StringBuilder text = new StringBuilder();
         for (double percentile : PERCENTILES) {

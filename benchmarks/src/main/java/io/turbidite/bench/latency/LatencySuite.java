@@ -5,6 +5,9 @@ import io.turbidite.bench.peer.Tweet;
 import io.turbidite.bench.peer.TweetSource;
 import io.turbidite.bench.report.Report;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.record.RecordWriter;
@@ -18,6 +21,7 @@ import io.turbidite.lsm.WriteBatch;
 
 import org.HdrHistogram.Histogram;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,7 +45,10 @@ import java.util.function.BooleanSupplier;
  *       are done or not. A thread looks once a millisecond for what is due.
  * </ol>
  *
- * During 2 and 3 a thread keeps asking for a merge of everything, so that besides the merges that the
+ * <p>Before anything else 4 KiB are written and synced for a while, one after the other, with nothing else of ours
+ * on the device: what a commit would wait for at best.
+ *
+ * <p>During 2 and 3 a thread keeps asking for a merge of everything, so that besides the merges that the
  * policy wants one of all the data is always under way. Another thread only parks for a millisecond at a
  * time and notes how late it wakes: what the machine adds to any latency.
  */
@@ -49,6 +56,9 @@ public final class LatencySuite {
     private static final int BATCH_COUNT = 500;
     private static final long TICK_NANOS = 1_000_000;
     private static final long NANOS_MAX = 60_000_000_000L;
+    private static final long PROBE_NANOS_MAX = 10_000_000_000L;
+    private static final int PROBE_WRITE_BYTES = 4 << 10;
+    private static final int PROBE_FILE_BYTES = 8 << 20;
 
     private final Setting setting;
     private final Clock clock = Clock.system();
@@ -98,6 +108,7 @@ public final class LatencySuite {
                         "open loop",
                         "%.0f %% of the closed loop's rate".formatted(100 * setting.share))
                 .setting("command", setting.command());
+        report.setting("device alone, sync of 4 KiB", LatencyReport.summary(probe(directory)));
         for (Durability durability : setting.durabilities) {
             Path place = Scratch.empty(directory.resolve("latency"));
             StoreOptions options = setting.store.withDurability(durability);
@@ -109,6 +120,30 @@ public final class LatencySuite {
             Scratch.delete(place);
         }
         return report;
+    }
+
+    /** How long the device takes to make a little durable in a file whose space is there. */
+    private Histogram probe(Path directory) {
+        Histogram histogram = newHistogram();
+        Path place = Scratch.empty(directory.resolve("probe"));
+        Disk disk = RealDisk.open(place);
+        try (DiskFile file = disk.create("probe")) {
+            MemorySegment zeros = MemorySegment.ofArray(new byte[PROBE_FILE_BYTES]);
+            file.write(0, zeros, 0, PROBE_FILE_BYTES);
+            file.sync();
+            long startNanos = clock.monotonicNanos();
+            long probeNanos = Math.min(PROBE_NANOS_MAX, setting.seconds * 500_000_000L);
+            long before = startNanos;
+            for (long at = 0; before - startNanos < probeNanos; at += PROBE_WRITE_BYTES) {
+                file.write(at % PROBE_FILE_BYTES, zeros, 0, PROBE_WRITE_BYTES);
+                file.sync();
+                long now = clock.monotonicNanos();
+                record(histogram, now - before);
+                before = now;
+            }
+        }
+        Scratch.delete(place);
+        return histogram;
     }
 
     private void run(Store store, String name, LatencyReport report)

@@ -33,7 +33,6 @@ class LatencySuiteTest {
             assertThat(loop.upserts().getTotalCount()).as(name).isPositive();
             assertThat(loop.machine().getTotalCount()).as(name).isPositive();
             assertThat(loop.rate()).as(name).isPositive();
-            assertThat(loop.merges().count()).as(name).isPositive();
             assertThat(report.table()).contains("| %s |".formatted(name));
         });
         Path out = directory.resolve("out");
