@@ -1,5 +1,6 @@
 package io.turbidite.bench.hashlog;
 
+import io.turbidite.bench.report.Aims;
 import io.turbidite.bench.report.Report;
 
 import java.io.IOException;
@@ -118,8 +119,7 @@ public final class HashLogSuite {
             }
         }
         if (!aims.isEmpty()) {
-            reports.addFirst(aims.into(
-                    report("Aims and what was seen", List.of("seen", "at least", "at most"))));
+            reports.addFirst(aims.into(report("Aims and what was seen", Aims.COLUMNS)));
         }
         return reports;
     }

@@ -32,8 +32,6 @@ public final class Report {
     /** Work, then engine, then one figure a round. */
     private final Map<String, Map<String, List<Double>>> figures = new LinkedHashMap<>();
 
-    private final List<Aim> aims = new ArrayList<>();
-
     /**
      * @param engines in the order of the columns; the first is set against each other one
      */
@@ -53,39 +51,6 @@ public final class Report {
                 .computeIfAbsent(engine, key -> new ArrayList<>())
                 .add(figure);
     }
-
-    /**
-     * Something aimed for, which the table says to be met or missed.
-     *
-     * @param over the engine whose figure is divided
-     * @param under the engine it is divided by
-     */
-    public Report aim(String finding, String work, String over, String under, Bound bound) {
-        aims.add(new Aim(finding, work, over, under, bound));
-        return this;
-    }
-
-    /** How far a ratio should be from 1. */
-    public record Bound(double ratio, boolean isLeast) {
-        public static Bound atLeast(double ratio) {
-            return new Bound(ratio, true);
-        }
-
-        public static Bound atMost(double ratio) {
-            return new Bound(ratio, false);
-        }
-
-        boolean holds(double seen) {
-            return isLeast ? seen >= ratio : seen <= ratio;
-        }
-
-        @Override
-        public String toString() {
-            return "%s %.2f".formatted(isLeast ? "at least" : "at most", ratio);
-        }
-    }
-
-    private record Aim(String finding, String work, String over, String under, Bound bound) {}
 
     /** The median over the rounds; NaN for work that the engine had no part in. */
     private static double median(Map<String, List<Double>> byEngine, String engine) {
@@ -131,26 +96,7 @@ public final class Report {
             }
             text.append('\n');
         });
-        appendAims(text);
         return text.toString();
-    }
-
-    private void appendAims(StringBuilder text) {
-        if (aims.isEmpty()) {
-            return;
-        }
-        text.append("\n| aim | seen |\n|---|---|\n");
-        for (Aim aim : aims) {
-            Map<String, List<Double>> byEngine = figures.getOrDefault(aim.work(), Map.of());
-            double seen = median(byEngine, aim.over()) / median(byEngine, aim.under());
-            text.append("| %s, %s: %s |".formatted(aim.finding(), aim.work(), aim.bound()));
-            text.append(
-                    Double.isNaN(seen)
-                            ? " not measured |"
-                            : " %.2f, %s |"
-                                    .formatted(seen, aim.bound().holds(seen) ? "met" : "missed"));
-            text.append('\n');
-        }
     }
 
     private static String cell(String format, double figure) {

@@ -1,13 +1,14 @@
-package io.turbidite.bench.hashlog;
-
-import io.turbidite.bench.report.Report;
+package io.turbidite.bench.report;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** What the hash log should reach, and what a run has seen: the first table of its report. */
-final class Aims {
+/** What a suite should reach, and what a run has seen: the first table of its report. */
+public final class Aims {
+    /** The columns of the report that {@link #into} fills. */
+    public static final List<String> COLUMNS = List.of("seen", "at least", "at most");
+
     private record Aim(String what, boolean atLeast, double wanted, double seen) {
         boolean isMet() {
             return atLeast ? seen >= wanted : seen <= wanted;
@@ -26,16 +27,20 @@ final class Aims {
 
     private final List<Aim> aims = new ArrayList<>();
 
-    void atLeast(String what, double wanted, double seen) {
+    public void atLeast(String what, double wanted, double seen) {
         aims.add(new Aim(what, true, wanted, seen));
     }
 
-    void atMost(String what, double wanted, double seen) {
+    public void atMost(String what, double wanted, double seen) {
         aims.add(new Aim(what, false, wanted, seen));
     }
 
-    /** One row an aim; {@code report} is empty, with the columns "seen", "at least", "at most". */
-    Report into(Report report) {
+    /**
+     * One row an aim.
+     *
+     * @param report an empty one with {@link #COLUMNS}
+     */
+    public Report into(Report report) {
         List<String> missed =
                 aims.stream().filter(aim -> !aim.isMet()).map(Aim::text).toList();
         report.setting(
@@ -49,7 +54,7 @@ final class Aims {
         return report;
     }
 
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return aims.isEmpty();
     }
 }
