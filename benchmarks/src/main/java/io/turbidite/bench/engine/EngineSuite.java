@@ -5,6 +5,7 @@ import io.turbidite.bench.peer.Engine.Answer;
 import io.turbidite.bench.peer.Tweet;
 import io.turbidite.bench.peer.TweetSource;
 import io.turbidite.bench.report.Report;
+import io.turbidite.bench.report.Report.Bound;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -87,6 +88,27 @@ public final class EngineSuite {
                             "command",
                             "./turbidite bench engine --upserts %d --rounds %d --scenarios %d"
                                     .formatted(upserts, rounds, number));
+            aims();
+        }
+
+        private void aims() {
+            aim("get present, us", "RocksDB", 0.7);
+            aim("get absent, us", "RocksDB", 0.6);
+            aim("query by secondary, 10 %, ms", "RocksDB", 0.6);
+            aim("upsert, us", "RocksDB", 1 / 2.0);
+            aim("scan, ms", "RocksDB", 1 / 1.3);
+            aim("upsert, bytes written / byte of tweets", "RocksDB", 0.8);
+            aim("disk, bytes / byte of live tweets", "RocksDB", 1.1);
+            if (scenario.withHyracks()) {
+                aim("get present, us", "Hyracks", 0.4);
+                aim("get absent, us", "Hyracks", 0.4);
+                aim("upsert, us", "Hyracks", 1 / 2.5);
+                aim("scan, ms", "Hyracks", 1 / 1.3);
+            }
+        }
+
+        private void aim(String work, String peer, double ratio) {
+            report.aim("of " + peer + "'s", work, "Turbidite", peer, Bound.atMost(ratio));
         }
 
         Report run() {
