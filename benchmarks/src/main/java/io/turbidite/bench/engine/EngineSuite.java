@@ -4,8 +4,8 @@ import io.turbidite.bench.peer.Engine;
 import io.turbidite.bench.peer.Engine.Answer;
 import io.turbidite.bench.peer.Tweet;
 import io.turbidite.bench.peer.TweetSource;
+import io.turbidite.bench.report.Aims;
 import io.turbidite.bench.report.Report;
-import io.turbidite.bench.report.Report.Bound;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -35,6 +35,7 @@ public final class EngineSuite {
     private final int upserts;
     private final int rounds;
     private final Path directory;
+    private final Aims aims = new Aims();
 
     /**
      * @param upserts tweets a round
@@ -58,17 +59,20 @@ public final class EngineSuite {
         for (int number : numbers) {
             reports.add(new Turns(Scenario.all().get(number - 1), number).run());
         }
+        reports.add(aims.into(new Report("Aims and what was seen", Aims.COLUMNS)));
         return reports;
     }
 
     /** One scenario: the engines take turns, and whoever began a round ends the next. */
     private final class Turns {
         private final Scenario scenario;
+        private final int number;
         private final Report report;
         private final Map<String, Object> answers = new HashMap<>();
 
         Turns(Scenario scenario, int number) {
             this.scenario = scenario;
+            this.number = number;
             this.report = new Report(scenario.title(), scenario.engineNames())
                     .setting("machine", Report.machine())
                     .setting("tweets", "%,d a round, about 500 bytes".formatted(upserts))
@@ -88,7 +92,6 @@ public final class EngineSuite {
                             "command",
                             "./turbidite bench engine --upserts %d --rounds %d --scenarios %d"
                                     .formatted(upserts, rounds, number));
-            aims();
         }
 
         private void aims() {
@@ -108,7 +111,8 @@ public final class EngineSuite {
         }
 
         private void aim(String work, String peer, double ratio) {
-            report.aim("of " + peer + "'s", work, "Turbidite", peer, Bound.atMost(ratio));
+            double seen = report.figure(work, "Turbidite") / report.figure(work, peer);
+            aims.atMost("table %d: %s, of %s's".formatted(number, work, peer), ratio, seen);
         }
 
         Report run() {
@@ -124,6 +128,7 @@ public final class EngineSuite {
                     Scratch.delete(store);
                 }
             }
+            aims();
             return report;
         }
 
