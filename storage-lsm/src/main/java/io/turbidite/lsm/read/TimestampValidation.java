@@ -34,11 +34,18 @@ import java.util.List;
  * <p><em>Confined to one thread</em>, for one batch: it pins a version for as long as it lives.
  */
 final class TimestampValidation implements AutoCloseable {
+    /**
+     * What searches fill in, with memory off the heap that it takes a short query longer to get, and the
+     * collector to free, than to validate a handful of candidates. Nothing stays in it between batches.
+     */
+    private static final ThreadLocal<Found> FOUND =
+            ThreadLocal.withInitial(() -> new Found(Limits.KEY_BYTES_MAX));
+
     private final Version version;
     private final long snapshot;
     private final List<ComponentHandle> components;
     private final PointCursor[] cursors;
-    private final Found found = new Found(Limits.KEY_BYTES_MAX);
+    private final Found found = FOUND.get();
     private long searchCount;
     private long validCount;
 
