@@ -25,6 +25,11 @@ public final class PricedDisk implements Disk {
     private static final long NANOS_PER_KILOBYTE = 1_000_000 / MEGABYTES_PER_SECOND;
     private static final String LOG = "log";
 
+    /** For reports. */
+    public static final String PRICES =
+            "%d ms a read that does not go on where the last one ended, %d MB/s; added up, nothing waits"
+                    .formatted(SEEK_MILLIS, MEGABYTES_PER_SECOND);
+
     private final Disk disk;
 
     /** Guarded by this object: where the head is, and what it has cost. */
@@ -32,8 +37,6 @@ public final class PricedDisk implements Disk {
 
     private long headOffset;
     private long nanos;
-    private long reads;
-    private long readBytes;
 
     public PricedDisk(Disk disk) {
         this.disk = disk;
@@ -44,16 +47,6 @@ public final class PricedDisk implements Disk {
         return nanos;
     }
 
-    /** Read calls so far. */
-    public synchronized long reads() {
-        return reads;
-    }
-
-    /** Bytes read so far. */
-    public synchronized long readBytes() {
-        return readBytes;
-    }
-
     private synchronized void read(String file, long offset, int bytes) {
         if (!file.equals(headFile) || offset != headOffset) {
             nanos += SEEK_MILLIS * 1_000_000;
@@ -61,8 +54,6 @@ public final class PricedDisk implements Disk {
         headFile = file;
         headOffset = offset + bytes;
         nanos += bytes * NANOS_PER_KILOBYTE / 1_000;
-        reads++;
-        readBytes += bytes;
     }
 
     private synchronized void written(int bytes) {

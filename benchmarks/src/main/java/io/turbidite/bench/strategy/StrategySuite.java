@@ -1,12 +1,14 @@
 package io.turbidite.bench.strategy;
 
 import io.turbidite.bench.engine.Costs;
+import io.turbidite.bench.engine.PricedDisk;
 import io.turbidite.bench.engine.Scratch;
 import io.turbidite.bench.peer.Engine.Answer;
 import io.turbidite.bench.peer.EngineOptions;
 import io.turbidite.bench.peer.RocksEngine;
 import io.turbidite.bench.peer.Tweet;
 import io.turbidite.bench.peer.TweetSource;
+import io.turbidite.bench.report.Aims;
 import io.turbidite.bench.report.Report;
 import io.turbidite.bench.strategy.TweetStore.Shape;
 import io.turbidite.bench.strategy.TweetStore.Validation;
@@ -104,6 +106,7 @@ public final class StrategySuite {
     /** LUO19 Figures 12, 13a and 13b: upserts by update ratio, size of merges, number of indexes. */
     public List<Report> upsert() {
         List<Report> reports = new ArrayList<>();
+        Aims aims = new Aims();
         for (Regime regime : regimes()) {
             Report byRatio = report(
                     "upsert",
@@ -120,7 +123,14 @@ public final class StrategySuite {
                         regime);
             }
             reports.add(byRatio);
+            if (regime.isByWall()) {
+                aim(aims, byRatio, "50 % updates, us an upsert", Recipe.EAGER.name(), 4);
+            } else {
+                aim(aims, byRatio, "10 % updates, us an upsert", Recipe.EAGER.name(), 1.3);
+                aim(aims, byRatio, "10 % updates, us an upsert", PEER, 1.5);
+            }
         }
+        reports.addFirst(aims.into(aimsReport("upsert")));
         Regime small = Regime.small(tweets);
         Report byMerges = report(
                 "upsert",
@@ -161,6 +171,8 @@ public final class StrategySuite {
             try (TweetStore store = open(recipe(column.name), shape, regime)) {
                 double micros = column.load(source, store::upsert, store::flush);
                 column.note(work + ", us an upsert", micros);
+                column.noteDisk(
+                        work, ", us an upsert", store.papersDiskNanos(), 1e3 * column.size());
                 column.note(work + ", pages read an upsert", store.pagesRead() / column.size());
                 column.check(work + regime.name(), store.scan());
             }
@@ -266,6 +278,7 @@ public final class StrategySuite {
     public List<Report> repair() {
         List<String> columns = List.of(BY_KEY_TREES, BY_RECORDS, BY_MERGE);
         List<Report> reports = new ArrayList<>();
+        Aims aims = new Aims();
         for (Regime regime : regimes()) {
             Report report = report(
                     "repair",
@@ -273,29 +286,41 @@ public final class StrategySuite {
                     columns,
                     "secondary repair reads key trees alone and beats primary repair, the more indexes the less");
             for (double ratio : new double[] {0.1, 0.5}) {
-                for (int indexes : new int[] {1, 2, 4}) {
-                    String work = "%d indexes, %.0f %% updates, ms".formatted(indexes, 100 * ratio);
+                for (int indexes : new int[] {1, 2, 5}) {
+                    String work = "%d indexes, %.0f %% updates".formatted(indexes, 100 * ratio);
                     turns(report, regime, columns, column -> repair(column, work, indexes, ratio));
                 }
             }
             reports.add(report);
+            for (String unit : List.of(", ms", ", papers' disk, ms")) {
+                if (regime.isByWall()) {
+                    String work = "5 indexes, 10 % updates" + unit;
+                    double times =
+                            report.figure(work, BY_RECORDS) / report.figure(work, BY_KEY_TREES);
+                    aims.atLeast(BY_RECORDS + " / " + BY_KEY_TREES + ", " + work, 5, times);
+                }
+            }
         }
+        reports.addFirst(aims.into(aimsReport("repair")));
         return reports;
     }
 
+    /** Without merges: what they drop the scan of records does not find, and they may repair. */
     private void repair(Column column, String work, int indexes, double ratio) {
-        Shape shape = new Shape(indexes, true, "correlated-tiering(mergeableBytesMax=16MiB)");
+        Shape shape = new Shape(indexes, true, "correlated-no-merge");
         TweetSource source = new TweetSource(23, column.size(), ratio);
         Recipe recipe = column.name.equals(BY_MERGE) ? Recipe.DEFERRED : Recipe.VALIDATION;
         try (TweetStore store = open(recipe, shape, column.regime)) {
             column.load(source, store::upsert, store::flush);
+            long diskNanos = store.papersDiskNanos();
             double micros = column.micros(
                     switch (column.name) {
                         case BY_KEY_TREES -> store::repair;
                         case BY_RECORDS -> store::repairByRecords;
                         default -> store::mergeAll;
                     });
-            column.note(work, micros / 1e3);
+            column.note(work + ", ms", micros / 1e3);
+            column.noteDisk(work, ", ms", store.papersDiskNanos() - diskNanos, 1e6);
             column.check(work, store.countByAttribute(0, TweetSource.ATTRIBUTE_LIMIT));
         }
     }
@@ -320,6 +345,7 @@ public final class StrategySuite {
                         live[i] = put(store, source);
                     }
                     store.flush();
+                    long diskNanos = store.papersDiskNanos();
                     double micros = column.micros(() -> {
                                 for (int i = 0; i < size; i++) {
                                     int at = chooser.nextInt(size);
@@ -330,6 +356,11 @@ public final class StrategySuite {
                             })
                             / size;
                     column.note("an upsert and a delete, us", micros);
+                    column.noteDisk(
+                            "an upsert and a delete",
+                            ", us",
+                            store.papersDiskNanos() - diskNanos,
+                            1e3 * size);
                     column.check("deferred" + regime.name(), store.scan());
                 }
             });
@@ -472,6 +503,13 @@ public final class StrategySuite {
             return regime.isByWall() ? clock.monotonicNanos() : Costs.cpuNanos();
         }
 
+        /** What the papers' disk would have taken, beside the wall time of this one. */
+        void noteDisk(String work, String unit, long nanos, double nanosOfUnit) {
+            if (regime.isByWall()) {
+                note(work + ", papers' disk" + unit, nanos / nanosOfUnit);
+            }
+        }
+
         void note(String work, double figure) {
             if (counted) {
                 report.add(work, name, figure);
@@ -488,12 +526,23 @@ public final class StrategySuite {
         }
     }
 
+    /** How many times the cost of validation another's should be. */
+    private static void aim(Aims aims, Report report, String work, String other, double times) {
+        double seen = report.figure(work, other) / report.figure(work, Recipe.VALIDATION.name());
+        aims.atLeast("%s / %s, %s".formatted(other, Recipe.VALIDATION.name(), work), times, seen);
+    }
+
+    private Report aimsReport(String suite) {
+        return report(suite, "Aims and what was seen", Aims.COLUMNS, "in the tables below");
+    }
+
     private Report report(String suite, String title, List<String> names, String finding) {
         return new Report(title, names)
                 .setting("machine", Report.machine())
                 .setting("tweets", "%,d of about 500 bytes".formatted(tweets))
                 .setting("the paper's finding", finding)
                 .setting("figure", "median of %d rounds".formatted(rounds))
+                .setting("the papers' disk", PricedDisk.PRICES)
                 .setting(
                         "command",
                         "./turbidite bench %s --tweets %d --rounds %d"

@@ -1,11 +1,13 @@
 package io.turbidite.bench.strategy;
 
+import io.turbidite.bench.engine.PricedDisk;
 import io.turbidite.bench.peer.Engine.Answer;
 import io.turbidite.bench.peer.Tweet;
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.key.KeyCodec;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.log.Durability;
@@ -21,6 +23,7 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.scan.ValidSearch;
+import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
@@ -45,6 +48,7 @@ final class TweetStore implements AutoCloseable {
     private static final int CREATED = ATTRIBUTE + Tweet.ATTRIBUTE_COUNT;
     private static final int MESSAGE = CREATED + 1;
 
+    private final PricedDisk disk;
     private final Store store;
     private final Dataset tweets;
     private final RecordWriter writer;
@@ -58,7 +62,7 @@ final class TweetStore implements AutoCloseable {
     /**
      * What the tweets lie in, whatever the strategy.
      *
-     * @param secondaryCount attributes with an index
+     * @param secondaryCount indexes: one of each attribute, then one of two of them
      * @param keyTree whether there is a primary key index
      * @param policy of merges, correlated
      */
@@ -77,8 +81,11 @@ final class TweetStore implements AutoCloseable {
     }
 
     TweetStore(Path directory, Recipe recipe, Shape shape, Regime regime) {
+        disk = new PricedDisk(RealDisk.open(directory));
         store = Store.open(
-                directory,
+                disk,
+                ThreadTasks.create("turbidite"),
+                Clock.system(),
                 StoreOptions.defaults()
                         .withWriteMemoryBytes(regime.writeMemoryBytes())
                         .withCacheBytes(regime.cacheBytes())
@@ -95,7 +102,10 @@ final class TweetStore implements AutoCloseable {
                 .components(ComponentOptions.primary().withKeyTree(shape.keyTree()))
                 .mergePolicy(MergePolicySpec.parse(shape.policy()));
         for (int i = 0; i < shape.secondaryCount(); i++) {
-            spec.index(IndexSpec.btree("by_a" + i, "a" + i));
+            spec.index(
+                    i < Tweet.ATTRIBUTE_COUNT
+                            ? IndexSpec.btree("by_a" + i, "a" + i)
+                            : IndexSpec.btree("by_all" + i, "a1", "a0"));
         }
         tweets = create(recipe.applyTo(spec));
         writer = tweets.newRecordWriter();
@@ -195,6 +205,11 @@ final class TweetStore implements AutoCloseable {
     /** Pages that were read into the cache so far. */
     double pagesRead() {
         return total("cache.loads");
+    }
+
+    /** What the transfers so far would have cost the papers' disk. */
+    long papersDiskNanos() {
+        return disk.nanos();
     }
 
     private double total(String name) {
