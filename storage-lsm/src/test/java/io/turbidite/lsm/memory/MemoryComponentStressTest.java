@@ -146,8 +146,38 @@ class MemoryComponentStressTest {
             for (int i = from; i < to; i++) {
                 settled[i] = shared.settled.get(i);
             }
-            key(from, buffer, key);
-            scanOnce(shared, key, settled, to);
+            if (random.nextBoolean()) {
+                key(from, buffer, key);
+                scanOnce(shared, key, settled, to);
+            } else {
+                key(to, buffer, key);
+                scanBack(shared, key, settled, from);
+            }
+        }
+    }
+
+    /** The same from {@code to} downwards, where each key's oldest version comes first. */
+    private static void scanBack(Shared shared, Slice to, long[] settled, int fromNumber) {
+        int number = Integer.MAX_VALUE;
+        long timestamp = 0;
+        try (EntryCursor cursor = shared.component.cursor()) {
+            cursor.seek(to);
+            while (cursor.previous()) {
+                int next = number(cursor.key());
+                if (next < fromNumber) {
+                    break;
+                }
+                check(next < number || (next == number && cursor.timestamp() > timestamp), next, 0);
+                number = next;
+                timestamp = cursor.timestamp();
+                if (timestamp == settled[number]) {
+                    settled[number] = 0;
+                }
+                check(number, timestamp, cursor.isAntimatter(), cursor.value());
+            }
+        }
+        for (int i = fromNumber; i < settled.length; i++) {
+            check(settled[i] == 0, i, settled[i]);
         }
     }
 
