@@ -1,6 +1,5 @@
 package io.turbidite.bench.strategy;
 
-import io.turbidite.bench.engine.Costs;
 import io.turbidite.bench.engine.PricedDisk;
 import io.turbidite.bench.engine.Scratch;
 import io.turbidite.bench.peer.Engine.Answer;
@@ -12,7 +11,6 @@ import io.turbidite.bench.report.Aims;
 import io.turbidite.bench.report.Report;
 import io.turbidite.bench.strategy.TweetStore.Shape;
 import io.turbidite.bench.strategy.TweetStore.Validation;
-import io.turbidite.core.time.Clock;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,7 +18,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.function.Consumer;
 
 /**
  * The experiments on maintenance strategies, each in two regimes: everything in cache, where the figure is
@@ -31,10 +28,6 @@ import java.util.function.Consumer;
 public final class StrategySuite {
     private static final int WARM_UP_DIVISOR = 4;
 
-    /** Of each of the ranges; the CPU time of a process is told in steps of 10 ms. */
-    private static final double CPU_MILLIS_MIN = 40;
-
-    private static final int TIMES_MAX = 2_000;
     private static final double[] SELECTED_PERCENTS = {0.01, 0.1, 1, 10};
 
     /** A peer that writes blindly too; in cache only. */
@@ -50,8 +43,6 @@ public final class StrategySuite {
     private final int rounds;
     private final Path directory;
     private final List<String> names;
-    private final Clock clock = Clock.system();
-    private final Map<String, Answer> answers = new HashMap<>();
 
     /**
      * @param tweets a store
@@ -89,7 +80,7 @@ public final class StrategySuite {
                     TweetSource source = new TweetSource(7, column.size(), duplicates);
                     try (TweetStore store = open(
                             Recipe.EAGER,
-                            shapes.getOrDefault(column.name, Shape.standard()),
+                            shapes.getOrDefault(column.name(), Shape.standard()),
                             regime)) {
                         double micros = column.load(source, store::insert, store::flush);
                         column.note(
@@ -124,10 +115,18 @@ public final class StrategySuite {
             }
             reports.add(byRatio);
             if (regime.isByWall()) {
-                aim(aims, byRatio, "50 % updates, us an upsert", Recipe.EAGER.name(), 4);
+                String half = "50 % updates, us an upsert";
+                atLeast(aims, byRatio, half, Recipe.EAGER.name(), Recipe.VALIDATION.name(), 4);
+                atLeast(aims, byRatio, half, Recipe.EAGER.name(), Recipe.BITMAP.name(), 2);
+                aims.atMost(
+                        "merge repair's cost, " + half,
+                        1.15,
+                        byRatio.figure(half, Recipe.REPAIR.name())
+                                / byRatio.figure(half, Recipe.VALIDATION.name()));
             } else {
-                aim(aims, byRatio, "10 % updates, us an upsert", Recipe.EAGER.name(), 1.3);
-                aim(aims, byRatio, "10 % updates, us an upsert", PEER, 1.5);
+                String tenth = "10 % updates, us an upsert";
+                atLeast(aims, byRatio, tenth, Recipe.EAGER.name(), Recipe.VALIDATION.name(), 1.3);
+                atLeast(aims, byRatio, tenth, PEER, Recipe.VALIDATION.name(), 1.5);
             }
         }
         reports.addFirst(aims.into(aimsReport("upsert")));
@@ -160,7 +159,7 @@ public final class StrategySuite {
     private void upserts(Report report, String work, double ratio, Shape shape, Regime regime) {
         turns(report, regime, namesAndPeer(regime), column -> {
             TweetSource source = new TweetSource(11, column.size(), ratio);
-            if (column.isPeer()) {
+            if (column.name().equals(PEER)) {
                 try (RocksEngine peer = openPeer(regime)) {
                     double micros = column.load(source, peer.newWriter()::upsert, peer::settle);
                     column.note(work + ", us an upsert", micros);
@@ -168,7 +167,7 @@ public final class StrategySuite {
                 }
                 return;
             }
-            try (TweetStore store = open(recipe(column.name), shape, regime)) {
+            try (TweetStore store = open(recipe(column.name()), shape, regime)) {
                 double micros = column.load(source, store::upsert, store::flush);
                 column.note(work + ", us an upsert", micros);
                 column.noteDisk(
@@ -182,12 +181,42 @@ public final class StrategySuite {
     /** LUO19 Figures 14 and 15: queries by secondary index, to the records and index-only. */
     public List<Report> query() {
         List<Report> reports = new ArrayList<>();
+        Aims aims = new Aims();
         for (Regime regime : regimes()) {
             for (double ratio : new double[] {0, 0.5}) {
-                reports.add(query(regime, ratio));
+                Report report = query(regime, ratio);
+                reports.add(report);
+                if (ratio > 0) {
+                    aimOfQueries(aims, report, regime);
+                }
             }
         }
+        reports.addFirst(aims.into(aimsReport("query")));
         return reports;
+    }
+
+    private static void aimOfQueries(Aims aims, Report report, Regime regime) {
+        String widest = "10.0 % of the records";
+        for (Recipe recipe : List.of(Recipe.EAGER, Recipe.VALIDATION, Recipe.REPAIR)) {
+            aims.atLeast(
+                    "full scan / query of %s, %s, %s"
+                            .formatted(widest, recipe.name(), regime.name()),
+                    1,
+                    report.figure("full scan, ms", recipe.name())
+                            / report.figure(widest + ", direct, ms", recipe.name()));
+        }
+        if (!regime.isByWall()) {
+            String indexOnly = widest + ", index-only, ms";
+            double validation = report.figure(indexOnly, Recipe.VALIDATION.name());
+            aims.atMost(
+                    "validation / eager, " + indexOnly,
+                    3,
+                    validation / report.figure(indexOnly, Recipe.EAGER.name()));
+            aims.atMost(
+                    "validation / %s, %s".formatted(PEER, indexOnly),
+                    0.15,
+                    validation / report.figure(indexOnly, PEER));
+        }
     }
 
     private Report query(Regime regime, double ratio) {
@@ -199,7 +228,7 @@ public final class StrategySuite {
                 "to the records validation costs little more than eager, least with repair; index-only 3 to 5 times");
         turns(report, regime, namesAndPeer(regime), column -> {
             TweetSource source = new TweetSource(13, column.size(), ratio);
-            if (column.isPeer()) {
+            if (column.name().equals(PEER)) {
                 try (RocksEngine peer = openPeer(regime)) {
                     column.load(source, peer.newWriter()::upsert, peer::settle);
                     for (double percent : SELECTED_PERCENTS) {
@@ -212,7 +241,7 @@ public final class StrategySuite {
                 }
                 return;
             }
-            try (TweetStore store = open(recipe(column.name), Shape.standard(), regime)) {
+            try (TweetStore store = open(recipe(column.name()), Shape.standard(), regime)) {
                 column.load(source, store::upsert, store::flush);
                 for (double percent : SELECTED_PERCENTS) {
                     int width = (int) (TweetSource.ATTRIBUTE_LIMIT * percent / 100);
@@ -239,6 +268,7 @@ public final class StrategySuite {
     /** LUO19 Figure 16: scans with a filter on the time of creation, of old and of recent data. */
     public List<Report> filter() {
         List<Report> reports = new ArrayList<>();
+        Aims aims = new Aims();
         for (Regime regime : regimes()) {
             for (double ratio : new double[] {0, 0.5}) {
                 Report report = report(
@@ -252,7 +282,7 @@ public final class StrategySuite {
                     int size = column.size();
                     TweetSource source = new TweetSource(17, size, ratio);
                     Shape shape = new Shape(1, true, "correlated-tiering(mergeableBytesMax=16MiB)");
-                    try (TweetStore store = open(recipe(column.name), shape, regime)) {
+                    try (TweetStore store = open(recipe(column.name()), shape, regime)) {
                         column.load(source, store::upsert, store::flush);
                         long span = size / 50;
                         column.ask(
@@ -265,9 +295,19 @@ public final class StrategySuite {
                                         FIRST_MICROS + size - span, FIRST_MICROS + size));
                     }
                 });
+                if (ratio > 0) {
+                    atLeast(
+                            aims,
+                            report,
+                            "oldest 2 %, ms",
+                            Recipe.VALIDATION.name(),
+                            Recipe.BITMAP.name(),
+                            10);
+                }
                 reports.add(report);
             }
         }
+        reports.addFirst(aims.into(aimsReport("filter")));
         return reports;
     }
 
@@ -309,12 +349,12 @@ public final class StrategySuite {
     private void repair(Column column, String work, int indexes, double ratio) {
         Shape shape = new Shape(indexes, true, "correlated-no-merge");
         TweetSource source = new TweetSource(23, column.size(), ratio);
-        Recipe recipe = column.name.equals(BY_MERGE) ? Recipe.DEFERRED : Recipe.VALIDATION;
-        try (TweetStore store = open(recipe, shape, column.regime)) {
+        Recipe recipe = column.name().equals(BY_MERGE) ? Recipe.DEFERRED : Recipe.VALIDATION;
+        try (TweetStore store = open(recipe, shape, column.regime())) {
             column.load(source, store::upsert, store::flush);
             long diskNanos = store.papersDiskNanos();
             double micros = column.micros(
-                    switch (column.name) {
+                    switch (column.name()) {
                         case BY_KEY_TREES -> store::repair;
                         case BY_RECORDS -> store::repairByRecords;
                         default -> store::mergeAll;
@@ -328,6 +368,7 @@ public final class StrategySuite {
     /** DEFER18 Figure 7: small records, four indexes, half of the operations deletes. */
     public List<Report> deferred() {
         List<Report> reports = new ArrayList<>();
+        Aims aims = new Aims();
         for (Regime regime : regimes()) {
             Report report = report(
                     "deferred",
@@ -339,7 +380,7 @@ public final class StrategySuite {
                 TweetSource source = new TweetSource(19, 2 * size, 0);
                 SplittableRandom chooser = new SplittableRandom(19);
                 Shape shape = new Shape(4, true, "correlated-tiering");
-                try (TweetStore store = open(recipe(column.name), shape, regime)) {
+                try (TweetStore store = open(recipe(column.name()), shape, regime)) {
                     long[] live = new long[size];
                     for (int i = 0; i < size; i++) {
                         live[i] = put(store, source);
@@ -364,8 +405,13 @@ public final class StrategySuite {
                     column.check("deferred" + regime.name(), store.scan());
                 }
             });
+            if (regime.isByWall()) {
+                String work = "an upsert and a delete, us";
+                atLeast(aims, report, work, Recipe.EAGER.name(), Recipe.DEFERRED.name(), 5);
+            }
             reports.add(report);
         }
+        reports.addFirst(aims.into(aimsReport("deferred")));
         return reports;
     }
 
@@ -388,10 +434,12 @@ public final class StrategySuite {
 
     private void turns(Report report, Regime regime, List<String> columns, Turn turn) {
         for (int round = 0; round <= rounds; round++) {
-            answers.clear();
+            boolean counted = round > 0;
+            int size = counted ? tweets : tweets / WARM_UP_DIVISOR;
+            Map<String, Answer> answers = new HashMap<>();
             for (int i = 0; i < columns.size(); i++) {
                 int at = round % 2 == 0 ? i : columns.size() - 1 - i;
-                turn.run(new Column(report, regime, columns.get(at), round > 0));
+                turn.run(new Column(report, regime, columns.get(at), size, counted, answers));
             }
         }
     }
@@ -433,103 +481,13 @@ public final class StrategySuite {
                 .orElseThrow();
     }
 
-    /** A query of a range that begins at a number. */
-    @FunctionalInterface
-    private interface Query {
-        Answer at(int low);
-    }
-
-    /** One strategy's turn in a round: what it takes goes into the strategy's column. */
-    private final class Column {
-        private final Report report;
-        private final Regime regime;
-        private final String name;
-        private final boolean counted;
-
-        Column(Report report, Regime regime, String name, boolean counted) {
-            this.report = report;
-            this.regime = regime;
-            this.name = name;
-            this.counted = counted;
-        }
-
-        boolean isPeer() {
-            return name.equals(PEER);
-        }
-
-        int size() {
-            return counted ? tweets : tweets / WARM_UP_DIVISOR;
-        }
-
-        /** Microseconds for each tweet, background work and the last flush included. */
-        double load(TweetSource source, Consumer<Tweet> write, Runnable settle) {
-            Tweet tweet = new Tweet();
-            double micros = micros(() -> {
-                for (int i = 0; i < size(); i++) {
-                    source.next(tweet);
-                    write.accept(tweet);
-                }
-                settle.run();
-            });
-            return micros / size();
-        }
-
-        /** Milliseconds of a query: of ranges here and there, each asked until the clock can tell. */
-        void ask(String work, int ranges, Query query) {
-            SplittableRandom random = new SplittableRandom(work.hashCode());
-            double millis = 0;
-            for (int i = 0; i < ranges; i++) {
-                int low = random.nextInt(TweetSource.ATTRIBUTE_LIMIT * 8 / 10);
-                long times = 0;
-                double spent = 0;
-                do {
-                    List<Answer> got = new ArrayList<>();
-                    spent += micros(() -> got.add(query.at(low))) / 1e3;
-                    times++;
-                    check(work + regime.name() + low, got.getFirst());
-                } while (!regime.isByWall() && spent < CPU_MILLIS_MIN && times < TIMES_MAX);
-                millis += spent / times;
-            }
-            note(work, millis / ranges);
-        }
-
-        double micros(Runnable work) {
-            long start = nanos();
-            work.run();
-            return (nanos() - start) / 1e3;
-        }
-
-        private long nanos() {
-            return regime.isByWall() ? clock.monotonicNanos() : Costs.cpuNanos();
-        }
-
-        /** What the papers' disk would have taken, beside the wall time of this one. */
-        void noteDisk(String work, String unit, long nanos, double nanosOfUnit) {
-            if (regime.isByWall()) {
-                note(work + ", papers' disk" + unit, nanos / nanosOfUnit);
-            }
-        }
-
-        void note(String work, double figure) {
-            if (counted) {
-                report.add(work, name, figure);
-            }
-        }
-
-        /** The same work must give the same answer under each strategy. */
-        void check(String work, Answer answer) {
-            Answer before = answers.putIfAbsent(work + counted, answer);
-            if (before != null && !before.equals(answer)) {
-                throw new IllegalStateException("%s: one strategy says %s, another (%s) %s"
-                        .formatted(work, before, name, answer));
-            }
-        }
-    }
-
-    /** How many times the cost of validation another's should be. */
-    private static void aim(Aims aims, Report report, String work, String other, double times) {
-        double seen = report.figure(work, other) / report.figure(work, Recipe.VALIDATION.name());
-        aims.atLeast("%s / %s, %s".formatted(other, Recipe.VALIDATION.name(), work), times, seen);
+    /** How many times what one takes another should take. */
+    private static void atLeast(
+            Aims aims, Report report, String work, String over, String under, double times) {
+        aims.atLeast(
+                "%s / %s, %s".formatted(over, under, work),
+                times,
+                report.figure(work, over) / report.figure(work, under));
     }
 
     private Report aimsReport(String suite) {
