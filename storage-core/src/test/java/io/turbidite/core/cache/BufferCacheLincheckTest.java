@@ -15,8 +15,6 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-import java.util.HashMap;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
@@ -42,48 +40,53 @@ public class BufferCacheLincheckTest {
     private final CachedFile file = cache.register("f", PAGE_COUNT, pages);
     private final AtomicReferenceArray<@Nullable Frame> held =
             new AtomicReferenceArray<>(THREADS + 2);
+    private volatile boolean closing;
 
-    /** The page's number, after a look at its bytes; -1 if the file is closed. */
+    /** Looks at a page. What a pin beside {@link #close} gives is not said, so it is not told either. */
     @Operation
     public int read(@Param(name = "page") int page) {
-        try {
-            Frame frame = file.pin(page);
+        Frame frame = pin(page);
+        if (frame != null) {
             pages.checkSome(page, frame.segment());
             frame.unpin();
-            return page;
-        } catch (ClosedException closed) {
-            return -1;
         }
+        return page;
     }
 
     /** Keeps a page pinned. */
     @Operation
     public int hold(@Param(name = "thread") int thread, @Param(name = "page") int page) {
         letGo(thread);
-        try {
-            Frame frame = file.pin(page);
-            held.set(thread, frame);
-            return page;
-        } catch (ClosedException closed) {
-            return -1;
-        }
+        held.set(thread, pin(page));
+        return page;
     }
 
-    /** The number of the page held, after a look at its bytes; -1 if there is none. */
+    /** Looks at the page held once more, if there is one. */
     @Operation
-    public int letGo(@Param(name = "thread") int thread) {
+    public void letGo(@Param(name = "thread") int thread) {
         Frame frame = held.getAndSet(thread, null);
-        if (frame == null) {
-            return -1;
+        if (frame != null) {
+            pages.checkSome(frame.page, frame.segment());
+            frame.unpin();
         }
-        pages.checkSome(frame.page, frame.segment());
-        frame.unpin();
-        return frame.page;
     }
 
     @Operation
     public void close() {
+        closing = true;
         file.close();
+    }
+
+    /** Null if the file is closed, which it must not be before somebody closes it. */
+    private @Nullable Frame pin(int page) {
+        try {
+            return file.pin(page);
+        } catch (ClosedException closed) {
+            if (!closing) {
+                throw new IllegalStateException("page %d of an open file".formatted(page), closed);
+            }
+            return null;
+        }
     }
 
     @Validate
@@ -100,6 +103,11 @@ public class BufferCacheLincheckTest {
         }
         for (int thread = 0; thread < held.length(); thread++) {
             letGo(thread);
+        }
+        for (int page = 0; closing && page < PAGE_COUNT; page++) {
+            if (pin(page) != null) {
+                throw new IllegalStateException("page %d of a closed file".formatted(page));
+            }
         }
         cache.checkInvariants();
         if (cache.statistics().pinnedFrameCount() != 0) {
@@ -121,31 +129,18 @@ public class BufferCacheLincheckTest {
                 .check(BufferCacheLincheckTest.class);
     }
 
-    /** The same without memory; what a run of Lincheck is compared with. */
+    /** What the calls tell; all else is looked at where it happens. */
     public static final class Model {
-        private final Map<Integer, Integer> held = new HashMap<>();
-        private boolean closed;
-
         public int read(int page) {
-            return closed ? -1 : page;
-        }
-
-        public int hold(int thread, int page) {
-            held.remove(thread);
-            if (closed) {
-                return -1;
-            }
-            held.put(thread, page);
             return page;
         }
 
-        public int letGo(int thread) {
-            Integer page = held.remove(thread);
-            return page == null ? -1 : page;
+        public int hold(int thread, int page) {
+            return page;
         }
 
-        public void close() {
-            closed = true;
-        }
+        public void letGo(int thread) {}
+
+        public void close() {}
     }
 }
