@@ -106,10 +106,19 @@ public final class IndexBuild {
      * @throws io.turbidite.core.InvalidRequestException also if it was stopped
      */
     public void await() {
-        substrate.tasks().await(() -> done);
+        awaitEnd();
         StorageException cause = failure;
         if (cause != null) {
             throw cause;
+        }
+    }
+
+    /** A build that broke ends itself; one that waits behind it is left by the worker. */
+    private void awaitEnd() {
+        substrate.tasks().await(() -> done || substrate.health().isOver());
+        if (!done) {
+            substrate.health().checkUnbroken();
+            substrate.tasks().await(() -> done);
         }
     }
 
@@ -117,7 +126,7 @@ public final class IndexBuild {
     public void stop() {
         stopping = true;
         changes.wake();
-        substrate.tasks().await(() -> done);
+        awaitEnd();
     }
 
     /** Gets on; whether there may be more to do right away. */

@@ -58,7 +58,7 @@ final class SchemaChanges {
         this.store = store;
         this.substrate = store.substrate();
         this.writes = writes;
-        this.builder = substrate.tasks().start("index build", IDLE_MICROS, this::step);
+        this.builder = substrate.start("index build", IDLE_MICROS, this::step);
     }
 
     IndexBuild startIndex(Dataset dataset, IndexSpec spec) {

@@ -17,10 +17,21 @@ public final class StoreHealth {
     private final AtomicReference<@Nullable Throwable> firstFailure = new AtomicReference<>();
     private volatile boolean closing;
     private volatile boolean closed;
+    private volatile boolean broken;
 
     /** Refuses writes from now on because of {@code cause}; later causes are ignored. */
     public void fail(Throwable cause) {
         firstFailure.compareAndSet(null, cause);
+    }
+
+    /**
+     * A bug has ended some background work: what was asked of it will never be done. Writes are refused from
+     * now on.
+     */
+    public void breakDown(String work, Throwable bug) {
+        fail(new StoreFailedException(
+                "the background work \"%s\" broke: %s".formatted(work, bug), bug));
+        broken = true;
     }
 
     /** Background work ends early, writes are refused, reads go on. */
@@ -39,6 +50,24 @@ public final class StoreHealth {
 
     public boolean isClosed() {
         return closed;
+    }
+
+    /** Whether nobody should wait for background work any more: it ends early, or it has ended. */
+    public boolean isOver() {
+        return closing || broken;
+    }
+
+    /**
+     * Tells who has waited for background work in vain why.
+     *
+     * @throws ClosedException if the store was closed
+     * @throws StoreFailedException if a bug has ended background work
+     */
+    public void checkUnbroken() {
+        checkReadable();
+        if (broken) {
+            checkWritable();
+        }
     }
 
     public @Nullable Throwable firstFailure() {

@@ -1,5 +1,6 @@
 package io.turbidite.lsm.partition;
 
+import io.turbidite.core.ClosedException;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.log.WriteAheadLog;
@@ -103,6 +104,25 @@ public final class Substrate {
 
     public Tasks tasks() {
         return tasks;
+    }
+
+    /**
+     * Starts background work. A bug that ends it breaks the store, so that nobody waits for it for ever.
+     *
+     * @param name for thread names and traces
+     */
+    public Tasks.Worker start(String name, long idleMicros, Tasks.Step step) {
+        return tasks.start(name, idleMicros, () -> {
+            try {
+                return step.run();
+            } catch (ClosedException closed) {
+                throw closed;
+            } catch (RuntimeException | Error bug) {
+                health.breakDown(name, bug);
+                tasks.signal();
+                throw bug;
+            }
+        });
     }
 
     public Clock clock() {

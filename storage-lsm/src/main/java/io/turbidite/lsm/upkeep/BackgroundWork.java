@@ -65,7 +65,7 @@ public final class BackgroundWork implements AutoCloseable {
         this.merges = new MergeWork(substrate, options, io, throttle, writeMemoryBytes);
         this.retention = new RetentionWork(substrate);
         this.repairs = new RepairWork(substrate, options.mergeWorkers(), merges, this::flushWaits);
-        this.flusher = substrate.tasks().start("flush", IDLE_MICROS, this::flushStep);
+        this.flusher = substrate.start("flush", IDLE_MICROS, this::flushStep);
     }
 
     /** Work that somebody waits for. */
@@ -103,13 +103,13 @@ public final class BackgroundWork implements AutoCloseable {
         Request request = new Request(partition);
         flushRequests.add(request);
         flusher.wake();
-        substrate.tasks().await(() -> request.done || substrate.health().isClosing());
+        substrate.tasks().await(() -> request.done || substrate.health().isOver());
         StorageException failure = request.failure;
         if (failure != null) {
             throw failure;
         }
         if (!request.done) {
-            substrate.health().checkReadable();
+            substrate.health().checkUnbroken();
         }
     }
 
@@ -242,10 +242,9 @@ public final class BackgroundWork implements AutoCloseable {
             if (!isTransient(failure)) {
                 fail(failure);
             }
-        } finally {
-            request.done = true;
-            substrate.tasks().signal();
         }
+        request.done = true;
+        substrate.tasks().signal();
     }
 
     private void fail(StorageException failure) {

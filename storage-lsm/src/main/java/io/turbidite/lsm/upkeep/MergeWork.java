@@ -127,12 +127,8 @@ final class MergeWork implements AutoCloseable {
         this.queue =
                 new RunQueue<>(options.mergeScheduler(), oneAtATime ? 1 : options.mergeWorkers());
         for (int i = 0; i < options.mergeWorkers(); i++) {
-            workers.add(substrate
-                    .tasks()
-                    .start(
-                            "merge-" + i,
-                            io.isLimited() ? LIMITED_IDLE_MICROS : IDLE_MICROS,
-                            this::step));
+            workers.add(substrate.start(
+                    "merge-" + i, io.isLimited() ? LIMITED_IDLE_MICROS : IDLE_MICROS, this::step));
         }
     }
 
@@ -142,13 +138,13 @@ final class MergeWork implements AutoCloseable {
         Request request = new Request(partition);
         requests.add(request);
         wake();
-        substrate.tasks().await(() -> request.done || substrate.health().isClosing());
+        substrate.tasks().await(() -> request.done || substrate.health().isOver());
         StorageException failure = request.failure;
         if (failure != null) {
             throw failure;
         }
         if (!request.done) {
-            substrate.health().checkReadable();
+            substrate.health().checkUnbroken();
         }
     }
 

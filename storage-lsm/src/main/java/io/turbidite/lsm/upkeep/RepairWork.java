@@ -1,5 +1,6 @@
 package io.turbidite.lsm.upkeep;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.partition.Partition;
@@ -46,7 +47,7 @@ final class RepairWork implements AutoCloseable {
         this.afterClaims = merges::wake;
         this.watch = new GarbageWatch(substrate, this, merges, flushWaits);
         for (int i = 0; i < workerCount; i++) {
-            workers.add(substrate.tasks().start("repair-" + i, IDLE_MICROS, this::step));
+            workers.add(substrate.start("repair-" + i, IDLE_MICROS, this::step));
         }
     }
 
@@ -117,7 +118,7 @@ final class RepairWork implements AutoCloseable {
         substrate
                 .tasks()
                 .await(() -> requests.stream().allMatch(request -> request.done)
-                        || substrate.health().isClosing());
+                        || substrate.health().isOver());
         RepairCounts counts = RepairCounts.NONE;
         for (Request request : requests) {
             StorageException failure = request.failure;
@@ -125,7 +126,7 @@ final class RepairWork implements AutoCloseable {
                 throw failure;
             }
             if (!request.done) {
-                substrate.health().checkReadable();
+                substrate.health().checkUnbroken();
             }
             counts = counts.plus(request.counts);
         }
@@ -203,7 +204,7 @@ final class RepairWork implements AutoCloseable {
             request.failure = failure;
             ended = true;
             if (!BackgroundWork.isTransient(failure)
-                    && !(failure instanceof io.turbidite.core.InvalidRequestException)) {
+                    && !(failure instanceof InvalidRequestException)) {
                 substrate.health().fail(failure);
             }
         } finally {

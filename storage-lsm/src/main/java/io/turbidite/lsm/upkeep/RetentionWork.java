@@ -55,7 +55,7 @@ final class RetentionWork implements AutoCloseable {
     RetentionWork(Substrate substrate) {
         this.substrate = substrate;
         this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
-        this.worker = substrate.tasks().start("retain", IDLE_MICROS, this::step);
+        this.worker = substrate.start("retain", IDLE_MICROS, this::step);
     }
 
     private boolean step() {
