@@ -23,7 +23,7 @@ class BrokenWorkTest {
     private static final long SEED = Seeds.of("BrokenWorkTest");
     private static final StoreOptions OPTIONS = SimStore.options(Durability.SYNC);
 
-    private enum Work {
+    enum Work {
         FLUSH {
             @Override
             void ask(Dataset dataset) {
