@@ -12,9 +12,12 @@ import io.turbidite.core.sim.FaultScript;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.lsm.schema.Maintenance;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+
+import java.util.List;
 
 /**
  * R8: each of the first operations on the disk fails, once or for ever, in each way there is. Whoever
@@ -24,6 +27,9 @@ import org.junit.jupiter.api.Test;
 class FaultTest {
     private static final int CALLS = Boolean.getBoolean("long") ? 1_000 : 200;
     private static final int COMMITS = 40;
+
+    /** In turn; what they do on disk differs, and so does what fails. */
+    private static final List<Maintenance> STRATEGIES = List.of(Maintenance.values());
 
     @Test
     void each_call_fails_once_and_for_ever() {
@@ -39,7 +45,8 @@ class FaultTest {
                     script.forever();
                 }
                 try {
-                    if (run(Seeds.mix(seed, call % 7), script, call % 4 < 2)) {
+                    Maintenance strategy = STRATEGIES.get(call % STRATEGIES.size());
+                    if (run(Seeds.mix(seed, call % 7), strategy, script, call % 4 < 2)) {
                         survivors++;
                     } else {
                         failedStores++;
@@ -57,9 +64,10 @@ class FaultTest {
     }
 
     /** Whether the store still took writes at the end. */
-    private static boolean run(long seed, FaultScript script, boolean direct) {
+    private static boolean run(
+            long seed, Maintenance strategy, FaultScript script, boolean direct) {
         Oracle oracle = new Oracle();
-        Workload workload = new Workload(seed, oracle, 30);
+        Workload workload = new Workload(seed, oracle, 30).withMaintenance(strategy);
         StoreOptions options = SimStore.options(Durability.SYNC).withDirectIo(direct);
         SimDisk disk = new SimDisk(seed, Profile.STRICT);
         try (SimStore sim = SimStore.open(disk, seed, options)) {
@@ -76,6 +84,7 @@ class FaultTest {
                 assertThat(expected.getMessage()).isNotBlank();
             }
         }
+        assertThat(disk.openHandles()).as("under %s", strategy).isEmpty();
         SimDisk image = disk.crashImage(seed, Profile.STRICT);
         try (SimStore recovered = SimStore.open(image, seed, options)) {
             assertThat(oracle.prefixWith(recovered.contentHash()))

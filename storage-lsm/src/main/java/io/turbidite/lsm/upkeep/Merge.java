@@ -304,16 +304,18 @@ final class Merge implements RunQueue.Job, AutoCloseable {
                 output = null;
             }
         } finally {
-            hooks.close();
-            ComponentFiles.letGo(merged, installed);
-            merged.clear();
-            if (handover != null) {
-                handover.close();
-            }
-            for (Tree tree : trees) {
-                for (ComponentHandle input : tree.newestFirst) {
-                    input.unclaim();
-                    input.release();
+            try (hooks) {
+                ComponentFiles.letGo(merged, installed);
+                merged.clear();
+                if (handover != null) {
+                    handover.close();
+                }
+            } finally {
+                for (Tree tree : trees) {
+                    for (ComponentHandle input : tree.newestFirst) {
+                        input.unclaim();
+                        input.release();
+                    }
                 }
             }
         }
@@ -361,8 +363,9 @@ final class Merge implements RunQueue.Job, AutoCloseable {
                 if (live != null) {
                     live.close();
                 }
-                cursors.forEach(EntryCursor::close);
-                hook.close();
+                try (hook) {
+                    cursors.forEach(EntryCursor::close);
+                }
             }
         }
     }
@@ -488,11 +491,10 @@ final class Merge implements RunQueue.Job, AutoCloseable {
 
         @Override
         public void close() {
-            try {
-                kept.close();
-            } finally {
-                writer.close();
-                hook.close();
+            // deleting what was written so far may fail: the rest is let go all the same
+            try (hook;
+                    writer;
+                    kept) {
                 if (live != null) {
                     live.close();
                     live = null;

@@ -223,9 +223,12 @@ final class Repair implements AutoCloseable {
     /** Lets everything go; what was not installed is as if it had not been. */
     @Override
     public void close() {
-        living.close();
-        search.close();
-        before.unclaim();
-        before.release();
+        try {
+            living.close();
+            search.close();
+        } finally {
+            before.unclaim();
+            before.release();
+        }
     }
 }

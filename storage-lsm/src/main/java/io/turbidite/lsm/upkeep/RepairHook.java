@@ -138,7 +138,10 @@ final class RepairHook implements MergeHook {
 
     @Override
     public void close() {
-        search.close();
-        keyTrees.close();
+        try {
+            search.close();
+        } finally {
+            keyTrees.close();
+        }
     }
 }
