@@ -334,7 +334,7 @@ public final class StrategySuite {
             reports.add(report);
             for (String unit : List.of(", ms", ", papers' disk, ms")) {
                 if (regime.isByWall()) {
-                    String work = "5 indexes, 10 % updates" + unit;
+                    String work = "5 indexes, 50 % updates" + unit;
                     double times =
                             report.figure(work, BY_RECORDS) / report.figure(work, BY_KEY_TREES);
                     aims.atLeast(BY_RECORDS + " / " + BY_KEY_TREES + ", " + work, 5, times);
