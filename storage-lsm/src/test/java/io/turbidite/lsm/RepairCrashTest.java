@@ -7,6 +7,7 @@ import io.turbidite.core.log.Durability;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.sim.Fault;
 import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
@@ -107,6 +108,31 @@ class RepairCrashTest {
         assertThat(cuts[0]).isPositive();
         assertThat(cuts[1]).isPositive();
         System.out.printf("RepairCrashTest: %d power cuts%n", cuts[0] + cuts[1]);
+    }
+
+    /** The scan of the key trees that the indexes share is lost for all of them, not gone on with. */
+    @Test
+    void a_read_that_fails_in_the_repair_of_several_indexes_marks_nothing_that_lives() {
+        load().close();
+        int failed = 0;
+        boolean done = false;
+        for (int call = 1; !done; call++) {
+            SimDisk image = disk.crashImage(seed, Profile.STRICT);
+            try (SimStore sim = SimStore.open(image, seed, OPTIONS)) {
+                FaultScript script = image.fault(
+                        FaultScript.with(Fault.EMFILE).on(OperationKind.READ).call(call));
+                try {
+                    sim.store.dataset("T").repair();
+                    done = script.hitCount() == 0;
+                } catch (StorageIoException refused) {
+                    failed++;
+                }
+                image.clearFaults();
+            }
+            check(image);
+        }
+        assertThat(failed).isPositive();
+        System.out.printf("RepairCrashTest: %d reads failed%n", failed);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.turbidite.lsm.repair;
 
+import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.entry.EntryCursor;
@@ -30,6 +31,10 @@ public final class LiveTimestamps implements AutoCloseable {
     private final EntryCursor keys;
     private final KeyCopy decided = new KeyCopy();
     private boolean isComplete;
+
+    /** What a move of the keys threw: they stand nowhere since, and a key that is passed over would seem dead. */
+    private @Nullable StorageException lost;
+
     private boolean closed;
     private long pageCount;
 
@@ -71,8 +76,21 @@ public final class LiveTimestamps implements AutoCloseable {
      * Reads some more of the key trees.
      *
      * @return whether they are read to their end
+     * @throws StorageException if they can't be read; from then on the same each time
      */
     public boolean advance(long entriesMax) {
+        if (lost != null) {
+            throw lost;
+        }
+        try {
+            return readOn(entriesMax);
+        } catch (StorageException unreadable) {
+            lost = unreadable;
+            throw unreadable;
+        }
+    }
+
+    private boolean readOn(long entriesMax) {
         for (long i = 0; i < entriesMax && !isComplete; i++) {
             if (!keys.next()) {
                 isComplete = true;
