@@ -16,6 +16,7 @@ import io.turbidite.lsm.version.ManifestState;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * Loads records into an empty dataset, straight into disk components: no log, no memory component, one
@@ -52,44 +53,78 @@ public final class BulkLoader implements AutoCloseable {
 
     private boolean closed;
 
-    private BulkLoader(Dataset dataset, Substrate substrate, boolean sorted) {
+    private BulkLoader(Dataset dataset, boolean sorted) {
         this.dataset = dataset;
-        this.substrate = substrate;
+        this.substrate = dataset.store().substrate();
         this.maintainer = dataset.takeMaintainer();
         this.sorted = sorted;
     }
 
-    /**
-     * @param memoryBytes for secondary entries, of all partitions together
-     */
-    static BulkLoader sorted(
-            Dataset dataset, Substrate substrate, long memoryBytes, long expectedRecords) {
-        BulkLoader loader = new BulkLoader(dataset, substrate, true);
+    static BulkLoader sorted(Dataset dataset, long expectedRecords) {
         int count = dataset.partitions().size();
-        for (Partition partition : dataset.partitions()) {
-            loader.loads.add(
-                    BulkLoad.sorted(partition, memoryBytes / count, expectedRecords / count + 1));
-        }
-        return loader;
+        long memoryBytes = memoryBytes(dataset) / count;
+        return begin(dataset, true)
+                .open(partition ->
+                        BulkLoad.sorted(partition, memoryBytes, expectedRecords / count + 1));
     }
 
-    /**
-     * @param memoryBytes half of it for records, of all partitions together; the other half for the secondary
-     *     entries of the partition that is being completed
-     */
-    static BulkLoader unsorted(
-            Dataset dataset, Substrate substrate, long memoryBytes, DuplicateKeys duplicates) {
-        BulkLoader loader = new BulkLoader(dataset, substrate, false);
+    static BulkLoader unsorted(Dataset dataset, DuplicateKeys duplicates) {
+        BulkLoader loader = begin(dataset, false);
         Duplicates rule = switch (duplicates) {
             case LAST_COUNTS -> new Duplicates.Newest();
             case REFUSED -> new Duplicates.Refuse(loader::givenTwice);
         };
-        int count = dataset.partitions().size();
-        for (Partition partition : dataset.partitions()) {
-            loader.loads.add(
-                    BulkLoad.unsorted(partition, memoryBytes / 2 / count, memoryBytes / 2, rule));
+        // half for the records of all partitions, half for the entries of the one that is being
+        // completed
+        long half = memoryBytes(dataset) / 2;
+        long records = half / dataset.partitions().size();
+        return loader.open(partition -> BulkLoad.unsorted(partition, records, half, rule));
+    }
+
+    private static long memoryBytes(Dataset dataset) {
+        return dataset.store().options().writeMemoryBytes() / 2;
+    }
+
+    /** Turns writers away and checks that there is nothing yet; if there is, they may come again. */
+    private static BulkLoader begin(Dataset dataset, boolean sorted) {
+        if (!dataset.uniqueIndexes().isEmpty()) {
+            throw new InvalidRequestException(
+                    "bulk load of %s: index %s is unique; drop or disable it, load, and create or enable it"
+                            .formatted(
+                                    dataset.name(),
+                                    dataset.uniqueIndexes().getFirst().name()));
         }
-        return loader;
+        dataset.admission().beginLoad();
+        boolean begun = false;
+        try {
+            // whoever did not see the mark is through
+            dataset.store().awaitWritesInFlight();
+            dataset.admission().checkNotDropped();
+            if (!dataset.partitions().stream().allMatch(Partition::isEmpty)) {
+                throw new InvalidRequestException(
+                        "bulk load of %s: the dataset is not empty".formatted(dataset.name()));
+            }
+            BulkLoader loader = new BulkLoader(dataset, sorted);
+            begun = true;
+            return loader;
+        } finally {
+            if (!begun) {
+                dataset.admission().endLoad();
+            }
+        }
+    }
+
+    private BulkLoader open(Function<Partition, BulkLoad> start) {
+        boolean complete = false;
+        try {
+            dataset.partitions().forEach(partition -> loads.add(start.apply(partition)));
+            complete = true;
+            return this;
+        } finally {
+            if (!complete) {
+                close();
+            }
+        }
     }
 
     private InvalidRequestException givenTwice(Slice twice) {
@@ -226,7 +261,7 @@ public final class BulkLoader implements AutoCloseable {
             closed = true;
             dataset.giveMaintainer(maintainer);
             loads.forEach(BulkLoad::close);
-            dataset.endBulkLoad();
+            dataset.admission().endLoad();
         }
     }
 }

@@ -7,7 +7,6 @@ import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
-import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyBatch;
@@ -36,8 +35,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.LongFunction;
 
 /**
  * A named collection of records of one open type, identified by a primary key.
@@ -51,18 +48,17 @@ import java.util.function.LongFunction;
 public final class Dataset implements Source {
     private final Store store;
     private final List<Partition> partitions;
-    private final AtomicBoolean loading = new AtomicBoolean();
-    private final AtomicBoolean changing = new AtomicBoolean();
+    private final Admission admission;
     private volatile Shape shape;
-    private volatile boolean dropped;
-    private final Pool<Scratch> scratches;
+    private final Pool<RecordScratch> scratches;
     private final Pool<BatchGet> batchGets = new Pool<>(BatchGet::new);
 
     Dataset(Store store, DatasetSchema schema, List<Partition> partitions) {
         this.store = store;
         this.partitions = List.copyOf(partitions);
+        this.admission = new Admission(schema.name());
         this.shape = Shape.of(schema);
-        this.scratches = new Pool<>(() -> new Scratch(store, schema));
+        this.scratches = new Pool<>(() -> new RecordScratch(store, schema));
     }
 
     /** What goes by the schema of now; replaced as a whole while no write is in flight. */
@@ -80,54 +76,27 @@ public final class Dataset implements Source {
         }
     }
 
-    /** What one call needs; reused. */
-    private static final class Scratch {
-        final RecordWriter writer;
-        final RecordView view;
-        final WriteBatch batch;
-        final ByteSink key = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
-        final Slice slice = new Slice();
-        final Found found = new Found(Limits.RECORD_BYTES_MAX);
-
-        /** Puts a value into what the caller of {@link #getRecord} gave last. */
-        Found foreign = found;
-
-        Scratch(Store store, DatasetSchema schema) {
-            this.writer = new RecordWriter(schema.type());
-            this.view = new RecordView(schema.type());
-            this.batch = store.newBatch();
-        }
-
-        /** Callers mostly come with the same sink again. */
-        Found foundIn(ByteSink sink) {
-            if (foreign.value != sink) {
-                foreign = new Found(sink);
-            }
-            return foreign;
-        }
-    }
-
     /**
      * Puts a record, replacing the one with its primary key.
      *
      * @throws InvalidRequestException naming the field, if the record does not fit the type
      */
     public void upsert(Map<String, ? extends @Nullable Object> fields) {
-        Scratch scratch = scratches.take();
+        RecordScratch scratch = scratches.take();
         store.write(scratch.batch.clear().upsert(this, scratch.writer.write(fields)));
         scratches.give(scratch);
     }
 
     /** Puts a record given as a JSON object. */
     public void upsertJson(String json) {
-        Scratch scratch = scratches.take();
+        RecordScratch scratch = scratches.take();
         store.write(scratch.batch.clear().upsert(this, scratch.writer.writeJson(utf8(json))));
         scratches.give(scratch);
     }
 
     /** Puts a record encoded by {@link #newRecordWriter}; no garbage is made. */
     public void upsertRecord(Slice record) {
-        Scratch scratch = scratches.take();
+        RecordScratch scratch = scratches.take();
         store.write(scratch.batch.clear().upsert(this, record));
         scratches.give(scratch);
     }
@@ -138,28 +107,28 @@ public final class Dataset implements Source {
      * @throws DuplicateKeyException if it is not; nothing was changed
      */
     public void insert(Map<String, ? extends @Nullable Object> fields) {
-        Scratch scratch = scratches.take();
+        RecordScratch scratch = scratches.take();
         store.write(scratch.batch.clear().insert(this, scratch.writer.write(fields)));
         scratches.give(scratch);
     }
 
     /** Puts a record given as a JSON object, whose primary key must be free. */
     public void insertJson(String json) {
-        Scratch scratch = scratches.take();
+        RecordScratch scratch = scratches.take();
         store.write(scratch.batch.clear().insert(this, scratch.writer.writeJson(utf8(json))));
         scratches.give(scratch);
     }
 
     /** Puts an encoded record whose primary key must be free. */
     public void insertRecord(Slice record) {
-        Scratch scratch = scratches.take();
+        RecordScratch scratch = scratches.take();
         store.write(scratch.batch.clear().insert(this, record));
         scratches.give(scratch);
     }
 
     /** Deletes the record with this primary key, if there is one. */
     public void delete(Object... primaryKey) {
-        Scratch scratch = scratches.take();
+        RecordScratch scratch = scratches.take();
         encodeKey(scratch.key, primaryKey).asSlice(scratch.slice);
         store.write(scratch.batch.clear().delete(this, scratch.slice));
         scratches.give(scratch);
@@ -167,7 +136,7 @@ public final class Dataset implements Source {
 
     /** The record with this primary key, its fields by name in declared order; null if there is none. */
     public @Nullable Map<String, @Nullable Object> get(Object... primaryKey) {
-        Scratch scratch = scratches.take();
+        RecordScratch scratch = scratches.take();
         Slice key = encodeKey(scratch.key, primaryKey).asSlice(scratch.slice);
         Map<String, @Nullable Object> fields = null;
         if (find(key, scratch.found) == Found.MATTER) {
@@ -185,7 +154,7 @@ public final class Dataset implements Source {
      * @return whether there is one
      */
     public boolean getRecord(Slice primaryKey, ByteSink record) {
-        Scratch scratch = scratches.take();
+        RecordScratch scratch = scratches.take();
         boolean there = find(primaryKey, scratch.foundIn(record)) == Found.MATTER;
         if (!there) {
             record.clear();
@@ -273,8 +242,7 @@ public final class Dataset implements Source {
      *     created or enabled afterwards: building it checks the keys all at once)
      */
     public BulkLoader bulkLoad(long expectedRecords) {
-        return bulkLoad(memoryBytes ->
-                BulkLoader.sorted(this, store.substrate(), memoryBytes, expectedRecords));
+        return BulkLoader.sorted(this, expectedRecords);
     }
 
     /**
@@ -283,85 +251,7 @@ public final class Dataset implements Source {
      * @throws InvalidRequestException if it holds records, or is being loaded
      */
     public BulkLoader bulkLoadUnsorted(DuplicateKeys duplicates) {
-        return bulkLoad(memoryBytes ->
-                BulkLoader.unsorted(this, store.substrate(), memoryBytes, duplicates));
-    }
-
-    private BulkLoader bulkLoad(LongFunction<BulkLoader> starter) {
-        if (!uniqueIndexes().isEmpty()) {
-            throw new InvalidRequestException(
-                    "bulk load of %s: index %s is unique; drop or disable it, load, and create or enable it"
-                            .formatted(name(), uniqueIndexes().getFirst().name()));
-        }
-        if (loading.get()) {
-            throw beingLoaded();
-        }
-        beginChange();
-        loading.set(true);
-        boolean started = false;
-        try {
-            // whoever did not see the flag is through
-            store.awaitWritesInFlight();
-            checkNotDropped();
-            if (!partitions.stream().allMatch(Partition::isEmpty)) {
-                throw new InvalidRequestException(
-                        "bulk load of %s: the dataset is not empty".formatted(name()));
-            }
-            BulkLoader loader = starter.apply(store.options().writeMemoryBytes() / 2);
-            started = true;
-            return loader;
-        } finally {
-            loading.set(started);
-            if (!started) {
-                endChange();
-            }
-        }
-    }
-
-    void endBulkLoad() {
-        loading.set(false);
-        endChange();
-    }
-
-    /** Checks that the dataset takes writes. */
-    void checkTakesWrites() {
-        if (loading.get()) {
-            throw beingLoaded();
-        }
-        checkNotDropped();
-    }
-
-    /** Checks that the dataset is there. */
-    void checkNotDropped() {
-        if (dropped) {
-            throw new InvalidRequestException("dataset %s was dropped".formatted(name()));
-        }
-    }
-
-    /**
-     * Starts a change of schema, or of all records at once; one at a time.
-     *
-     * @throws InvalidRequestException if one is under way, or the dataset is gone
-     */
-    void beginChange() {
-        checkNotDropped();
-        if (!changing.compareAndSet(false, true)) {
-            throw new InvalidRequestException(
-                    "dataset %s is being changed: an index is built, or it is bulk loaded; wait for it"
-                            .formatted(name()));
-        }
-    }
-
-    void endChange() {
-        changing.set(false);
-    }
-
-    void markDropped(boolean gone) {
-        dropped = gone;
-    }
-
-    private InvalidRequestException beingLoaded() {
-        return new InvalidRequestException("dataset %s is being bulk loaded".formatted(name()));
+        return BulkLoader.unsorted(this, duplicates);
     }
 
     /**
@@ -470,6 +360,11 @@ public final class Dataset implements Source {
         return store;
     }
 
+    /** Whether it takes writes and changes. */
+    Admission admission() {
+        return admission;
+    }
+
     /**
      * Says what other maintenance strategies would cost and save its indexes, by what was counted since it was
      * created; changes nothing.
@@ -537,7 +432,7 @@ public final class Dataset implements Source {
      * @throws InvalidRequestException if one is too long
      */
     void appendKey(Slice record, ByteSink sink, Slice key) {
-        Scratch scratch = scratches.take();
+        RecordScratch scratch = scratches.take();
         sink.clear();
         schema().primaryKey().append(scratch.view.wrap(record), sink);
         if (sink.length() > Limits.KEY_BYTES_MAX) {

@@ -1,11 +1,16 @@
 package io.turbidite.lsm;
 
 import io.turbidite.core.Limits;
+import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.BitmapHandover;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexCatalog;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.IndexSchema.State;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;
 import io.turbidite.lsm.schema.Retention;
@@ -171,5 +176,40 @@ public final class DatasetSpec {
 
     public ComponentOptions components() {
         return componentOptions;
+    }
+
+    /**
+     * What the engine makes of it.
+     *
+     * @throws io.turbidite.core.InvalidRequestException naming what does not go together
+     */
+    DatasetSchema resolve(int id) {
+        RecordType type = type();
+        componentOptions.compression().requireAvailable();
+        String use = "dataset " + name;
+        KeySpec key = KeySpec.of(type, primaryKey, use + ": primary key");
+        List<KeySpec> filter = new ArrayList<>();
+        for (String field : filterFields) {
+            filter.add(KeySpec.of(type, List.of(field), use + ": filter"));
+        }
+        List<IndexSchema> resolved = new ArrayList<>();
+        for (IndexSpec index : indexes) {
+            resolved.add(index.resolve(name, type, resolved.size() + 1, maintenance, State.READY));
+        }
+        return new DatasetSchema(
+                id,
+                1,
+                name,
+                type,
+                key,
+                filter,
+                IndexCatalog.of(name, resolved, resolved.size() + 1),
+                partitions,
+                maintenance,
+                mergePolicy,
+                componentOptions,
+                retention,
+                repair,
+                bitmapHandover);
     }
 }

@@ -242,7 +242,7 @@ public final class IndexBuild {
         builds.forEach(PartitionBuild::close);
         failure = cause;
         publish(state);
-        dataset.endChange();
+        dataset.admission().endChange();
         done = true;
         substrate.tasks().signal();
     }

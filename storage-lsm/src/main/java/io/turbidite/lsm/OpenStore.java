@@ -93,22 +93,6 @@ final class OpenStore {
                                 "bitmap handovers", options.writeMemoryBytes() / HANDOVER_SHARE)),
                 manifest,
                 engineEvents);
-        meters.gauge(
-                "cursors.open",
-                () -> substrate.partitions().all().stream()
-                        .mapToLong(Partition::openCursorCount)
-                        .sum());
-        meters.gauge("memory.unflushed.bytes", () -> substrate.partitions().unflushedBytes());
-    }
-
-    private void measure(WriteAheadLog log) {
-        meters.gauge("log.bytes", log::bytes);
-        meters.total("log.records", () -> log.statistics().recordCount());
-        meters.total("log.batches", () -> log.statistics().batchCount());
-        meters.total("log.bytes.written", () -> log.statistics().writtenBytes());
-        meters.total("log.syncs", () -> log.statistics().syncCount());
-        meters.total("log.waits", () -> log.statistics().waitCount());
-        meters.total("log.segments.prepared", () -> log.statistics().preparedCount());
     }
 
     private DirectDisk directDisk(Disk disk, MemoryBudget budget, EngineEvents engineEvents) {
@@ -213,7 +197,6 @@ final class OpenStore {
         substrate.attachLog(log);
         substrate.timestamps().resumeAbove(replay.lastTimestamp());
         substrate.partitions().all().forEach(Partition::reportGrowth);
-        measure(log);
         substrate
                 .events()
                 .recovered(

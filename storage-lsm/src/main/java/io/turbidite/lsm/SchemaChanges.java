@@ -110,9 +110,9 @@ final class SchemaChanges {
         substrate.health().checkWritable();
         // refuses what does not go together, before anything is begun
         DatasetSchema building = base.with(index);
-        dataset.beginChange();
+        dataset.admission().beginChange();
         if (!base.equals(dataset.schema())) {
-            dataset.endChange();
+            dataset.admission().endChange();
             throw new InvalidRequestException(
                     "dataset %s has just been changed; try again".formatted(dataset.name()));
         }
@@ -135,7 +135,7 @@ final class SchemaChanges {
             if (build == null) {
                 takeBack(dataset, base.withIdsUsedBy(building));
                 parts.forEach(PartitionBuild::close);
-                dataset.endChange();
+                dataset.admission().endChange();
             }
         }
         build.begin();
@@ -280,7 +280,7 @@ final class SchemaChanges {
 
     private void change(Dataset dataset, String name, String state) {
         substrate.health().checkWritable();
-        dataset.beginChange();
+        dataset.admission().beginChange();
         try {
             DatasetSchema before = dataset.schema();
             IndexSchema index = find(before, name);
@@ -296,7 +296,7 @@ final class SchemaChanges {
                     () -> installSchema(dataset, after));
             substrate.events().indexChanged(after, name, state, new long[2], 0);
         } finally {
-            dataset.endChange();
+            dataset.admission().endChange();
         }
     }
 
@@ -318,10 +318,10 @@ final class SchemaChanges {
                 build.stop();
             }
         }
-        dataset.beginChange();
+        dataset.admission().beginChange();
         boolean dropped = false;
         try {
-            dataset.markDropped(true);
+            dataset.admission().markDropped(true);
             // whoever did not see the mark is through
             writes.awaitInFlight();
             edit(state -> state.withoutDataset(dataset.schema().id()), () -> {
@@ -331,8 +331,8 @@ final class SchemaChanges {
             dropped = true;
             substrate.events().indexChanged(dataset.schema(), "", "dropped", new long[2], 0);
         } finally {
-            dataset.markDropped(dropped);
-            dataset.endChange();
+            dataset.admission().markDropped(dropped);
+            dataset.admission().endChange();
         }
     }
 

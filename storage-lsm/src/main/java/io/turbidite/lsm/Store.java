@@ -3,19 +3,14 @@ package io.turbidite.lsm;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.cache.BufferCache;
-import io.turbidite.core.cache.CacheOptions;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.RealDisk;
-import io.turbidite.core.key.KeySpec;
-import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
-import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.backup.Backup;
 import io.turbidite.lsm.backup.BackupReport;
 import io.turbidite.lsm.backup.CopyMode;
@@ -30,9 +25,6 @@ import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.DatasetSchema;
-import io.turbidite.lsm.schema.IndexCatalog;
-import io.turbidite.lsm.schema.IndexSchema;
-import io.turbidite.lsm.schema.IndexSchema.State;
 import io.turbidite.lsm.upkeep.BackgroundWork;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
@@ -59,9 +51,6 @@ import java.util.function.Function;
  * ClosedException} at their next use.
  */
 public final class Store implements AutoCloseable {
-    /** Checks read past the cache; it holds what is opened. */
-    private static final long RESTORE_CACHE_BYTES = 16 << 20;
-
     private final StoreOptions options;
     private final OpenStore parts;
     private final Substrate substrate;
@@ -79,11 +68,7 @@ public final class Store implements AutoCloseable {
                 substrate, options.writeMemoryBytes(), options.logBytesMax(), options.background());
         this.writes = new WritePath(substrate, background);
         this.schemaChanges = new SchemaChanges(this, writes);
-        parts.meters().gauge("merge.backlog.bytes", background::mergeBytesLeft);
-        parts.meters().gauge("merge.backlog.components", background::componentsBehind);
-        parts.meters().gauge("merge.pace.bytes", background::mergeBytesPerSecond);
-        parts.meters().gauge("deferred.garbage.percent", this::garbagePercent);
-        parts.meters().gauge("write.amplification.percent", this::writeAmplificationPercent);
+        StoreGauges.register(parts.meters(), substrate, background);
         for (OpenStore.OpenDataset dataset : parts.datasets()) {
             datasets.put(
                     dataset.schema().name(),
@@ -152,7 +137,7 @@ public final class Store implements AutoCloseable {
             throw new InvalidRequestException(
                     "there is a dataset named %s already".formatted(spec.name()));
         }
-        DatasetSchema schema = resolve(spec, substrate.manifest().state().nextDatasetId());
+        DatasetSchema schema = spec.resolve(substrate.manifest().state().nextDatasetId());
         DatasetState state = DatasetState.empty(schema);
         List<Partition> partitions = new ArrayList<>();
         substrate.manifest().edit(before -> before.withDataset(state), () -> {
@@ -185,37 +170,6 @@ public final class Store implements AutoCloseable {
 
     SchemaChanges schemaChanges() {
         return schemaChanges;
-    }
-
-    private static DatasetSchema resolve(DatasetSpec spec, int id) {
-        RecordType type = spec.type();
-        spec.components().compression().requireAvailable();
-        String use = "dataset " + spec.name();
-        KeySpec primaryKey = KeySpec.of(type, spec.primaryKey(), use + ": primary key");
-        List<KeySpec> filter = new ArrayList<>();
-        for (String field : spec.filterFields()) {
-            filter.add(KeySpec.of(type, List.of(field), use + ": filter"));
-        }
-        List<IndexSchema> indexes = new ArrayList<>();
-        for (IndexSpec index : spec.indexes()) {
-            indexes.add(index.resolve(
-                    spec.name(), type, indexes.size() + 1, spec.maintenance(), State.READY));
-        }
-        return new DatasetSchema(
-                id,
-                1,
-                spec.name(),
-                type,
-                primaryKey,
-                filter,
-                IndexCatalog.of(spec.name(), indexes, indexes.size() + 1),
-                spec.partitions(),
-                spec.maintenance(),
-                spec.mergePolicy(),
-                spec.components(),
-                spec.retention(),
-                spec.repair(),
-                spec.bitmapHandover());
     }
 
     /**
@@ -348,34 +302,7 @@ public final class Store implements AutoCloseable {
      * @throws io.turbidite.core.CorruptionException if the backup is damaged; nothing is restored
      */
     public static RestoreReport restore(Path backup, Path directory) {
-        if (!RealDisk.isDirectory(backup)) {
-            throw new InvalidRequestException("%s is not a directory".formatted(backup));
-        }
-        RealDisk source = RealDisk.open(backup);
-        if (source.encloses(directory)) {
-            throw new InvalidRequestException("%s lies inside the backup in %s; restore elsewhere"
-                    .formatted(directory, source.description()));
-        }
-        try (Tasks tasks = ThreadTasks.create("turbidite-restore")) {
-            return RealDisk.filled(
-                    directory, target -> restore(source, target, tasks, Clock.system()));
-        }
-    }
-
-    static RestoreReport restore(Disk backup, Disk target, Tasks tasks, Clock clock) {
-        try (BufferCache cache = restoreCache(tasks, clock)) {
-            return Restore.copy(backup, target, cache);
-        }
-    }
-
-    private static BufferCache restoreCache(Tasks tasks, Clock clock) {
-        MemoryBudget budget = MemoryBudget.of(RESTORE_CACHE_BYTES);
-        return BufferCache.create(
-                budget.account("restore"),
-                CacheOptions.of(RESTORE_CACHE_BYTES),
-                tasks,
-                clock,
-                new Meters());
+        return Restore.copy(backup, directory);
     }
 
     /**
@@ -400,15 +327,7 @@ public final class Store implements AutoCloseable {
      * @throws io.turbidite.core.CorruptionException if the stream is damaged or ends too early
      */
     public static ShipmentReport receive(InputStream in, Path directory) {
-        try (Tasks tasks = ThreadTasks.create("turbidite-receive")) {
-            return RealDisk.filled(directory, target -> receive(in, target, tasks, Clock.system()));
-        }
-    }
-
-    static ShipmentReport receive(InputStream in, Disk target, Tasks tasks, Clock clock) {
-        try (BufferCache cache = restoreCache(tasks, clock)) {
-            return Reception.receive(in, target, cache);
-        }
+        return Reception.receive(in, directory);
     }
 
     /**
@@ -418,7 +337,7 @@ public final class Store implements AutoCloseable {
      * @throws InvalidRequestException if something else is there
      */
     public static int receivedCount(Path directory) {
-        return RealDisk.isDirectory(directory) ? Reception.fileCount(RealDisk.open(directory)) : 0;
+        return Reception.fileCount(directory);
     }
 
     /** What the store consists of now. */
@@ -453,24 +372,6 @@ public final class Store implements AutoCloseable {
 
     StoreOptions options() {
         return options;
-    }
-
-    /** Bytes that flush, merge and log have written for each hundred that writers brought. */
-    private long writeAmplificationPercent() {
-        long brought = meters().counter("write.bytes").sum();
-        long written = meters().counter("flush.bytes").sum()
-                + meters().counter("merge.bytes.written").sum()
-                + substrate.log().statistics().writtenBytes();
-        return brought == 0 ? 0 : 100 * written / brought;
-    }
-
-    /** Obsolete entries for each hundred, in the deferred index that has most of them. */
-    private long garbagePercent() {
-        double most = 0;
-        for (Partition partition : substrate.partitions().all()) {
-            most = Math.max(most, partition.garbage().largestShare());
-        }
-        return Math.round(100 * most);
     }
 
     Substrate substrate() {

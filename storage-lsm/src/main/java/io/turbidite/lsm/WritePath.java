@@ -135,7 +135,7 @@ final class WritePath {
 
     private void writeInFlight(WriteBatch batch) {
         for (int i = 0; i < batch.size(); i++) {
-            batch.dataset(i).checkTakesWrites();
+            batch.dataset(i).admission().checkTakesWrites();
         }
         batch.recheckKeys();
         batch.resolveRepeats();

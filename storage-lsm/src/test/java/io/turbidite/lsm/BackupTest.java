@@ -19,6 +19,7 @@ import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.sim.SubDisk;
 import io.turbidite.lsm.backup.BackupReport;
 import io.turbidite.lsm.backup.CopyMode;
+import io.turbidite.lsm.backup.Restore;
 import io.turbidite.lsm.backup.RestoreReport;
 import io.turbidite.lsm.version.StoreFiles;
 
@@ -267,7 +268,7 @@ class BackupTest {
         SimClock clock = new SimClock();
         Disk backup = SubDisk.of(disk, from);
         try (SimTasks tasks = new SimTasks(1, clock)) {
-            return Store.restore(backup, SubDisk.of(disk, to), tasks, clock);
+            return Restore.copy(backup, SubDisk.of(disk, to), tasks, clock);
         }
     }
 }

@@ -5,6 +5,7 @@ import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.backup.CopyMode;
+import io.turbidite.lsm.backup.Restore;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.Compression;
 import io.turbidite.lsm.component.PageOptions;
@@ -382,7 +383,7 @@ class EngineBadInputTest {
 
     private void restore(SimDisk backup) {
         SimDisk target = new SimDisk(9, Profile.STRICT);
-        Store.restore(backup, target, sim.tasks, Clock.system());
+        Restore.copy(backup, target, sim.tasks, Clock.system());
     }
 
     @Test

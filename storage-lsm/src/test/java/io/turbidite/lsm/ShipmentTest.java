@@ -81,7 +81,7 @@ class ShipmentTest {
     private static ShipmentReport receive(byte[] stream, Disk target) {
         SimClock clock = new SimClock();
         try (SimTasks tasks = new SimTasks(1, clock)) {
-            return Store.receive(new ByteArrayInputStream(stream), target, tasks, clock);
+            return Reception.receive(new ByteArrayInputStream(stream), target, tasks, clock);
         }
     }
 

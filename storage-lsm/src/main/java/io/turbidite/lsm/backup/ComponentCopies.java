@@ -2,8 +2,13 @@ package io.turbidite.lsm.backup;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.cache.BufferCache;
+import io.turbidite.core.cache.CacheOptions;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.bitmap.DeadEntries;
 import io.turbidite.lsm.component.DiskComponent;
 
@@ -16,6 +21,9 @@ import java.lang.foreign.MemorySegment;
 final class ComponentCopies implements AutoCloseable {
     private static final int BUFFER_BYTES = 1 << 20;
 
+    /** Pages are read past the cache; it holds what is opened. */
+    private static final long CACHE_BYTES = 16 << 20;
+
     private final Disk target;
     private final BufferCache cache;
     private final Arena arena = Arena.ofConfined();
@@ -27,6 +35,16 @@ final class ComponentCopies implements AutoCloseable {
     ComponentCopies(Disk target, BufferCache cache) {
         this.target = target;
         this.cache = cache;
+    }
+
+    /** A cache for checks where no store is open; the caller closes it. */
+    static BufferCache newCache(Tasks tasks, Clock clock) {
+        return BufferCache.create(
+                MemoryBudget.of(CACHE_BYTES).account("checks of copies"),
+                CacheOptions.of(CACHE_BYTES),
+                tasks,
+                clock,
+                new Meters());
     }
 
     /**

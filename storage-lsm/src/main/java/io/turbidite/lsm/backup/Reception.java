@@ -5,13 +5,18 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.format.FileHeader;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.core.task.ThreadTasks;
+import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.StoreFiles;
 
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 
@@ -62,19 +67,27 @@ public final class Reception {
     }
 
     /**
-     * Receives a shipment.
+     * Receives a shipment into a directory.
      *
      * @param in the stream; it is read to the shipment's end, not beyond, and not closed
-     * @param target an empty directory, or one with the beginning of this very shipment
-     * @param cache for the checks; pages are read past it
-     * @throws InvalidRequestException if {@code target} holds something else, or lacks files that the
+     * @param directory new, empty, or with the beginning of this very shipment
+     * @throws InvalidRequestException if {@code directory} holds something else, or lacks files that the
      *     stream leaves out; it is left as it was
      * @throws CorruptionException if the stream is damaged or ends too early; what had come whole is kept,
      *     in a directory that is no store
      */
-    public static ShipmentReport receive(InputStream in, Disk target, BufferCache cache) {
+    public static ShipmentReport receive(InputStream in, Path directory) {
+        try (Tasks tasks = ThreadTasks.create("turbidite-receive")) {
+            return RealDisk.filled(directory, target -> receive(in, target, tasks, Clock.system()));
+        }
+    }
+
+    /** As {@link #receive(InputStream, Path)}, into the root of a disk. */
+    public static ShipmentReport receive(InputStream in, Disk target, Tasks tasks, Clock clock) {
         Reception reception = new Reception(new ShipmentReader(in), target);
-        return reception.run(cache);
+        try (BufferCache cache = ComponentCopies.newCache(tasks, clock)) {
+            return reception.run(cache);
+        }
     }
 
     /**
@@ -83,6 +96,11 @@ public final class Reception {
      *
      * @throws InvalidRequestException if something else is in the directory
      */
+    public static int fileCount(Path directory) {
+        return RealDisk.isDirectory(directory) ? fileCount(RealDisk.open(directory)) : 0;
+    }
+
+    /** As {@link #fileCount(Path)}, of the root of a disk. */
     public static int fileCount(Disk target) {
         if (target.list("").isEmpty()) {
             return 0;

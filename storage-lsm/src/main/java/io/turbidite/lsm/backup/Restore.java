@@ -4,10 +4,15 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.RealDisk;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.core.task.ThreadTasks;
+import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.StoreFiles;
 
+import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -18,18 +23,35 @@ public final class Restore {
     private Restore() {}
 
     /**
-     * Restores.
+     * Restores one directory into another, new or empty.
      *
-     * @param cache for the checks; pages are read past it
-     * @throws InvalidRequestException if {@code backup} is none or {@code target} is not empty
-     * @throws io.turbidite.core.CorruptionException if the backup is damaged; {@code target} is left empty
+     * @throws InvalidRequestException if {@code backup} is none, or {@code directory} is not empty or lies
+     *     in it
+     * @throws io.turbidite.core.CorruptionException if the backup is damaged; nothing is restored
      */
-    public static RestoreReport copy(Disk backup, Disk target, BufferCache cache) {
+    public static RestoreReport copy(Path backup, Path directory) {
+        if (!RealDisk.isDirectory(backup)) {
+            throw new InvalidRequestException("%s is not a directory".formatted(backup));
+        }
+        RealDisk source = RealDisk.open(backup);
+        if (source.encloses(directory)) {
+            throw new InvalidRequestException("%s lies inside the backup in %s; restore elsewhere"
+                    .formatted(directory, source.description()));
+        }
+        try (Tasks tasks = ThreadTasks.create("turbidite-restore")) {
+            return RealDisk.filled(
+                    directory, target -> copy(source, target, tasks, Clock.system()));
+        }
+    }
+
+    /** As {@link #copy(Path, Path)}, of one disk's root into that of another, which is left empty if it fails. */
+    public static RestoreReport copy(Disk backup, Disk target, Tasks tasks, Clock clock) {
         ManifestState state = read(backup);
         TargetDirectory directory = new TargetDirectory(target);
         directory.prepare();
         boolean complete = false;
-        try (ComponentCopies copies = new ComponentCopies(target, cache)) {
+        try (BufferCache cache = ComponentCopies.newCache(tasks, clock);
+                ComponentCopies copies = new ComponentCopies(target, cache)) {
             List<StoredFile> files = StoredFile.allOf(state);
             files.forEach(file -> copies.copy(backup, file));
             directory.complete(state);

@@ -1,0 +1,36 @@
+package io.turbidite.lsm;
+
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.record.RecordWriter;
+import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.schema.DatasetSchema;
+
+/** What one call on a dataset needs; reused, so that calls make no garbage. <em>Confined to one thread.</em> */
+final class RecordScratch {
+    final RecordWriter writer;
+    final RecordView view;
+    final WriteBatch batch;
+    final ByteSink key = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+    final Slice slice = new Slice();
+    final Found found = new Found(Limits.RECORD_BYTES_MAX);
+
+    /** Puts a value into what the caller of {@link Dataset#getRecord} gave last. */
+    private Found foreign = found;
+
+    RecordScratch(Store store, DatasetSchema schema) {
+        this.writer = new RecordWriter(schema.type());
+        this.view = new RecordView(schema.type());
+        this.batch = store.newBatch();
+    }
+
+    /** Callers mostly come with the same sink again. */
+    Found foundIn(ByteSink sink) {
+        if (foreign.value != sink) {
+            foreign = new Found(sink);
+        }
+        return foreign;
+    }
+}
