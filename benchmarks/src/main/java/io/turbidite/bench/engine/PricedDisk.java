@@ -2,11 +2,10 @@ package io.turbidite.bench.engine;
 
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
-
-import org.jspecify.annotations.Nullable;
+import io.turbidite.core.file.ForwardingDisk;
+import io.turbidite.core.file.ForwardingFile;
 
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 
 /**
  * A disk that adds up what its transfers would cost on a hard disk like those of the papers: {@value
@@ -19,7 +18,7 @@ import java.util.List;
  *
  * <p><em>Thread-safe.</em>
  */
-public final class PricedDisk implements Disk {
+public final class PricedDisk implements ForwardingDisk {
     private static final long SEEK_MILLIS = 8;
     private static final long MEGABYTES_PER_SECOND = 100;
     private static final long NANOS_PER_KILOBYTE = 1_000_000 / MEGABYTES_PER_SECOND;
@@ -60,16 +59,18 @@ public final class PricedDisk implements Disk {
         nanos += bytes * NANOS_PER_KILOBYTE / 1_000;
     }
 
-    private DiskFile priced(DiskFile file) {
+    @Override
+    public Disk disk() {
+        return disk;
+    }
+
+    @Override
+    public DiskFile wrap(DiskFile file) {
         return file.name().startsWith(LOG) ? file : new PricedFile(file);
     }
 
-    private @Nullable DiskFile pricedIfAny(@Nullable DiskFile file) {
-        return file == null ? null : priced(file);
-    }
-
     /** A file whose transfers are priced. */
-    private final class PricedFile implements DiskFile {
+    private final class PricedFile implements ForwardingFile {
         private final DiskFile file;
 
         PricedFile(DiskFile file) {
@@ -77,18 +78,8 @@ public final class PricedDisk implements Disk {
         }
 
         @Override
-        public String name() {
-            return file.name();
-        }
-
-        @Override
-        public int blockBytes() {
-            return file.blockBytes();
-        }
-
-        @Override
-        public long size() {
-            return file.size();
+        public DiskFile file() {
+            return file;
         }
 
         @Override
@@ -103,95 +94,5 @@ public final class PricedDisk implements Disk {
             file.write(fileOffset, source, sourceOffset, byteCount);
             written(byteCount);
         }
-
-        @Override
-        public void truncate(long size) {
-            file.truncate(size);
-        }
-
-        @Override
-        public void sync() {
-            file.sync();
-        }
-
-        @Override
-        public void close() {
-            file.close();
-        }
-    }
-
-    @Override
-    public DiskFile create(String name) {
-        return priced(disk.create(name));
-    }
-
-    @Override
-    public DiskFile open(String name) {
-        return priced(disk.open(name));
-    }
-
-    @Override
-    public DiskFile openReadOnly(String name) {
-        return priced(disk.openReadOnly(name));
-    }
-
-    @Override
-    public @Nullable DiskFile createDirect(String name) {
-        return pricedIfAny(disk.createDirect(name));
-    }
-
-    @Override
-    public @Nullable DiskFile openDirect(String name) {
-        return pricedIfAny(disk.openDirect(name));
-    }
-
-    @Override
-    public boolean exists(String name) {
-        return disk.exists(name);
-    }
-
-    @Override
-    public List<String> list(String directory) {
-        return disk.list(directory);
-    }
-
-    @Override
-    public void createDirectories(String directory) {
-        disk.createDirectories(directory);
-    }
-
-    @Override
-    public void delete(String name) {
-        disk.delete(name);
-    }
-
-    @Override
-    public void rename(String from, String to) {
-        disk.rename(from, to);
-    }
-
-    @Override
-    public boolean link(String name, Disk target, String targetName) {
-        return disk.link(name, target, targetName);
-    }
-
-    @Override
-    public void syncDirectory(String directory) {
-        disk.syncDirectory(directory);
-    }
-
-    @Override
-    public long usableBytes() {
-        return disk.usableBytes();
-    }
-
-    @Override
-    public @Nullable Lock tryLock(String name) {
-        return disk.tryLock(name);
-    }
-
-    @Override
-    public String description() {
-        return disk.description();
     }
 }

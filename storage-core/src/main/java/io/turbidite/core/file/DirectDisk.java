@@ -4,8 +4,6 @@ import io.turbidite.core.memory.MemoryBudget;
 
 import org.jspecify.annotations.Nullable;
 
-import java.util.List;
-
 /**
  * A disk whose new and read-only files go past the operating system's page cache, for readers and writers
  * who need not know: what they read and append may be of any length and anywhere in memory.
@@ -16,7 +14,7 @@ import java.util.List;
  *
  * <p>Where the file system refuses, it says so once and is an ordinary disk from then on.
  */
-public final class DirectDisk implements Disk, AutoCloseable {
+public final class DirectDisk implements ForwardingDisk, AutoCloseable {
     /** The largest block to align to; pages are a few KiB to a megabyte. */
     public static final int BLOCK_BYTES_MAX = 64 << 10;
 
@@ -40,6 +38,11 @@ public final class DirectDisk implements Disk, AutoCloseable {
     /** Whether files still go past the page cache: nothing was refused so far. */
     public boolean isDirect() {
         return !refused;
+    }
+
+    @Override
+    public Disk disk() {
+        return disk;
     }
 
     @Override
@@ -79,61 +82,6 @@ public final class DirectDisk implements Disk, AutoCloseable {
             return disk.openReadOnly(name);
         }
         return new AlignedReads(direct, buffers);
-    }
-
-    @Override
-    public DiskFile open(String name) {
-        return disk.open(name);
-    }
-
-    @Override
-    public boolean exists(String name) {
-        return disk.exists(name);
-    }
-
-    @Override
-    public List<String> list(String directory) {
-        return disk.list(directory);
-    }
-
-    @Override
-    public void createDirectories(String directory) {
-        disk.createDirectories(directory);
-    }
-
-    @Override
-    public void delete(String name) {
-        disk.delete(name);
-    }
-
-    @Override
-    public void rename(String from, String to) {
-        disk.rename(from, to);
-    }
-
-    @Override
-    public boolean link(String name, Disk target, String targetName) {
-        return disk.link(name, target, targetName);
-    }
-
-    @Override
-    public void syncDirectory(String directory) {
-        disk.syncDirectory(directory);
-    }
-
-    @Override
-    public long usableBytes() {
-        return disk.usableBytes();
-    }
-
-    @Override
-    public @Nullable Lock tryLock(String name) {
-        return disk.tryLock(name);
-    }
-
-    @Override
-    public String description() {
-        return disk.description();
     }
 
     /** Frees the buffers; no file may be in use. */

@@ -3,8 +3,8 @@
  *
  * <p>No other room touches {@code java.io} files, {@code java.nio.file.Files} or channels; an ArchUnit
  * rule says so. {@code IOException} is translated here and nowhere else. The simulated implementation
- * is in the test-jar's {@code core.sim}. {@code DirectDisk} lies over either and goes past the page cache.
- * Start reading at {@code Disk}.
+ * is in the test-jar's {@code core.sim}. {@code DirectDisk} lies over either and goes past the page cache;
+ * {@code ForwardingDisk} is for whatever else stands before a disk. Start reading at {@code Disk}.
  */
 @NullMarked
 package io.turbidite.core.file;

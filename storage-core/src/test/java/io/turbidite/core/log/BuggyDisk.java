@@ -3,17 +3,16 @@ package io.turbidite.core.log;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
-
-import org.jspecify.annotations.Nullable;
+import io.turbidite.core.file.ForwardingDisk;
+import io.turbidite.core.file.ForwardingFile;
 
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 
 /**
  * A disk that behaves as if the log had one of the classic mistakes: what the crash and fault suites must
  * catch, or they have no teeth. <em>Confined to one thread.</em>
  */
-final class BuggyDisk implements Disk {
+final class BuggyDisk implements ForwardingDisk {
     /** A planted mistake. */
     enum Bug {
         NONE,
@@ -47,48 +46,13 @@ final class BuggyDisk implements Disk {
     }
 
     @Override
-    public DiskFile create(String name) {
-        return new BuggyFile(disk.create(name));
+    public Disk disk() {
+        return disk;
     }
 
     @Override
-    public DiskFile open(String name) {
-        return new BuggyFile(disk.open(name));
-    }
-
-    @Override
-    public DiskFile openReadOnly(String name) {
-        return new BuggyFile(disk.openReadOnly(name));
-    }
-
-    @Override
-    public boolean exists(String name) {
-        return disk.exists(name);
-    }
-
-    @Override
-    public List<String> list(String directory) {
-        return disk.list(directory);
-    }
-
-    @Override
-    public void createDirectories(String directory) {
-        disk.createDirectories(directory);
-    }
-
-    @Override
-    public void delete(String name) {
-        disk.delete(name);
-    }
-
-    @Override
-    public void rename(String from, String to) {
-        disk.rename(from, to);
-    }
-
-    @Override
-    public boolean link(String name, Disk target, String targetName) {
-        return disk.link(name, target, targetName);
+    public DiskFile wrap(DiskFile file) {
+        return new BuggyFile(file);
     }
 
     @Override
@@ -104,16 +68,11 @@ final class BuggyDisk implements Disk {
     }
 
     @Override
-    public @Nullable Lock tryLock(String name) {
-        return disk.tryLock(name);
-    }
-
-    @Override
     public String description() {
         return disk.description() + " with " + bug;
     }
 
-    private final class BuggyFile implements DiskFile {
+    private final class BuggyFile implements ForwardingFile {
         private final DiskFile file;
         private boolean syncDue;
         private boolean justOpened = true;
@@ -123,18 +82,8 @@ final class BuggyDisk implements Disk {
         }
 
         @Override
-        public String name() {
-            return file.name();
-        }
-
-        @Override
-        public long size() {
-            return file.size();
-        }
-
-        @Override
-        public int read(long fileOffset, MemorySegment target, long targetOffset, int byteCount) {
-            return file.read(fileOffset, target, targetOffset, byteCount);
+        public DiskFile file() {
+            return file;
         }
 
         @Override
@@ -160,11 +109,6 @@ final class BuggyDisk implements Disk {
         }
 
         @Override
-        public void truncate(long size) {
-            file.truncate(size);
-        }
-
-        @Override
         public void sync() {
             boolean first = justOpened && !opening;
             justOpened = justOpened && opening;
@@ -183,11 +127,6 @@ final class BuggyDisk implements Disk {
                 }
                 file.sync();
             }
-        }
-
-        @Override
-        public void close() {
-            file.close();
         }
 
         private static boolean isZero(MemorySegment source, long offset, int byteCount) {
