@@ -137,13 +137,25 @@ public final class BloomFilter {
     }
 
     /**
-     * Sets bits. <em>Confined to one thread.</em> The memory belongs to the arena that was handed in.
+     * Sets bits, of some keys at a time: each lies on another cache line, and so the waits for memory
+     * overlap. <em>Confined to one thread.</em> The memory belongs to the arena that was handed in.
      */
     public static final class Builder {
+        private static final int PENDING_MAX = 32;
+
         private final MemorySegment filter;
         private final int probes;
         private final long blockCount;
         private long keyCount;
+
+        /** Hashes whose bits are not set yet. */
+        private final long[] pending = new long[PENDING_MAX];
+
+        private int pendingCount;
+
+        /** Never read: so that the compiler does not leave reads out that are only to touch. */
+        @SuppressWarnings("unused")
+        private long touched;
 
         private Builder(MemorySegment filter, int probes) {
             this.filter = filter;
@@ -154,6 +166,27 @@ public final class BloomFilter {
 
         /** Adds the key of this {@link BloomFilter#hash}. */
         public Builder add(long hash) {
+            pending[pendingCount++] = hash;
+            keyCount++;
+            if (pendingCount == PENDING_MAX) {
+                setPending();
+            }
+            return this;
+        }
+
+        private void setPending() {
+            long sum = 0;
+            for (int i = 0; i < pendingCount; i++) {
+                sum += filter.get(Bytes.I64, blockOffset(pending[i], blockCount));
+            }
+            touched = sum;
+            for (int i = 0; i < pendingCount; i++) {
+                set(pending[i]);
+            }
+            pendingCount = 0;
+        }
+
+        private void set(long hash) {
             long block = blockOffset(hash, blockCount);
             int walk = (int) hash;
             for (int i = 0; i < probes; i++) {
@@ -162,8 +195,6 @@ public final class BloomFilter {
                 filter.set(Bytes.I64, at, filter.get(Bytes.I64, at) | 1L << bit);
                 walk *= STEP;
             }
-            keyCount++;
-            return this;
         }
 
         public long keyCount() {
@@ -172,6 +203,7 @@ public final class BloomFilter {
 
         /** The filter's bytes as they go to disk; valid as long as the arena. */
         public MemorySegment segment() {
+            setPending();
             BloomFormat.writeHeader(filter, probes, blockCount, keyCount);
             return filter;
         }

@@ -15,6 +15,9 @@ import java.nio.charset.StandardCharsets;
  * growth stay readable but stale. Grows by doubling up to {@code bytesMax}.
  */
 public final class ByteSink {
+    /** Up to here copying by words is the quicker way. */
+    private static final int SHORT_BYTES = 32;
+
     private final int bytesMax;
     private MemorySegment segment;
     private int length;
@@ -85,7 +88,11 @@ public final class ByteSink {
 
     public ByteSink putBytes(MemorySegment source, long offset, int byteCount) {
         int at = reserve(byteCount);
-        MemorySegment.copy(source, offset, segment, at, byteCount);
+        if (byteCount <= SHORT_BYTES) {
+            Bytes.copyShort(source, offset, segment, at, byteCount);
+        } else {
+            MemorySegment.copy(source, offset, segment, at, byteCount);
+        }
         return this;
     }
 

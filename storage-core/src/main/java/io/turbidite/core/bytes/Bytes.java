@@ -53,6 +53,26 @@ public final class Bytes {
     }
 
     /**
+     * Copies a few bytes between ranges that don't overlap. A key is copied sooner by words than the
+     * bulk copy takes to see which kind of memory it has before it.
+     */
+    public static void copyShort(
+            MemorySegment source, long from, MemorySegment target, long to, int byteCount) {
+        if (byteCount >= 8) {
+            int last = byteCount - 8;
+            for (int i = 0; i < last; i += 8) {
+                target.set(I64, to + i, source.get(I64, from + i));
+            }
+            // the last eight once more, as far as they are there already
+            target.set(I64, to + last, source.get(I64, from + last));
+        } else {
+            for (int i = 0; i < byteCount; i++) {
+                target.set(U8, to + i, source.get(U8, from + i));
+            }
+        }
+    }
+
+    /**
      * The first eight bytes read big-endian, padded with zeros: {@code prefix(a) < prefix(b)} unsigned
      * implies {@code a < b}; equal prefixes decide nothing.
      */

@@ -78,6 +78,45 @@ final class GroupShape {
         versionMax = Math.max(versionMax, version);
     }
 
+    /**
+     * Gets one entry more, whose key begins with the group's prefix.
+     *
+     * @return false, and nothing has changed, if its {@link #bytes} would be more than {@code bytesMax}
+     */
+    boolean grow(long bytesMax, int keyLength, long version, int valueLength) {
+        int keyMin = keyBytesMin;
+        int keyMax = keyBytesMax;
+        int valueMin = valueBytesMin;
+        int valueMax = valueBytesMax;
+        long oldest = versionMin;
+        long newest = versionMax;
+        int tail = GroupLayout.tailBytes(keyLength - prefixBytes);
+        keyBytesMin = Math.min(keyMin, keyLength);
+        keyBytesMax = Math.max(keyMax, keyLength);
+        valueBytesMin = Math.min(valueMin, valueLength);
+        valueBytesMax = Math.max(valueMax, valueLength);
+        versionMin = Math.min(oldest, version);
+        versionMax = Math.max(newest, version);
+        count++;
+        keyBytes += keyLength;
+        tailBytes += tail;
+        valueBytes += valueLength;
+        if (bytes() <= bytesMax) {
+            return true;
+        }
+        keyBytesMin = keyMin;
+        keyBytesMax = keyMax;
+        valueBytesMin = valueMin;
+        valueBytesMax = valueMax;
+        versionMin = oldest;
+        versionMax = newest;
+        count--;
+        keyBytes -= keyLength;
+        tailBytes -= tail;
+        valueBytes -= valueLength;
+        return false;
+    }
+
     /** Whether the tails at a shorter prefix follow from sums, and no key need be looked at. */
     boolean tailsAreEven(int shorterPrefixBytes) {
         return shorterPrefixBytes == prefixBytes

@@ -27,6 +27,12 @@ public final class LeafBuilder {
      */
     private static final int WORTHWHILE_SHARE = 8;
 
+    /**
+     * Columns are written from the first entry to the last by stores of eight bytes, of which the next
+     * store, or what follows the column, takes back those too many.
+     */
+    public static final int SPARE_BYTES = Long.BYTES;
+
     private final int pageBytesMax;
 
     /** All keys, whole, one behind the other. */
@@ -87,8 +93,18 @@ public final class LeafBuilder {
             append(key, version, value);
             return true;
         }
-        int newPrefix = Math.min(prefixBytes, sharedBytes);
         GroupShape open = groups.get(groupCount - 1);
+        if (sharedBytes >= open.prefixBytes) {
+            // as mostly: the next entry of a group changes no prefix
+            long groupBytesMax =
+                    pageBytesMax - pageBytes(groupCount, prefixBytes, closedGroupBytes);
+            if (!open.grow(groupBytesMax, key.length(), version, value.length())) {
+                return false;
+            }
+            append(key, version, value);
+            return true;
+        }
+        int newPrefix = Math.min(prefixBytes, sharedBytes);
         boolean cut = isCutBefore(open, sharedBytes, newPrefix);
         if (cut) {
             draft.begin(count, key.length(), version, value.length());
@@ -124,6 +140,7 @@ public final class LeafBuilder {
     /**
      * Writes the page of {@link #pageBytes()} bytes, except for the envelope, and begins the next one.
      *
+     * @param target with {@link #SPARE_BYTES} behind the page, which are written over
      * @param firstOrdinal the place of the page's first entry among all entries
      */
     public void build(MemorySegment target, long offset, long firstOrdinal) {
@@ -186,7 +203,9 @@ public final class LeafBuilder {
             versions = Arrays.copyOf(versions, count * 2);
         }
         keys.putBytes(key);
-        values.putBytes(value);
+        if (value.length() > 0) {
+            values.putBytes(value);
+        }
         keyEnds[count] = keys.length();
         valueEnds[count] = values.length();
         versions[count] = version;
@@ -243,39 +262,49 @@ public final class LeafBuilder {
         return writeHeap(group, target, at + own, ends);
     }
 
-    /** Writes the first bytes of each suffix, from the last to the first: a store is 8 bytes wide. */
     private long writeHeads(GroupShape group, MemorySegment target, long offset) {
         int width = group.headBytes();
-        long end = offset + (long) group.count * width;
-        long at = end;
-        for (int i = group.firstEntry + group.count - 1; i >= group.firstEntry; i--) {
-            int suffix = keyStart(i) + group.prefixBytes;
-            long head = Bytes.prefix(keys.segment(), suffix, keyEnds[i] - suffix);
-            putBefore(target, at, width, head >>> (Long.SIZE - Byte.SIZE * width));
-            at -= width;
+        int cut = Long.SIZE - Byte.SIZE * width;
+        int prefix = group.prefixBytes;
+        MemorySegment source = keys.segment();
+        int end = group.firstEntry + group.count;
+        int start = keyStart(group.firstEntry);
+        long at = offset;
+        for (int i = group.firstEntry; i < end; i++) {
+            int keyEnd = keyEnds[i];
+            target.set(Bytes.I64, at, head(source, start + prefix, keyEnd) >>> cut);
+            at += width;
+            start = keyEnd;
         }
-        return end;
+        return at;
+    }
+
+    /** The first eight bytes of the suffix from {@code start} to {@code end}, as {@link Bytes#prefix}. */
+    private static long head(MemorySegment keys, int start, int end) {
+        int bytes = end - start;
+        if (bytes >= Long.BYTES) {
+            return keys.get(Bytes.I64_BE, start);
+        }
+        if (bytes == 0 || end < Long.BYTES) {
+            return Bytes.prefix(keys, start, bytes);
+        }
+        // the eight bytes that end there, those before the suffix shifted out: no loop over bytes
+        return keys.get(Bytes.I64_BE, end - Long.BYTES) << (Long.SIZE - Byte.SIZE * bytes);
     }
 
     private long writeVersions(GroupShape group, MemorySegment target, long offset) {
         int width = group.versionBytes();
-        long end = offset + (long) group.count * width;
-        if (width > 0) {
-            long at = end;
-            for (int i = group.firstEntry + group.count - 1; i >= group.firstEntry; i--) {
-                putBefore(target, at, width, versions[i] - group.versionBase());
-                at -= width;
-            }
+        if (width == 0) {
+            return offset;
         }
-        return end;
-    }
-
-    /** Writes the low {@code width} bytes of a number to just before {@code end}. */
-    private static void putBefore(MemorySegment target, long end, int width, long number) {
-        int shift = Long.SIZE - Byte.SIZE * width;
-        // the eight bytes that end there; those before the number are kept
-        long before = target.get(Bytes.I64, end - Long.BYTES) & ~(-1L << shift);
-        target.set(Bytes.I64, end - Long.BYTES, before | number << shift);
+        long base = group.versionBase();
+        int end = group.firstEntry + group.count;
+        long at = offset;
+        for (int i = group.firstEntry; i < end; i++) {
+            target.set(Bytes.I64, at, versions[i] - base);
+            at += width;
+        }
+        return at;
     }
 
     private long writeHeap(GroupShape group, MemorySegment target, long offset, long ends) {
@@ -301,11 +330,13 @@ public final class LeafBuilder {
             }
             at += lengthBytes;
             int tail = GroupLayout.tailBytes(suffixBytes);
-            MemorySegment.copy(keys.segment(), keyEnds[i] - tail, target, at, tail);
+            Bytes.copyShort(keys.segment(), keyEnds[i] - (long) tail, target, at, tail);
             at += tail;
             int valueBytes = valueEnds[i] - valueStart(i);
-            MemorySegment.copy(values.segment(), valueStart(i), target, at, valueBytes);
-            at += valueBytes;
+            if (valueBytes > 0) {
+                MemorySegment.copy(values.segment(), valueStart(i), target, at, valueBytes);
+                at += valueBytes;
+            }
             writeEnd(target, ends, endBytes, i - group.firstEntry, at - offset);
         }
         return at;

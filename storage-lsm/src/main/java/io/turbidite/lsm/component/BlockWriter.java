@@ -52,7 +52,7 @@ final class BlockWriter {
     }
 
     /**
-     * Makes room for a block of {@code blockBytes}.
+     * Makes room for a block of {@code blockBytes} at most.
      *
      * @return its offset in {@link #buffer()}
      */

@@ -4,7 +4,6 @@ import io.turbidite.core.ClosedException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
-import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
@@ -12,11 +11,11 @@ import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.format.FileFooter;
 import io.turbidite.core.format.FileHeader;
 import io.turbidite.lsm.component.BlockWriter.Section;
+import io.turbidite.lsm.entry.KeyCopy;
 
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 
 /**
  * Writes a component file in one sequential pass, from entries in order. Flush, merge, bulk load and
@@ -52,8 +51,7 @@ public final class ComponentWriter implements AutoCloseable {
     private final @Nullable TreeWriter keys;
     private final BloomFilter.@Nullable Builder bloom;
 
-    private final MemorySegment lastKey;
-    private int lastKeyBytes;
+    private final KeyCopy lastKey = new KeyCopy();
     private long lastTimestamp;
     private Slice firstKey = NO_VALUE;
 
@@ -68,7 +66,6 @@ public final class ComponentWriter implements AutoCloseable {
         Arena arena = target.arena;
         this.target = target;
         this.file = target.file;
-        this.lastKey = arena.allocate(Limits.KEY_BYTES_MAX, 8);
         this.header = header;
         this.options = options;
         this.blocks = new BlockWriter(file, header.fileId(), FileHeader.BYTES, arena);
@@ -129,8 +126,8 @@ public final class ComponentWriter implements AutoCloseable {
             throw new IllegalArgumentException(
                     "key of %d bytes, value of %d".formatted(key.length(), value.length()));
         }
-        int shared = sharedWithLast(key);
-        boolean sameKey = entryCount > 0 && shared == lastKeyBytes && shared == key.length();
+        int shared = lastKey.sharedBytes(key);
+        boolean sameKey = entryCount > 0 && shared == lastKey.length() && shared == key.length();
         if (entryCount > 0) {
             checkOrder(key, shared, sameKey, timestamp);
         }
@@ -147,13 +144,7 @@ public final class ComponentWriter implements AutoCloseable {
             if (entryCount == 0) {
                 firstKey = Slice.of(key.toByteArray());
             }
-            MemorySegment.copy(
-                    key.segment(),
-                    key.offset() + shared,
-                    lastKey,
-                    shared,
-                    key.length() - (long) shared);
-            lastKeyBytes = key.length();
+            lastKey.set(key);
         }
         lastTimestamp = timestamp;
         entryCount++;
@@ -211,7 +202,7 @@ public final class ComponentWriter implements AutoCloseable {
                 options,
                 new ComponentMeta.Sections(recordInterior, keyInterior, bloomSection),
                 firstKey,
-                new Slice().set(lastKey, 0, lastKeyBytes),
+                lastKey(),
                 filter);
         writeMeta(meta);
         // 3. durable, and only then a component
@@ -246,37 +237,19 @@ public final class ComponentWriter implements AutoCloseable {
         boolean ordered;
         if (sameKey) {
             ordered = timestamp < lastTimestamp;
-        } else if (shared == lastKeyBytes) {
+        } else if (shared == lastKey.length()) {
             ordered = true;
         } else {
-            ordered = shared < key.length()
-                    && key.byteAt(shared) > (lastKey.get(Bytes.U8, shared) & 0xFF);
+            ordered = shared < key.length() && key.byteAt(shared) > (lastKey.byteAt(shared) & 0xFF);
         }
         if (!ordered) {
             throw new IllegalArgumentException("%s at %d comes behind %s at %d"
-                    .formatted(
-                            key,
-                            timestamp,
-                            new Slice().set(lastKey, 0, lastKeyBytes),
-                            lastTimestamp));
+                    .formatted(key, timestamp, lastKey(), lastTimestamp));
         }
     }
 
-    private int sharedWithLast(Slice key) {
-        MemorySegment segment = key.segment();
-        long offset = key.offset();
-        int limit = Math.min(key.length(), lastKeyBytes);
-        int i = 0;
-        for (; i + Long.BYTES <= limit; i += Long.BYTES) {
-            long difference = segment.get(Bytes.I64, offset + i) ^ lastKey.get(Bytes.I64, i);
-            if (difference != 0) {
-                return i + Long.numberOfTrailingZeros(difference) / Byte.SIZE;
-            }
-        }
-        while (i < limit && segment.get(Bytes.U8, offset + i) == lastKey.get(Bytes.U8, i)) {
-            i++;
-        }
-        return i;
+    private Slice lastKey() {
+        return entryCount == 0 ? new Slice() : lastKey.asSlice(new Slice());
     }
 
     private void checkOpen() {

@@ -31,7 +31,7 @@ final class TreeWriter {
         this.leaf = new LeafBuilder(options.pageBytes());
         this.arena = arena;
         if (compression != Compression.NONE) {
-            page = NativeMemory.allocate(arena, options.pageBytes(), 64);
+            page = newPage(options.pageBytes());
         }
     }
 
@@ -70,7 +70,7 @@ final class TreeWriter {
         int number = fences.pageCount();
         int pageBytes = leaf.pageBytes();
         long firstOrdinal = entryCount - leaf.entryCount();
-        int at = blocks.reserve(pageBytes);
+        int at = blocks.reserve(pageBytes + LeafBuilder.SPARE_BYTES);
         long fileOffset = blocks.fileOffset();
         int blockBytes;
         if (compression == Compression.NONE) {
@@ -78,13 +78,17 @@ final class TreeWriter {
             int payloadBytes = pageBytes - Block.HEADER_BYTES;
             blockBytes = blocks.seal(leafKind, number, compression, payloadBytes, payloadBytes);
         } else {
-            if (pageBytes > page.byteSize()) {
-                page = NativeMemory.allocate(arena, pageBytes, 64);
+            if (pageBytes + LeafBuilder.SPARE_BYTES > page.byteSize()) {
+                page = newPage(pageBytes);
             }
             leaf.build(page, 0, firstOrdinal);
             blockBytes = compress(number, pageBytes, at + (long) Block.HEADER_BYTES);
         }
         fences.end(firstOrdinal, fileOffset, blockBytes, pageBytes);
+    }
+
+    private MemorySegment newPage(int pageBytes) {
+        return NativeMemory.allocate(arena, pageBytes + (long) LeafBuilder.SPARE_BYTES, 64);
     }
 
     private int compress(int number, int pageBytes, long target) {

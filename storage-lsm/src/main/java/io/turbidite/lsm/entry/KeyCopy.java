@@ -5,6 +5,9 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
 /**
  * A key remembered while a cursor moves on, to tell further versions of one key from the next key.
  *
@@ -84,6 +87,55 @@ public final class KeyCopy {
     /** Whether a key is remembered and the entry that {@code entries} stands on has the same. */
     public boolean matches(EntryStream entries) {
         return present && entries.keyPrefix() == prefix && matchesBehindPrefix(entries.key());
+    }
+
+    /** How many first bytes {@code key} shares with the key that is remembered; 0 if none is. */
+    public int sharedBytes(Slice key) {
+        if (!present) {
+            return 0;
+        }
+        int limit = Math.min(length, key.length());
+        long difference = prefixOf(key) ^ prefix;
+        if (difference != 0 || limit <= Long.BYTES) {
+            return Math.min(limit, sameBytes(difference));
+        }
+        if (length <= WORDS_BYTES) {
+            long other = key.length() < WORDS_BYTES
+                    ? secondOf(key)
+                    : key.segment().get(Bytes.I64_BE, key.offset() + Long.BYTES);
+            return Math.min(limit, Long.BYTES + sameBytes(other ^ second));
+        }
+        MemorySegment segment = key.segment();
+        int i = Long.BYTES;
+        for (; i + Long.BYTES <= limit; i += Long.BYTES) {
+            difference = segment.get(Bytes.I64_BE, key.offset() + i)
+                    ^ bytes.segment().get(Bytes.I64_BE, i);
+            if (difference != 0) {
+                return i + sameBytes(difference);
+            }
+        }
+        while (i < limit && segment.get(Bytes.U8, key.offset() + i) == byteAt(i)) {
+            i++;
+        }
+        return i;
+    }
+
+    private static int sameBytes(long difference) {
+        return Long.numberOfLeadingZeros(difference) / Byte.SIZE;
+    }
+
+    public int length() {
+        return present ? length : 0;
+    }
+
+    /** A byte of the key that is remembered, signed. */
+    public byte byteAt(int index) {
+        Objects.checkIndex(index, length());
+        if (length > WORDS_BYTES) {
+            return bytes.segment().get(Bytes.U8, index);
+        }
+        long word = index < Long.BYTES ? prefix : second;
+        return (byte) (word >>> (Byte.SIZE * (Long.BYTES - 1 - index % Long.BYTES)));
     }
 
     private boolean matchesBehindPrefix(Slice key) {

@@ -82,6 +82,13 @@ final class Entry {
         return chunk.get(Bytes.I32, at + VALUE_LENGTH);
     }
 
+    /** From the word on; of an oversized one without the piece. */
+    static long bytes(MemorySegment chunk, long at) {
+        long word = word(chunk, at);
+        int value = isOversized(word) ? OVERSIZED_BYTES : valueLength(chunk, at);
+        return (long) KEY + keyLength(word) + value;
+    }
+
     static int jump(MemorySegment chunk, long at) {
         return chunk.get(Bytes.I32, at + JUMP);
     }

@@ -259,7 +259,13 @@ public final class MemoryComponent implements AutoCloseable {
      */
     public EntryCursor cursor() {
         checkOpen();
-        return new MemoryCursor(this, arena, tree);
+        return new MemoryCursor(this, arena, tree, false);
+    }
+
+    /** The same, for somebody who will read every value, as a flush does. */
+    public EntryCursor valueCursor() {
+        checkOpen();
+        return new MemoryCursor(this, arena, tree, true);
     }
 
     /** Memory used, in bytes, nodes included; exact to a block of at most 128 KiB a writer. Cheap. */

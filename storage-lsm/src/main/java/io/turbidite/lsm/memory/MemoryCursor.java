@@ -20,9 +20,15 @@ final class MemoryCursor implements EntryCursor {
     /** Nobody has collected the newer versions of the current entry. */
     private static final int UNKNOWN = -1;
 
+    private static final int LINE_BYTES = 64;
+
+    /** Of a longer entry the processor fetches the rest ahead by itself, and a leaf's would not stay cached. */
+    private static final int WARM_BYTES_MAX = 1 << 10;
+
     private final MemoryComponent component;
     private final ChunkArena arena;
     private final KeyTree tree;
+    private final boolean readsValues;
     private final Slice key = new Slice();
     private final Slice value = new Slice();
     private final Slice bound = new Slice();
@@ -57,10 +63,14 @@ final class MemoryCursor implements EntryCursor {
     /** What {@link #warm} read, so that the reads are not thrown away. */
     private long warmed;
 
-    MemoryCursor(MemoryComponent component, ChunkArena arena, KeyTree tree) {
+    /**
+     * @param readsValues whether all values will be read
+     */
+    MemoryCursor(MemoryComponent component, ChunkArena arena, KeyTree tree, boolean readsValues) {
         this.component = component;
         this.arena = arena;
         this.tree = tree;
+        this.readsValues = readsValues;
     }
 
     @Override
@@ -135,7 +145,22 @@ final class MemoryCursor implements EntryCursor {
             int ref = newest[i];
             sum += Entry.word(arena.chunk(ref), arena.offset(ref));
         }
+        for (int i = from; readsValues && i < to; i++) {
+            sum += warmValue(newest[i]);
+        }
         warmed = sum;
+    }
+
+    /** Reads a byte of each further cache line of an entry, as far as they are worth it. */
+    private long warmValue(int ref) {
+        MemorySegment entryChunk = arena.chunk(ref);
+        long entryAt = arena.offset(ref);
+        long bytes = Entry.bytes(entryChunk, entryAt);
+        long sum = 0;
+        for (long i = LINE_BYTES; i < bytes && i < WARM_BYTES_MAX; i += LINE_BYTES) {
+            sum += entryChunk.get(Bytes.U8, entryAt + i);
+        }
+        return sum;
     }
 
     @Override

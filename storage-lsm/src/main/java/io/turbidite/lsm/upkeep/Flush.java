@@ -1,6 +1,7 @@
 package io.turbidite.lsm.upkeep;
 
 import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.bitmap.LiveBitmap;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.component.ComponentHeader;
@@ -183,7 +184,7 @@ final class Flush {
                         tree,
                         fileId,
                         memory.entryCount());
-                EntryStream entries = retention.retain(memory.cursor())) {
+                EntryStream entries = retention.retain(memory.valueCursor())) {
             copy(entries, writer, handover);
             writer.finish(id, subject.filter, layer.minWallMicros(), layer.maxWallMicros());
         }
@@ -211,16 +212,14 @@ final class Flush {
             while (stepBytes < STEP_BYTES && more) {
                 more = entries.next();
                 if (more) {
-                    writer.add(
-                            entries.key(),
-                            entries.timestamp(),
-                            entries.isAntimatter(),
-                            entries.value());
+                    Slice key = entries.key();
+                    Slice value = entries.value();
+                    writer.add(key, entries.timestamp(), entries.isAntimatter(), value);
                     if (handover != null) {
                         handover.copied(entries, ordinal);
                     }
                     ordinal++;
-                    stepBytes += entries.key().length() + entries.value().length() + Long.BYTES;
+                    stepBytes += key.length() + value.length() + Long.BYTES;
                     stepEntries++;
                 }
             }

@@ -1,6 +1,7 @@
 package io.turbidite.lsm.upkeep;
 
 import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.bitmap.LiveBitmap;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.component.ComponentHeader;
@@ -430,15 +431,18 @@ final class Merge implements RunQueue.Job, AutoCloseable {
                     isWritten = true;
                     continue;
                 }
-                writer.add(kept.key(), kept.timestamp(), kept.isAntimatter(), kept.value());
+                Slice key = kept.key();
+                Slice value = kept.value();
+                long timestamp = kept.timestamp();
+                boolean antimatter = kept.isAntimatter();
+                writer.add(key, timestamp, antimatter, value);
                 // the entry that is kept is the one that the versions stand on
-                hook.written(
-                        kept.key(), kept.timestamp(), kept.isAntimatter(), versions.checkedUntil());
+                hook.written(key, timestamp, antimatter, versions.checkedUntil());
                 if (handover != null && live != null) {
                     handover.copied(retained, ordinal);
                 }
                 ordinal++;
-                bytes += kept.key().length() + kept.value().length() + Long.BYTES;
+                bytes += key.length() + value.length() + Long.BYTES;
             }
             return bytes;
         }
