@@ -98,7 +98,7 @@ public final class WriteBatch {
 
     private int reserve(Dataset dataset, int kind, Slice primaryKey, int recordLength) {
         long wanted = (long) bytes.length() + primaryKey.length() + recordLength;
-        long logged = LogRecords.bytes(count + 1, wanted);
+        long logged = LogRecords.bytesMax(count + 1, wanted);
         if (logged > bytesMax) {
             throw new InvalidRequestException("a batch of %d bytes is larger than the limit of %d"
                     .formatted(logged, bytesMax));

@@ -288,7 +288,7 @@ final class WritePath {
                 payload += batch.record(i, scratch.record).length();
             }
         }
-        return LogRecords.bytes(operations, payload);
+        return LogRecords.bytesMax(operations, payload);
     }
 
     private long apply(WriteBatch batch, int operations, Claim claim, Scratch scratch) {

@@ -1,12 +1,13 @@
 package io.turbidite.core.log;
 
 import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.bytes.Varints;
 import io.turbidite.core.format.Crc32c;
 
 import java.lang.foreign.MemorySegment;
 
 /**
- * The frame that every record of the log is wrapped in; descriptor of the structure on disk.
+ * The frame that everything in the log is wrapped in; descriptor of the structure on disk.
  *
  * <p>Layout (little-endian). A frame begins at a multiple of 8 from the start of its segment file:
  *
@@ -14,14 +15,24 @@ import java.lang.foreign.MemorySegment;
  * offset bytes field
  *      0     4 checksum   masked CRC32C of bytes 4 to the end of the frame, xor the place's low word
  *      4     4 length     of the payload
- *      8     8 sequence   of the record, in the whole log
- *     16     8 durable    every record below it had been synced when this one was written
+ *      8     8 sequence   of the first record, in the whole log
+ *     16     8 durable    every record below it had been synced when this frame was written
  *     24     4 session    counts the openings of the log that wrote to it
  *     28     1 kind       what the payload is, below
  *     29     3 headCheck  hash of bytes 4 to 28 and the place
  *     32     n payload
  *   32+n   0-7 zero       up to a multiple of 8
  * </pre>
+ *
+ * <p>A <em>group</em> is the frame of records that were there together; they have neighbouring sequences:
+ *
+ * <pre>
+ * group := (length + 1, bytes)*       length + 1 is a {@link Varints}; 0 and no bytes for a claim that was
+ *                                     given up, which takes a sequence and is not replayed
+ * </pre>
+ *
+ * <p>So a record of 500 bytes costs two bytes where many are written at once, 40 where it comes alone. A
+ * group is synced as a whole or not at all, as the one write is that it is part of.
  *
  * <p>The <em>place</em> is a hash of store, segment number and offset in the file. It is not stored: a
  * frame is valid only where it was written, so that what an older use of a recycled segment left there,
@@ -43,11 +54,11 @@ final class FrameFormat {
     static final int HEAD_CHECK_OFFSET = KIND_OFFSET + 1;
     static final int HEADER_BYTES = HEAD_CHECK_OFFSET + 3;
 
-    /** A published record. */
+    /** One large record. */
     static final int KIND_RECORD = 1;
 
-    /** A claim that was given up: takes a sequence, has no payload, is not replayed. */
-    static final int KIND_CANCELLED = 2;
+    /** Small records, and claims that were given up. */
+    static final int KIND_GROUP = 2;
 
     /** First frame of every segment that is in use: names the next sequence, takes none. */
     static final int KIND_SEGMENT = 3;
@@ -63,10 +74,21 @@ final class FrameFormat {
 
     static final int CONTINUED_PAYLOAD_BYTES = 8;
 
+    /**
+     * Payload from which a group gets no further record: the frame's head is a five-hundredth of it then, and
+     * what is damaged or torn is no more than a few dozen records.
+     */
+    static final int GROUP_BYTES = 16 << 10;
+
     private static final long PLACE_SEGMENT_FACTOR = 0x9E37_79B9_7F4A_7C15L;
     private static final long MIX_FACTOR = 0xD6E8_FEB8_6659_FD93L;
 
     private FrameFormat() {}
+
+    /** The most that a record of {@code length} bytes can take: a group of its own. */
+    static long loneGroupBytes(int length) {
+        return frameBytes(Varints.bytes(length + 1) + (long) length);
+    }
 
     /** Bytes of a frame with {@code payloadBytes} of payload. */
     static long frameBytes(long payloadBytes) {

@@ -94,11 +94,10 @@ public record LogOptions(
     }
 
     private static long inFlightBytesMax(int ringSlots, int slotBytes, int overflowBytesMax) {
-        // Each slot: header, payload, padding. Latecomers: threads that took a slot while the gate
-        // was
-        // being shut cancel it, which costs a bare frame; more than can ever be racing.
-        long slots = ringSlots * (FrameFormat.frameBytes(slotBytes) + FrameFormat.ALIGNMENT);
-        long latecomers = (LATECOMERS_MAX + (long) ringSlots) * FrameFormat.HEADER_BYTES;
+        // Each slot: a group of its own. Latecomers: threads that took a slot while the gate was
+        // being shut cancel it, which costs a group of nothing; more than can ever be racing.
+        long slots = ringSlots * (FrameFormat.loneGroupBytes(slotBytes) + FrameFormat.ALIGNMENT);
+        long latecomers = (LATECOMERS_MAX + (long) ringSlots) * FrameFormat.loneGroupBytes(0);
         return slots + latecomers + overflowBytesMax;
     }
 

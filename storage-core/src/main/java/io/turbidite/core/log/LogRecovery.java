@@ -3,6 +3,7 @@ package io.turbidite.core.log;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.bytes.Varints;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.FileHeader;
@@ -10,6 +11,7 @@ import io.turbidite.core.log.FrameFormat.FrameHead;
 
 import org.jspecify.annotations.Nullable;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -45,6 +47,7 @@ final class LogRecovery {
     private final ReplayVisitor visitor;
     private final List<Found> found = new ArrayList<>();
     private final Slice payload = new Slice();
+    private final Slice record = new Slice();
 
     /** Index in {@link #found} of the segment where replay begins, then of where the walk is. */
     private int begin;
@@ -218,10 +221,12 @@ final class LogRecovery {
                     continuedIn = payload.segment().get(Bytes.I64, payload.offset());
                 }
                 durable = Math.max(durable, head.durable);
-                if (head.kind == FrameFormat.KIND_RECORD && head.sequence >= startPosition) {
-                    visitor.record(head.sequence, reader.payload(offset, payload));
-                }
-                if (head.takesSequence()) {
+                if (head.kind == FrameFormat.KIND_GROUP) {
+                    replayGroup(segment, reader.payload(offset, payload), offset);
+                } else if (head.takesSequence()) {
+                    if (head.kind == FrameFormat.KIND_RECORD && head.sequence >= startPosition) {
+                        visitor.record(head.sequence, reader.payload(offset, payload));
+                    }
                     next = head.sequence + 1;
                 }
                 offset += FrameFormat.frameBytes(head.length);
@@ -229,6 +234,30 @@ final class LogRecovery {
             segment.usedBytes = offset;
         }
         sessionMax = Math.max(sessionMax, session);
+    }
+
+    private void replayGroup(Found segment, Slice group, long offset) {
+        MemorySegment source = group.segment();
+        long at = group.offset();
+        long end = at + group.length();
+        while (at < end) {
+            int number = Varints.get(source, at, end);
+            at += Varints.bytes(number);
+            int length = Math.max(0, number - 1);
+            if (number == Varints.NONE || length > end - at) {
+                throw new CorruptionException(
+                        segment.file.name(),
+                        offset,
+                        "group of log records",
+                        "record " + next + " within its end",
+                        "%d bytes where %d are left".formatted(length, Math.max(0, end - at)));
+            }
+            if (number > 0 && next >= startPosition) {
+                visitor.record(next, record.set(source, at, length));
+            }
+            at += length;
+            next++;
+        }
     }
 
     /** Whether a whole frame is the one that is due: only marks begin a session. */

@@ -3,6 +3,7 @@ package io.turbidite.core.log;
 import com.lmax.disruptor.EventPoller;
 
 import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.bytes.Varints;
 import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.log.FrameFormat.FrameHead;
 import io.turbidite.core.log.OverflowBuffers.Buffer;
@@ -25,7 +26,8 @@ import java.util.concurrent.atomic.LongAdder;
  * <ol>
  *   <li>Before a session's first record: its mark, written and synced, so that the session's number is
  *       known to every later recovery and no older frame behind the end can be mistaken for a new one.
- *   <li>Each published slot in order: frame it into the batch, or write a large one from where it lies.
+ *   <li>Each published slot in order: copy it into the batch, many to a frame, or write a large one from
+ *       where it lies.
  *       A frame that does not fit the segment goes to the next; the first frame of a segment names it.
  *   <li>One write for the batch. Under SYNC one sync; then, and only then, the records are durable.
  * </ol>
@@ -59,6 +61,11 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
     private long batchOffset;
 
     private int batchBytes;
+
+    /** Where in the batch the group begins that still takes records, up to its end; −1 if there is none. */
+    private int groupStart = -1;
+
+    private long groupFirst;
     private boolean sessionMarked;
 
     /** The sequence after the last one framed. */
@@ -91,7 +98,7 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
             this.batchOffset = last.usedBytes;
         }
         // Room behind the target for the frame that reaches it and for the marks before it.
-        long frame = FrameFormat.frameBytes(options.slotBytes());
+        long frame = FrameFormat.loneGroupBytes(options.slotBytes());
         this.batchBytesTarget = (int) Math.min(BATCH_BYTES_MAX, options.ringSlots() * frame);
         this.batch = arena.allocate(batchBytesTarget + frame + 5 * Segment.MARK_BYTES, 64);
     }
@@ -139,15 +146,16 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
         int length = claim.length();
         Buffer large = claim.large();
         if (length == Claim.CANCELLED) {
-            putMark(segmentFor(Segment.MARK_BYTES), FrameFormat.KIND_CANCELLED);
+            var _ = takePlace(0, 0);
         } else if (large == null) {
-            putSmall(claim, length);
+            long at = takePlace(length + 1, length);
+            MemorySegment.copy(claim.segment(), claim.offset(), batch, at, length);
         } else {
             writeLarge(large, length);
         }
         next++;
         claim.releaseLarge();
-        if (roomBytes() < inFlightBytesMax) {
+        if (roomBytes(batchBytes) < inFlightBytesMax) {
             keeper.shutGateWithoutSpare();
         }
         return batchBytes < batchBytesTarget;
@@ -165,25 +173,57 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
         sessionMarked = true;
     }
 
-    private void putSmall(Claim claim, int length) {
-        Segment segment = segmentFor(FrameFormat.frameBytes(length));
-        long payloadAt = (long) batchBytes + FrameFormat.HEADER_BYTES;
-        MemorySegment.copy(claim.segment(), claim.offset(), batch, payloadAt, length);
-        putFrame(segment, FrameFormat.KIND_RECORD, length);
+    /**
+     * Takes the next place in a group, and writes the number in front of it.
+     *
+     * @return where in the batch the record's bytes go
+     */
+    private long takePlace(int number, int length) {
+        int bytes = Varints.bytes(number) + length;
+        int payload = batchBytes - groupStart - FrameFormat.HEADER_BYTES;
+        boolean joins = groupStart >= 0
+                && payload < FrameFormat.GROUP_BYTES
+                && FrameFormat.frameBytes((long) payload + bytes) <= roomBytes(groupStart);
+        if (!joins) {
+            endGroup();
+            Segment _ = segmentFor(FrameFormat.frameBytes(bytes));
+            groupStart = batchBytes;
+            groupFirst = next;
+            batchBytes += FrameFormat.HEADER_BYTES;
+        }
+        long at = Varints.put(batch, batchBytes, number);
+        batchBytes += bytes;
+        return at;
+    }
+
+    /** Completes the frame of the group, if there is one. */
+    private void endGroup() {
+        Segment segment = current;
+        if (groupStart >= 0 && segment != null) {
+            int length = batchBytes - groupStart - FrameFormat.HEADER_BYTES;
+            batchBytes = groupStart;
+            groupStart = -1;
+            putFrame(segment, FrameFormat.KIND_GROUP, length);
+        }
     }
 
     private void putMark(Segment segment, int kind) {
+        endGroup();
         putFrame(segment, kind, 0);
     }
 
     /** Completes the frame at the end of the batch; its payload is there already. */
     private void putFrame(Segment segment, int kind, int length) {
         fillHead(kind, length);
+        if (kind == FrameFormat.KIND_GROUP) {
+            head.sequence = groupFirst;
+        }
         long place = FrameFormat.place(storeId, segment.number, batchOffset + batchBytes);
         batchBytes += FrameFormat.seal(batch, batchBytes, head, place, crc);
     }
 
     private void writeLarge(Buffer large, int length) {
+        endGroup();
         Segment segment = segmentFor(FrameFormat.frameBytes(length));
         writeBatch();
         fillHead(FrameFormat.KIND_RECORD, length);
@@ -204,7 +244,7 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
         Segment segment = current;
         if (segment != null) {
             startIfFresh(segment);
-            if (roomBytes() >= frameBytes) {
+            if (roomBytes(batchBytes) >= frameBytes) {
                 return segment;
             }
         }
@@ -230,6 +270,7 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
 
     /** Into the reserve, which has room for it. */
     private void putContinued(Segment segment, long nextNumber) {
+        endGroup();
         batch.set(Bytes.I64, (long) batchBytes + FrameFormat.HEADER_BYTES, nextNumber);
         putFrame(segment, FrameFormat.KIND_CONTINUED, FrameFormat.CONTINUED_PAYLOAD_BYTES);
     }
@@ -240,14 +281,16 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
         }
     }
 
-    private long roomBytes() {
+    /** What the segment has room for behind the batch's first {@code bytes}. */
+    private long roomBytes(int bytes) {
         Segment segment = current;
         return segment == null
                 ? 0
-                : segment.capacityBytes - Segment.RESERVED_BYTES - batchOffset - batchBytes;
+                : segment.capacityBytes - Segment.RESERVED_BYTES - batchOffset - bytes;
     }
 
     private void writeBatch() {
+        endGroup();
         Segment segment = current;
         if (segment != null && batchBytes > 0) {
             int byteCount = batchBytes;

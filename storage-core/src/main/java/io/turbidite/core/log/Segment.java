@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
  */
 final class Segment {
     static final String FORMAT = "log-segment";
-    static final int FORMAT_VERSION = 1;
+    static final int FORMAT_VERSION = 2;
 
     /** Where the first frame begins. */
     static final long FIRST_FRAME_OFFSET = FileHeader.BYTES;

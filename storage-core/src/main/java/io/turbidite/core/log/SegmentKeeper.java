@@ -43,6 +43,7 @@ final class SegmentKeeper implements AutoCloseable {
 
     private final LogSite site;
     private final LogOptions options;
+    private final long inFlightBytesMax;
     private final LogProgress progress;
     private final Disk disk;
     private final Clock clock;
@@ -75,6 +76,7 @@ final class SegmentKeeper implements AutoCloseable {
     SegmentKeeper(LogSite site, LogOptions options, LogProgress progress, RecoveredLog recovered) {
         this.site = site;
         this.options = options;
+        this.inFlightBytesMax = options.inFlightBytesMax();
         this.progress = progress;
         this.disk = site.disk();
         this.clock = site.clock();
@@ -84,8 +86,8 @@ final class SegmentKeeper implements AutoCloseable {
         this.lastSyncNanos = clock.monotonicNanos();
         Segment last = kept.peekLast();
         this.current = last;
-        progress.setRoomy(spare != null
-                || (last != null && last.remainingBytes() >= options.inFlightBytesMax()));
+        progress.setRoomy(
+                spare != null || (last != null && last.remainingBytes() >= inFlightBytesMax));
     }
 
     /** The worker's step: prepare, sync. */
@@ -103,8 +105,8 @@ final class SegmentKeeper implements AutoCloseable {
     }
 
     /**
-     * Whether the next segment should be prepared now: a quarter of the current one is used. Behind the
-     * small one of a clean close not before somebody claims: most such sessions only read.
+     * Whether the next segment should be prepared now: a quarter of the current one is used, or the gate can't
+     * be open without. Behind the small one of a clean close not before somebody claims: most such sessions only read.
      */
     boolean wantsSpare() {
         if (spare != null || (retrying && clock.monotonicNanos() < retryAtNanos)) {
@@ -114,7 +116,8 @@ final class SegmentKeeper implements AutoCloseable {
         if (last != null && last.capacityBytes == Segment.CLOSING_BYTES) {
             return isAwaited;
         }
-        return last == null || last.remainingBytes() < last.capacityBytes / 4 * 3;
+        return last == null
+                || last.remainingBytes() < Math.max(last.capacityBytes / 4 * 3, inFlightBytesMax);
     }
 
     /** A claim is about to wait for room. */

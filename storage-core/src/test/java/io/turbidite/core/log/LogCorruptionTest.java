@@ -131,15 +131,20 @@ class LogCorruptionTest {
     }
 
     @Test
-    void aNewerFormatIsNamed() {
+    void anOlderAndANewerFormatAreNamed() {
         SimDisk disk = written(8, true);
         String name = disk.files().getFirst();
         byte[] content = disk.content(name);
-        var newer = new io.turbidite.core.format.FileHeader(
-                Segment.FORMAT, Segment.FORMAT_VERSION + 1, 13, LogDriver.STORE_ID, 1);
-        newer.write(java.lang.foreign.MemorySegment.ofArray(content), 0);
-        disk.put(name, content);
-        assertThrows(FormatVersionException.class, () -> replay(disk, 0));
+        for (int version : new int[] {Segment.FORMAT_VERSION - 1, Segment.FORMAT_VERSION + 1}) {
+            var other = new io.turbidite.core.format.FileHeader(
+                    Segment.FORMAT, version, 13, LogDriver.STORE_ID, 1);
+            other.write(java.lang.foreign.MemorySegment.ofArray(content), 0);
+            disk.put(name, content);
+            String message = assertThrows(FormatVersionException.class, () -> replay(disk, 0))
+                    .toString();
+            assertTrue(message.contains("version " + version), message);
+            assertTrue(message.contains("version " + Segment.FORMAT_VERSION), message);
+        }
     }
 
     @Test

@@ -19,7 +19,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 /**
- * Two segments of version 1, in {@code src/test/resources/golden}: a full one and the one that it goes on
+ * Two segments of version 2, in {@code src/test/resources/golden}: a full one and the one that it goes on
  * in, with every kind of frame. They are read for ever; they are written so until the version changes.
  *
  * <p>{@code -Dgolden.print=true} prints what a new archive has to hold.
@@ -31,7 +31,7 @@ class LogGoldenTest {
             LogOptions.defaults().withSegmentBytes(SEGMENT_BYTES, 2, 64, 1 << 10);
 
     @Test
-    void versionOneIsRead() throws IOException {
+    void versionTwoIsRead() throws IOException {
         SimDisk disk = new SimDisk(1, Profile.STRICT);
         disk.createDirectories("log");
         for (int number = 1; number <= 2; number++) {
@@ -47,7 +47,7 @@ class LogGoldenTest {
     }
 
     @Test
-    void versionOneIsWrittenAsItAlwaysWas() throws IOException {
+    void versionTwoIsWrittenAsItAlwaysWas() throws IOException {
         SimDisk disk = new SimDisk(1, Profile.STRICT);
         var _ = written(disk);
         for (int number = 1; number <= 2; number++) {
@@ -66,7 +66,7 @@ class LogGoldenTest {
         }
     }
 
-    /** Two sessions, a cancelled claim, a large record, a change of segment, a clean close. */
+    /** Two sessions, a group of records with a cancelled claim, a large record, a change of segment, a clean close. */
     private static Map<Long, String> written(SimDisk disk) {
         Map<Long, String> published = new TreeMap<>();
         SimClock clock = new SimClock();
@@ -76,9 +76,9 @@ class LogGoldenTest {
                 for (int i = 0; i < 3; i++) {
                     String text = "record " + i + " of session " + session;
                     published.put(log.append(WriteAheadLogTest.utf8(text)), text);
-                    log.flush();
                 }
                 log.claim(10).cancel();
+                log.flush();
                 String large = "large ".repeat(150);
                 for (int i = 0; i < 2; i++) {
                     published.put(log.append(WriteAheadLogTest.utf8(large)), large);
@@ -100,7 +100,7 @@ class LogGoldenTest {
     }
 
     private static String fileName(int number) {
-        return "log-v1-segment-" + number + ".hex";
+        return "log-v2-segment-" + number + ".hex";
     }
 
     private static String golden(int number) throws IOException {

@@ -4,20 +4,22 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.bytes.Varints;
 
 import java.lang.foreign.MemorySegment;
 
 /**
- * The log record of an operation or an atomic batch, version 2: logical, one for all indexes, so that
+ * The log record of an operation or an atomic batch, version 3: logical, one for all indexes, so that
  * replay is doing it again (LUO19 §2.2: no-steal, no-force, redo only).
  *
  * <pre>
- * record    := timestamp i56, version u8 (2), operationCount i32, operation*
- * operation := kind u8, datasetId i32, keyBytes i32, recordBytes i32, key, record
+ * record    := timestamp i56, version u8 (3), operationCount, operation*
+ * operation := kind u8, datasetId, keyBytes, recordBytes, key, record
  * kind      := 1 upsert, 2 delete; + 128, the update bit, if a bitmap must be changed
  * </pre>
  *
- * Little-endian. In version 1, which had no update bit, the version's byte was the timestamp's highest and
+ * Little-endian; counts, lengths and the dataset's number are {@link Varints}, of four bytes each before
+ * version 3. In version 1, which had no update bit, the version's byte was the timestamp's highest and
  * always 0. An insert is logged as an upsert: that its key was free is known when it is logged.
  *
  * <p>The update bit (LUO19 §5.2) says that the superseded version was not in the memory component of its
@@ -25,7 +27,7 @@ import java.lang.foreign.MemorySegment;
  * are others after a merge.
  */
 public final class LogRecords {
-    static final int VERSION = 2;
+    static final int VERSION = 3;
 
     private static final int UPSERT = 1;
     private static final int DELETE = 2;
@@ -34,14 +36,14 @@ public final class LogRecords {
     /** Of the first word; what is below is the timestamp. */
     private static final int VERSION_SHIFT = 56;
 
-    private static final int HEADER_BYTES = Long.BYTES + Integer.BYTES;
-    private static final int OPERATION_BYTES = 1 + 3 * Integer.BYTES;
+    private static final int HEADER_BYTES_MAX = Long.BYTES + Varints.BYTES_MAX;
+    private static final int OPERATION_BYTES_MAX = 1 + 3 * Varints.BYTES_MAX;
 
     private LogRecords() {}
 
-    /** Bytes of a record of {@code operationCount} operations with {@code payloadBytes} in all. */
-    public static long bytes(int operationCount, long payloadBytes) {
-        return HEADER_BYTES + (long) operationCount * OPERATION_BYTES + payloadBytes;
+    /** The most that a record of {@code operationCount} operations with {@code payloadBytes} in all takes. */
+    public static long bytesMax(int operationCount, long payloadBytes) {
+        return HEADER_BYTES_MAX + (long) operationCount * OPERATION_BYTES_MAX + payloadBytes;
     }
 
     /**
@@ -51,8 +53,7 @@ public final class LogRecords {
      */
     public static long begin(MemorySegment target, long at, long timestamp, int operationCount) {
         target.set(Bytes.I64, at, timestamp | (long) VERSION << VERSION_SHIFT);
-        target.set(Bytes.I32, at + Long.BYTES, operationCount);
-        return at + HEADER_BYTES;
+        return Varints.put(target, at + Long.BYTES, operationCount);
     }
 
     /**
@@ -65,10 +66,9 @@ public final class LogRecords {
         Slice record = change.record();
         int kind = (change.isDelete() ? DELETE : UPSERT) | (change.isUpdate() ? UPDATE : 0);
         target.set(Bytes.U8, at, (byte) kind);
-        target.set(Bytes.I32, at + 1, change.datasetId());
-        target.set(Bytes.I32, at + 1 + Integer.BYTES, key.length());
-        target.set(Bytes.I32, at + 1 + 2 * Integer.BYTES, record.length());
-        long keyAt = at + OPERATION_BYTES;
+        long to = Varints.put(target, at + 1, change.datasetId());
+        to = Varints.put(target, to, key.length());
+        long keyAt = Varints.put(target, to, record.length());
         MemorySegment.copy(key.segment(), key.offset(), target, keyAt, key.length());
         long recordAt = keyAt + key.length();
         MemorySegment.copy(record.segment(), record.offset(), target, recordAt, record.length());
@@ -85,33 +85,37 @@ public final class LogRecords {
         Change change = new Change();
         Slice key = new Slice();
         Slice record = new Slice();
+        MemorySegment source = payload.segment();
         long at = payload.offset();
         long end = at + payload.length();
-        check(position, end - at >= HEADER_BYTES, "a header", payload.length());
-        long word = payload.segment().get(Bytes.I64, at);
+        check(position, end - at >= Long.BYTES, "a header", payload.length());
+        long word = source.get(Bytes.I64, at);
         int version = (int) (word >>> VERSION_SHIFT);
         if (version != VERSION) {
             throw new FormatVersionException(
                     "log, at position " + position, "log record", Math.max(1, version), VERSION);
         }
         long timestamp = word & ((1L << VERSION_SHIFT) - 1);
-        int count = payload.segment().get(Bytes.I32, at + Long.BYTES);
-        at += HEADER_BYTES;
+        at += Long.BYTES;
+        int count = Varints.get(source, at, end);
+        check(position, count != Varints.NONE, "a header", payload.length());
+        at += Varints.bytes(count);
         for (int i = 0; i < count; i++) {
-            check(position, end - at >= OPERATION_BYTES, "operation " + i, payload.length());
-            int kind = payload.segment().get(Bytes.U8, at) & 0xFF;
+            int kind = at < end ? source.get(Bytes.U8, at) & 0xFF : 0;
             boolean delete = (kind & ~UPDATE) == DELETE;
-            int datasetId = payload.segment().get(Bytes.I32, at + 1);
-            int keyBytes = payload.segment().get(Bytes.I32, at + 1 + Integer.BYTES);
-            int recordBytes = payload.segment().get(Bytes.I32, at + 1 + 2 * Integer.BYTES);
-            at += OPERATION_BYTES;
-            boolean fits = keyBytes >= 0
-                    && recordBytes >= 0
-                    && (delete || (kind & ~UPDATE) == UPSERT)
+            boolean fits = delete || (kind & ~UPDATE) == UPSERT;
+            at++;
+            int datasetId = Varints.get(source, at, end);
+            at += Varints.bytes(datasetId);
+            int keyBytes = Varints.get(source, at, end);
+            at += Varints.bytes(keyBytes);
+            int recordBytes = Varints.get(source, at, end);
+            at += Varints.bytes(recordBytes);
+            fits &= (datasetId | keyBytes | recordBytes) >= 0
                     && (long) keyBytes + recordBytes <= end - at;
             check(position, fits, "operation " + i, payload.length());
-            key.set(payload.segment(), at, keyBytes);
-            record.set(payload.segment(), at + keyBytes, recordBytes);
+            key.set(source, at, keyBytes);
+            record.set(source, at + keyBytes, recordBytes);
             at += (long) keyBytes + recordBytes;
             if (delete) {
                 change.delete(datasetId, key);
