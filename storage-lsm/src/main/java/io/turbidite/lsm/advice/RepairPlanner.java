@@ -38,7 +38,21 @@ public final class RepairPlanner {
     /** Below this they don't any more. */
     static final double PAY_LEAVE = 0.25;
 
+    /** Obsolete entries that one query may pass over before something is done about them (DEFER18). */
+    static final long PASSED_OVER_MAX = 10_000;
+
+    /**
+     * And only if they are more than this part of what the index gave it: to find many in a large answer is no
+     * waste.
+     */
+    static final double PASSED_OVER_SHARE = 0.2;
+
     private RepairPlanner() {}
+
+    /** Whether one query passed over more obsolete entries than a query should. */
+    public static boolean isTooMuch(long passedOver, long candidates) {
+        return passedOver > PASSED_OVER_MAX && passedOver > PASSED_OVER_SHARE * candidates;
+    }
 
     /** Where the repair belongs, and whether one should begin. */
     public static RepairDecision decide(RepairEvidence evidence) {

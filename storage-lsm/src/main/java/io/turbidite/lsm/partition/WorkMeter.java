@@ -1,6 +1,7 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.lsm.advice.RepairDecision;
+import io.turbidite.lsm.advice.RepairPlanner;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.RepairPlacement;
 import io.turbidite.lsm.version.DatasetCounts;
@@ -26,12 +27,6 @@ public final class WorkMeter {
     private final LongAdder validated = new LongAdder();
     private final LongAdder valid = new LongAdder();
     private final Map<Integer, IndexMeter> indexes = new ConcurrentHashMap<>();
-
-    /** Obsolete entries that one query may pass over before something is done about them (DEFER18). */
-    static final long PASSED_OVER_MAX = 10_000;
-
-    /** And only if they are more than this part of what the index gave it. */
-    private static final double PASSED_OVER_SHARE = 0.2;
 
     /** Where repair is placed, by the ids of indexes under auto. */
     private final Map<Integer, RepairDecision> repairs = new ConcurrentHashMap<>();
@@ -97,7 +92,7 @@ public final class WorkMeter {
     void passedOver(int index, long count, long queryCount, long queryCandidates) {
         IndexMeter meter = meter(index);
         meter.passedOver.add(count);
-        if (queryCount > PASSED_OVER_MAX && queryCount > PASSED_OVER_SHARE * queryCandidates) {
+        if (RepairPlanner.isTooMuch(queryCount, queryCandidates)) {
             meter.passedOverMost.accumulate(queryCount);
         }
     }

@@ -1,5 +1,6 @@
 package io.turbidite.lsm.upkeep;
 
+import io.turbidite.lsm.advice.RecentWork;
 import io.turbidite.lsm.advice.RepairDecision;
 import io.turbidite.lsm.advice.RepairEvidence;
 import io.turbidite.lsm.advice.RepairPlanner;
@@ -14,6 +15,8 @@ import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.DatasetCounts;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.Collection;
 import java.util.HashMap;
@@ -32,7 +35,7 @@ import java.util.function.BooleanSupplier;
  *       are. An index has one entry for each version, so each entry without a record is obsolete. Records are
  *       the versions of the primary less those whose successor is in another component, by the {@link
  *       io.turbidite.lsm.maintain.GarbageEstimate};
- *   <li>what was written, updated and paid, each fading with a half-life, from counts that go up;
+ *   <li>what was written, updated and paid lately ({@link RecentWork});
  *   <li>what queries have paid since the last repair.
  * </ul>
  *
@@ -40,9 +43,7 @@ import java.util.function.BooleanSupplier;
  * counts; what fades begins anew with each opening. <em>Confined to one thread at a time.</em>
  */
 final class AutoRepair {
-    /** Work of so long ago counts half. */
-    private static final double HALF_LIFE_NANOS = 60e9;
-
+    /** Between two tries of a repair that fails: a full disk, say. */
     private static final long PAUSE_NANOS_FIRST = 1_000_000_000;
     private static final long PAUSE_NANOS_MAX = 60_000_000_000L;
 
@@ -122,15 +123,9 @@ final class AutoRepair {
         private final Backoff backoff =
                 new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
         private List<RepairWork.Request> underWay = List.of();
-        private boolean isFirst = true;
-        private long seenNanos;
-        private long seenWrites;
-        private long seenUpdates;
-        private long seenPaid;
-        private double writes;
-        private double updates;
-        private double paidPages;
-        private double mergePages;
+        private @Nullable RecentWork recent;
+
+        /** What queries have paid since the last repair, and the most that one of them passed over. */
         private double debtPages;
         private long passedOverMax;
 
@@ -144,7 +139,8 @@ final class AutoRepair {
             OnDisk disk = new OnDisk(partitions, index.id(), horizon);
             double pageBytes = schema.pages(IndexSchema.PRIMARY_ID).pageBytes();
             double keyPages = disk.keyBytes / pageBytes;
-            count(any, disk, Math.max(1, disk.primaryEntries / Math.max(1, keyPages)), index, now);
+            double keysPerPage = Math.max(1, disk.primaryEntries / Math.max(1, keyPages));
+            RepairEvidence.Recent lately = count(any, disk, keysPerPage, index, now);
             double repairPages = disk.uncheckedBytes == 0
                     ? 0
                     : keyPages
@@ -154,7 +150,7 @@ final class AutoRepair {
             RepairDecision decision = RepairPlanner.decide(new RepairEvidence(
                     before.placement(),
                     new RepairEvidence.Garbage(disk.entries, disk.obsolete()),
-                    new RepairEvidence.Recent(writes, updates, paidPages, mergePages),
+                    lately,
                     new RepairEvidence.Debt(debtPages, repairPages, passedOverMax),
                     isQuiet.getAsBoolean()));
             any.work().place(index.id(), decision);
@@ -180,31 +176,25 @@ final class AutoRepair {
             return true;
         }
 
-        private void count(
+        private RepairEvidence.Recent count(
                 Partition any, OnDisk disk, double keysPerPage, IndexSchema index, long now) {
             DatasetState state = substrate.manifest().state().find(any.schema().id());
             DatasetCounts.Flushes flushes =
                     (state == null ? DatasetCounts.NONE : state.counts()).flushes();
-            long updatesNow = Math.max(seenUpdates, flushes.superseded() + disk.unmet);
-            long paidNow = any.work().passedOver(index.id());
-            passedOverMax = Math.max(passedOverMax, any.work().takePassedOverMost(index.id()));
-            if (!isFirst) {
-                double left = Math.pow(0.5, (now - seenNanos) / HALF_LIFE_NANOS);
-                long paid = paidNow - seenPaid;
-                long written = flushes.writes() - seenWrites;
-                double again =
-                        Math.max(1, (double) flushes.merged() / Math.max(1, flushes.writes()));
-                writes = writes * left + written;
-                updates = updates * left + updatesNow - seenUpdates;
-                paidPages = paidPages * left + paid;
-                mergePages = mergePages * left + written * again / keysPerPage;
-                debtPages += paid;
+            RecentWork.Totals totals = new RecentWork.Totals(
+                    flushes.writes(),
+                    flushes.superseded() + disk.unmet,
+                    any.work().passedOver(index.id()));
+            double mergesPerWrite =
+                    Math.max(1, (double) flushes.merged() / Math.max(1, flushes.writes()));
+            RecentWork counted = recent;
+            if (counted == null) {
+                counted = new RecentWork(totals, now);
+                recent = counted;
             }
-            isFirst = false;
-            seenNanos = now;
-            seenWrites = flushes.writes();
-            seenUpdates = updatesNow;
-            seenPaid = paidNow;
+            debtPages += counted.advance(totals, mergesPerWrite / keysPerPage, now);
+            passedOverMax = Math.max(passedOverMax, any.work().takePassedOverMost(index.id()));
+            return counted.evidence();
         }
 
         private void begin(List<Partition> partitions, IndexSchema index, boolean now) {
