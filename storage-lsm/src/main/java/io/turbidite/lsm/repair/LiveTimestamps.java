@@ -1,15 +1,18 @@
 package io.turbidite.lsm.repair;
 
 import io.turbidite.core.StorageException;
+import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.KeyCopy;
+import io.turbidite.lsm.memory.ChunkSource;
 import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.version.ComponentHandle;
 
 import org.jspecify.annotations.Nullable;
 
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
@@ -20,13 +23,14 @@ import java.util.List;
  * <p>The other way round it says nothing: the writes of a batch have one timestamp, so an entry may be dead
  * while another key's of its batch is alive. Those are sorted and searched for as ever.
  *
- * <p><em>Confined to one thread at a time</em> while it is gathered, immutable afterwards. Memory: a bit for a
- * timestamp, on the heap, like those of dead entries.
+ * <p><em>Confined to one thread at a time</em> while it is gathered, immutable afterwards, until the owner closes
+ * it. Memory: a bit for a timestamp, out of the write memory.
  */
 public final class LiveTimestamps implements AutoCloseable {
     private final long base;
-    private final long[] words;
     private final long reach;
+    private final ChunkSource memory;
+    private final MemorySegment bits;
     private final List<TreeCursor> trees;
     private final EntryCursor keys;
     private final KeyCopy decided = new KeyCopy();
@@ -38,14 +42,30 @@ public final class LiveTimestamps implements AutoCloseable {
     private boolean closed;
     private long pageCount;
 
-    private LiveTimestamps(List<ComponentHandle> components, long base, long reach) {
+    private LiveTimestamps(
+            List<ComponentHandle> components, long base, long reach, ChunkSource memory) {
         this.base = base;
         this.reach = reach;
-        this.words = new long[Math.toIntExact((reach - base) / Long.SIZE + 1)];
-        this.trees = components.stream()
-                .map(handle -> handle.component().keyCursor())
-                .toList();
-        this.keys = MergeCursor.of(trees);
+        this.memory = memory;
+        long bytes = bitBytes(base, reach);
+        this.bits = memory.takeOversized(bytes);
+        boolean complete = false;
+        try {
+            bits.asSlice(0, bytes).fill((byte) 0);
+            this.trees = components.stream()
+                    .map(handle -> handle.component().keyCursor())
+                    .toList();
+            this.keys = MergeCursor.of(trees);
+            complete = true;
+        } finally {
+            if (!complete) {
+                memory.giveOversized(bits);
+            }
+        }
+    }
+
+    private static long bitBytes(long base, long reach) {
+        return ((reach - base) / Long.SIZE + 1) * Long.BYTES;
     }
 
     /**
@@ -53,10 +73,12 @@ public final class LiveTimestamps implements AutoCloseable {
      *
      * @param superseded entries of all indexes that may have been superseded, at most
      * @param options say how much memory there is, and whether such means are wanted
-     * @return null if it does not pay or there is no room
+     * @param memory pays for the bits, until this is closed
+     * @return null if it does not pay, or takes more memory than the options allow
+     * @throws StorageException if there is none
      */
     public static @Nullable LiveTimestamps begin(
-            KeyTrees keyTrees, long superseded, RepairOptions options) {
+            KeyTrees keyTrees, long superseded, RepairOptions options, ChunkSource memory) {
         List<ComponentHandle> components = keyTrees.newerThan(-1);
         long base = keyTrees.reach();
         long keyCount = 0;
@@ -64,12 +86,11 @@ public final class LiveTimestamps implements AutoCloseable {
             base = Math.min(base, handle.state().minTimestamp());
             keyCount += handle.component().entryCount();
         }
-        long bytes = (keyTrees.reach() - base) / Byte.SIZE;
         boolean pays = options.shortcuts()
                 && superseded > 0
-                && bytes <= options.sortBytesMax()
+                && bitBytes(base, keyTrees.reach()) <= options.sortBytesMax()
                 && superseded >= options.liveRatio() * keyCount;
-        return pays ? new LiveTimestamps(components, base, keyTrees.reach()) : null;
+        return pays ? new LiveTimestamps(components, base, keyTrees.reach(), memory) : null;
     }
 
     /**
@@ -95,14 +116,15 @@ public final class LiveTimestamps implements AutoCloseable {
             if (!keys.next()) {
                 isComplete = true;
                 pageCount = trees.stream().mapToLong(TreeCursor::pageCount).sum();
-                close();
+                keys.close();
             } else if (keys.timestamp() <= reach) {
                 Slice key = keys.key();
                 if (!decided.matches(key)) {
                     decided.set(key);
                     if (!keys.isAntimatter()) {
                         long at = keys.timestamp() - base;
-                        words[(int) (at / Long.SIZE)] |= 1L << at;
+                        long offset = at / Long.SIZE * Long.BYTES;
+                        bits.set(Bytes.I64, offset, bits.get(Bytes.I64, offset) | 1L << at);
                     }
                 }
             }
@@ -112,9 +134,9 @@ public final class LiveTimestamps implements AutoCloseable {
 
     /** False: no key's newest version has this timestamp, which is at or below the reach. */
     boolean mayBeAlive(long timestamp) {
-        assert isComplete;
+        assert isComplete && !closed;
         long at = timestamp - base;
-        return at >= 0 && (words[(int) (at / Long.SIZE)] >>> at & 1) != 0;
+        return at >= 0 && (bits.get(Bytes.I64, at / Long.SIZE * Long.BYTES) >>> at & 1) != 0;
     }
 
     /** Pages of key trees that were read. */
@@ -122,12 +144,19 @@ public final class LiveTimestamps implements AutoCloseable {
         return pageCount;
     }
 
-    /** Lets the key trees go; what was gathered stays. */
+    /** Lets the key trees and the memory go: nobody may ask any more. */
     @Override
     public void close() {
-        if (!closed) {
-            closed = true;
-            keys.close();
+        if (closed) {
+            return;
+        }
+        closed = true;
+        try {
+            if (!isComplete) {
+                keys.close();
+            }
+        } finally {
+            memory.giveOversized(bits);
         }
     }
 }

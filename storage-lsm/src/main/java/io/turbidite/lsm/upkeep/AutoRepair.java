@@ -45,6 +45,7 @@ import java.util.function.BooleanSupplier;
 final class AutoRepair {
     /** Between two tries of a repair that fails: a full disk, say. */
     private static final long PAUSE_NANOS_FIRST = 1_000_000_000;
+
     private static final long PAUSE_NANOS_MAX = 60_000_000_000L;
 
     private final Substrate substrate;
@@ -127,6 +128,7 @@ final class AutoRepair {
 
         /** What queries have paid since the last repair, and the most that one of them passed over. */
         private double debtPages;
+
         private long passedOverMax;
 
         void look(List<Partition> partitions, IndexSchema index, long now) {

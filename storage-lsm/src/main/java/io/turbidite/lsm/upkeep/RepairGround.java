@@ -1,5 +1,6 @@
 package io.turbidite.lsm.upkeep;
 
+import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.repair.KeyTrees;
 import io.turbidite.lsm.repair.LiveTimestamps;
 import io.turbidite.lsm.repair.RepairCounts;
@@ -40,11 +41,11 @@ final class RepairGround {
     /**
      * The ground for repairs of these indexes, one user each.
      *
-     * @param horizon asked for after the version was pinned
+     * @param pinned before the horizon is asked for
      */
     static RepairGround of(
-            Version pinned, long horizon, List<Integer> indexIds, RepairOptions options) {
-        KeyTrees keyTrees = KeyTrees.hold(pinned, horizon);
+            Version pinned, Substrate substrate, List<Integer> indexIds, RepairOptions options) {
+        KeyTrees keyTrees = KeyTrees.hold(pinned, substrate.timestamps().horizon());
         RepairGround ground = null;
         try {
             long superseded = 0;
@@ -56,7 +57,8 @@ final class RepairGround {
                             keyTrees.countNewerThan(handle.state().repairedTimestamp()));
                 }
             }
-            LiveTimestamps alive = LiveTimestamps.begin(keyTrees, superseded, options);
+            LiveTimestamps alive =
+                    LiveTimestamps.begin(keyTrees, superseded, options, substrate.chunks());
             ground = new RepairGround(keyTrees, alive, indexIds.size());
             return ground;
         } finally {

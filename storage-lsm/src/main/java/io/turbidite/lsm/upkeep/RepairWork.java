@@ -173,7 +173,7 @@ final class RepairWork implements AutoCloseable {
             return null;
         }
         try {
-            return RepairGround.of(pinned, substrate.timestamps().horizon(), indexIds, options);
+            return RepairGround.of(pinned, substrate, indexIds, options);
         } finally {
             pinned.unpin();
         }
