@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
  * the ring is the low bits of the address.
  *
  * <p><em>Thread-safe by its users' rules:</em> whoever touches a frame is protected by an epoch or works
- * above the safe tail. All frames are touched at creation: the first touch of memory costs more than the
- * copy into it. A frame is not zeroed between pages; nothing above the safe tail is ever interpreted.
+ * above the safe tail. All frames are touched at creation, since new memory is zeroed: the first touch of
+ * memory costs more than the copy into it. A frame is not zeroed between pages; nothing above the safe tail is ever interpreted.
  */
 final class Ring implements AutoCloseable {
     private final LogShape shape;
@@ -35,8 +35,7 @@ final class Ring implements AutoCloseable {
         this.arena = Arena.ofShared();
         boolean done = false;
         try {
-            this.memory = NativeMemory.allocate(arena, shape.ringBytes(), LogShape.BLOCK_BYTES)
-                    .fill((byte) 0);
+            this.memory = NativeMemory.allocate(arena, shape.ringBytes(), LogShape.BLOCK_BYTES);
             done = true;
         } finally {
             if (!done) {
