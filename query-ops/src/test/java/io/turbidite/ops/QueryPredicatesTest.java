@@ -1,0 +1,136 @@
+package io.turbidite.ops;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.scan.Source;
+import io.turbidite.core.type.Point;
+import io.turbidite.core.type.Rectangle;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.Map;
+
+/** What predicates match, and how they are written. */
+class QueryPredicatesTest {
+    private final MemorySource flights = Flights.source();
+
+    @AfterEach
+    void nothing_is_left_open() {
+        assertThat(flights.openCount).hasValue(0);
+    }
+
+    private Query query() {
+        return Query.on((Source) flights);
+    }
+
+    @Test
+    void null_alone_matches_null_and_missing_and_no_range_does() {
+        Map<String, @Nullable Object> withNull = Flights.flight(1);
+        withNull.put("tail", null);
+        flights.upsert(withNull).upsert(Flights.flight(2)).upsert(Flights.flight(3, "tail", ""));
+        for (String access : List.of("*scan*", "by_tail")) {
+            assertThat(Flights.ids(query().where(Predicates.eq("tail", null)).usingIndex(access)))
+                    .containsExactly(1L, 2L);
+            assertThat(Flights.ids(
+                            query().where(Predicates.parseEq("tail=null")).usingIndex(access)))
+                    .containsExactly(1L, 2L);
+            assertThat(Flights.ids(
+                            query().where(Predicates.parseRange("tail=..")).usingIndex(access)))
+                    .containsExactly(3L);
+        }
+    }
+
+    @Test
+    void both_ends_of_a_range_are_in_it_and_either_may_be_empty() {
+        Flights.many(flights, 9);
+        assertThat(Flights.ids(query().where(Predicates.parseRange("id=3..5"))))
+                .containsExactly(3L, 4L, 5L);
+        assertThat(Flights.ids(query().where(Predicates.parseRange("id=..1"))))
+                .containsExactly(0L, 1L);
+        assertThat(Flights.ids(query().where(Predicates.parseRange("id=7.."))))
+                .containsExactly(7L, 8L);
+        assertThat(Flights.ids(query().where(Predicates.range("id", 5, 3)))).isEmpty();
+        assertThat(Flights.ids(query().where(Predicates.parseRange(
+                        "departure=1970-01-01T02:00:00Z..1970-01-01T05:00:00+02:00"))))
+                .containsExactly(2L, 3L);
+    }
+
+    @Test
+    void a_range_splits_at_the_first_two_dots() {
+        flights.upsert(Flights.flight(1, "tail", "a..b"));
+        assertThat(Flights.ids(query().where(Predicates.parseRange("tail=a..a..b"))))
+                .containsExactly(1L);
+        assertThat(Flights.ids(query().where(Predicates.parseEq("tail=a..b")))).containsExactly(1L);
+    }
+
+    @Test
+    void a_value_may_have_an_equals_sign_or_look_like_an_option() {
+        flights.upsert(Flights.flight(1, "tail", "--x=y")).upsert(Flights.flight(2, "delay", -5.5));
+        assertThat(Flights.ids(query().where(Predicates.parseEq("tail=--x=y"))))
+                .containsExactly(1L);
+        assertThat(Flights.ids(query().where(Predicates.parseEq("delay=-5.5"))))
+                .containsExactly(2L);
+    }
+
+    @Test
+    void the_two_zeros_are_one_number() {
+        flights.upsert(Flights.flight(1, "delay", 0.0)).upsert(Flights.flight(2, "delay", -0.0));
+        assertThat(Flights.ids(query().where(Predicates.eq("delay", 0.0)))).containsExactly(1L, 2L);
+        assertThat(Flights.ids(query().where(Predicates.range("delay", 0.0, null))))
+                .containsExactly(1L, 2L);
+        assertThat(Flights.ids(query().where(Predicates.eq("carrier", "UA"))
+                        .where(Predicates.range("delay", null, -0.0))
+                        .usingIndex("by_carrier")))
+                .containsExactly(1L, 2L);
+    }
+
+    @Test
+    void strings_compare_by_their_utf8_bytes() {
+        String inBasicPlane = "\uFFFD";
+        String beyond = "\uD83D\uDE00";
+        flights.upsert(Flights.flight(1, "tail", inBasicPlane))
+                .upsert(Flights.flight(2, "tail", beyond));
+        assertThat(inBasicPlane).isGreaterThan(beyond);
+        assertThat(Flights.ids(query().where(Predicates.range("tail", inBasicPlane, null))))
+                .containsExactly(1L, 2L);
+    }
+
+    @Test
+    void a_window_takes_points_inside_and_rectangles_that_meet_it_borders_included() {
+        flights.upsert(Flights.flight(1, "place", new Point(1, 1)))
+                .upsert(Flights.flight(2, "place", new Point(1, 2.5)))
+                .upsert(Flights.flight(3, "area", new Rectangle(2, 2, 5, 5)))
+                .upsert(Flights.flight(4, "area", new Rectangle(2.1, 0, 3, 1)));
+        assertThat(Flights.ids(query().where(Predicates.parseWithin("place=1,0,2,2"))))
+                .containsExactly(1L);
+        assertThat(Flights.ids(query().where(Predicates.within("area", 0, 0, 2, 2))))
+                .containsExactly(3L);
+    }
+
+    @Test
+    void contains_takes_all_words_in_any_order_and_case() {
+        flights.upsert(Flights.flight(1, "name", "Chicago-O'Hare International"))
+                .upsert(Flights.flight(2, "name", "ZÜRICH International"))
+                .upsert(Flights.flight(3, "name", "Internationale"));
+        assertThat(Flights.ids(
+                        query().where(Predicates.parseContains("name=international chicago"))))
+                .containsExactly(1L);
+        assertThat(Flights.ids(query().where(Predicates.contains("name", "O'Hare"))))
+                .containsExactly(1L);
+        assertThat(Flights.ids(query().where(Predicates.contains("name", "zürich"))))
+                .containsExactly(2L);
+        assertThat(Flights.ids(query().where(Predicates.contains("name", "intern"))))
+                .isEmpty();
+    }
+
+    @Test
+    void predicates_print_as_they_are_meant() {
+        assertThat(Predicates.eq("a", "x")).hasToString("a = \"x\"");
+        assertThat(Predicates.eq("a", null)).hasToString("a = null");
+        assertThat(Predicates.parseRange("a=1..")).hasToString("a in 1..");
+        assertThat(Predicates.within("a", 0, 0, 1, 2)).hasToString("a within 0.0,0.0,1.0,2.0");
+    }
+}
