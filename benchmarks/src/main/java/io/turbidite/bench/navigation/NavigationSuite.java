@@ -1,5 +1,6 @@
 package io.turbidite.bench.navigation;
 
+import io.turbidite.bench.engine.PricedDisk;
 import io.turbidite.bench.engine.Scratch;
 import io.turbidite.bench.navigation.Tweets.Answer;
 import io.turbidite.bench.peer.Tweet;
@@ -25,7 +26,8 @@ import java.util.function.Supplier;
 /**
  * LUO19 Figure 10: queries by a secondary index, with the ways to get from its entries to the records switched on
  * one by one. In two regimes: everything in the cache, where the figure is CPU time; and a cache of 5 % of the
- * primary over direct I/O, where it is time on the clock. The ways take turns, each round asks for other users,
+ * primary over direct I/O, where it is time on the clock, and in figures of their own what the papers' disk would
+ * have taken ({@link PricedDisk}). The ways take turns, each round asks for other users,
  * and all ways must give the same answer.
  */
 public final class NavigationSuite {
@@ -137,6 +139,9 @@ public final class NavigationSuite {
         private final SplittableRandom random = new SplittableRandom(3);
         private final Map<String, Long> pages = new LinkedHashMap<>();
 
+        /** Of each figure of time on the clock, the same on the papers' disk. */
+        private final Map<Curves, Curves> priced = new LinkedHashMap<>();
+
         Regime(Tweets store, boolean cpu, String name) {
             this.store = store;
             this.cpu = cpu;
@@ -150,15 +155,26 @@ public final class NavigationSuite {
                     take(curves("", ""), 1, 1, ways(1));
                 }
             }
-            return List.of(
-                    bySelectivity("10a", LOW), bySelectivity("10b", HIGH), byBatch(), sorted());
+            List<Curves> all = new ArrayList<>(List.of(
+                    bySelectivity("10a", LOW), bySelectivity("10b", HIGH), byBatch(), sorted()));
+            all.addAll(priced.values());
+            return all;
         }
 
         private Curves curves(String figure, String x) {
-            return new Curves(
-                            "LUO19 Figure %s, %s".formatted(figure, name),
-                            x,
-                            "milliseconds a query, %s".formatted(cpu ? "of CPU" : "on the clock"))
+            String title = "LUO19 Figure %s, %s".formatted(figure, name);
+            if (cpu) {
+                return curves(title, x, "milliseconds a query, of CPU");
+            }
+            Curves clocked = curves(title, x, "milliseconds a query, on the clock");
+            Curves disk =
+                    curves(title + ", priced", x, "milliseconds a query, of the papers' disk");
+            priced.put(clocked, disk.setting("the papers' disk", PricedDisk.PRICES));
+            return clocked;
+        }
+
+        private Curves curves(String title, String x, String y) {
+            return new Curves(title, x, y)
                     .setting("machine", Report.machine())
                     .setting(
                             "data",
@@ -178,6 +194,15 @@ public final class NavigationSuite {
             Curves curves = curves(figure, "selectivity, %");
             for (double selectivity : selectivities) {
                 take(curves, selectivity, selectivity, ways(selectivity));
+            }
+            Curves disk = priced.get(curves);
+            if (disk != null) {
+                disk.finding(
+                        "batching helps slightly, the rest does little: the time is that of the disk",
+                        "naive : batch %s; batch : batch + sLookup %s"
+                                .formatted(
+                                        ratios(disk, NAIVE, BATCH, selectivities),
+                                        ratios(disk, BATCH, STATEFUL, selectivities)));
             }
             double at = selectivities[selectivities.length > 4 ? 0 : 2];
             return curves.setting("leaf pages pinned", pages(at))
@@ -299,6 +324,7 @@ public final class NavigationSuite {
                     SplittableRandom users = new SplittableRandom(seed);
                     Query query = way.getValue().get();
                     long pinned = store.counted("lookup.pages");
+                    long diskNanos = store.papersDiskNanos();
                     long cost = now();
                     for (int i = 0; i < times; i++) {
                         int low = users.nextInt(TweetSource.ATTRIBUTE_LIMIT - width + 1);
@@ -307,6 +333,11 @@ public final class NavigationSuite {
                     cost = now() - cost;
                     if (round >= 0) {
                         curves.add(way.getKey(), at, cost / 1e6 / times);
+                        Curves disk = priced.get(curves);
+                        if (disk != null) {
+                            diskNanos = store.papersDiskNanos() - diskNanos;
+                            disk.add(way.getKey(), at, diskNanos / 1e6 / times);
+                        }
                         pages.put(
                                 way.getKey() + at,
                                 (store.counted("lookup.pages") - pinned) / times);

@@ -1,7 +1,9 @@
 package io.turbidite.bench.navigation;
 
+import io.turbidite.bench.engine.PricedDisk;
 import io.turbidite.bench.peer.Tweet;
 import io.turbidite.bench.peer.TweetSource;
+import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.Counter;
@@ -15,6 +17,8 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.scan.RecordStream;
+import io.turbidite.core.task.ThreadTasks;
+import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
@@ -39,6 +43,7 @@ import java.util.Map;
 final class Tweets implements AutoCloseable {
     private static final int CANDIDATE_BYTES_MAX = 1 << 30;
 
+    private final PricedDisk disk;
     private final Store store;
     private final Dataset dataset;
     private final RecordView record;
@@ -52,7 +57,8 @@ final class Tweets implements AutoCloseable {
      */
     record Answer(long rows, long sum) {}
 
-    private Tweets(Store store, Dataset dataset) {
+    private Tweets(PricedDisk disk, Store store, Dataset dataset) {
+        this.disk = disk;
         this.store = store;
         this.dataset = dataset;
         this.record = new RecordView(dataset.type());
@@ -95,13 +101,16 @@ final class Tweets implements AutoCloseable {
     }
 
     static Tweets open(Path directory, long cacheBytes, boolean directIo) {
+        PricedDisk disk = new PricedDisk(RealDisk.open(directory));
         Store store = Store.open(
-                directory,
+                disk,
+                ThreadTasks.create("turbidite"),
+                Clock.system(),
                 StoreOptions.defaults()
                         .withDurability(Durability.NONE)
                         .withCacheBytes(cacheBytes)
                         .withDirectIo(directIo));
-        return new Tweets(store, store.dataset("Tweets"));
+        return new Tweets(disk, store, store.dataset("Tweets"));
     }
 
     /** Bytes of the components of the primary. */
@@ -187,6 +196,11 @@ final class Tweets implements AutoCloseable {
             }
         }
         return new Answer(rows, sum);
+    }
+
+    /** What the transfers so far would have cost the papers' disk. */
+    long papersDiskNanos() {
+        return disk.nanos();
     }
 
     /** What the store has counted under this name. */

@@ -19,12 +19,8 @@ import org.apache.hyracks.storage.am.common.freepage.AppendOnlyLinkedMetadataPag
 import org.apache.hyracks.storage.am.common.impls.NoOpIndexAccessParameters;
 import org.apache.hyracks.storage.am.lsm.btree.impls.LSMBTree;
 import org.apache.hyracks.storage.am.lsm.btree.utils.LSMBTreeUtil;
-import org.apache.hyracks.storage.am.lsm.common.api.IIoOperationFailedCallback;
-import org.apache.hyracks.storage.am.lsm.common.api.ILSMIOOperation;
-import org.apache.hyracks.storage.am.lsm.common.api.ILSMIOOperationScheduler;
 import org.apache.hyracks.storage.am.lsm.common.api.ILSMIndexAccessor;
 import org.apache.hyracks.storage.am.lsm.common.api.IVirtualBufferCache;
-import org.apache.hyracks.storage.am.lsm.common.impls.AsynchronousScheduler;
 import org.apache.hyracks.storage.am.lsm.common.impls.NoOpIOOperationCallbackFactory;
 import org.apache.hyracks.storage.am.lsm.common.impls.NoOpPageWriteCallbackFactory;
 import org.apache.hyracks.storage.am.lsm.common.impls.PrefixMergePolicy;
@@ -51,8 +47,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.stream.Stream;
 
@@ -75,7 +69,7 @@ public final class HyracksEngine implements Engine {
     private final Path directory;
     private final IOManager io;
     private final BufferCache cache;
-    private final SettlingScheduler scheduler = new SettlingScheduler();
+    private final SettlingScheduler scheduler = new SettlingScheduler(DAEMONS);
     private final Tree primary;
     private final List<Tree> secondaries = new ArrayList<>();
     private final byte[] keyBytes = new byte[8];
@@ -452,51 +446,6 @@ public final class HyracksEngine implements Engine {
         @Override
         public int getFieldLength(int field) {
             return lengths[field];
-        }
-    }
-
-    /** The released scheduler, and a way to wait until all that it was given is done. */
-    private static final class SettlingScheduler
-            implements ILSMIOOperationScheduler, IIoOperationFailedCallback {
-        private final AsynchronousScheduler released =
-                new AsynchronousScheduler(DAEMONS, this, 4, 1);
-        private final Queue<ILSMIOOperation> begun = new ConcurrentLinkedQueue<>();
-        private volatile @Nullable Throwable failure;
-
-        @Override
-        public void scheduleOperation(ILSMIOOperation operation) throws HyracksDataException {
-            begun.add(operation);
-            released.scheduleOperation(operation);
-        }
-
-        @Override
-        public void completeOperation(ILSMIOOperation operation) throws HyracksDataException {
-            released.completeOperation(operation);
-        }
-
-        @Override
-        public void operationFailed(ILSMIOOperation operation, Throwable cause) {
-            failure = cause;
-        }
-
-        @Override
-        public void schedulerFailed(ILSMIOOperationScheduler scheduler, Throwable cause) {
-            failure = cause;
-        }
-
-        /** A flush may schedule a merge while it ends, so the queue is read until it is empty. */
-        void await() {
-            try {
-                for (ILSMIOOperation next = begun.poll(); next != null; next = begun.poll()) {
-                    next.sync();
-                }
-            } catch (InterruptedException interrupted) {
-                Thread.currentThread().interrupt();
-                throw new IllegalStateException(interrupted);
-            }
-            if (failure != null) {
-                throw new IllegalStateException(failure);
-            }
         }
     }
 }

@@ -143,9 +143,14 @@ public final class Curves {
                 .build();
         chart.getStyler().setXAxisLogarithmic(true).setYAxisLogarithmic(true);
         figures.forEach((curve, points) -> {
-            List<Double> medians =
-                    points.keySet().stream().map(at -> median(curve, at)).toList();
-            chart.addSeries(curve, List.copyOf(points.keySet()), medians);
+            // what cost nothing has no place on a logarithmic axis
+            List<Double> places =
+                    points.keySet().stream().filter(at -> median(curve, at) > 0).toList();
+            if (!places.isEmpty()) {
+                List<Double> medians =
+                        places.stream().map(at -> median(curve, at)).toList();
+                chart.addSeries(curve, places, medians);
+            }
         });
         if (!ImageIO.write(BitmapEncoder.getBufferedImage(chart), "png", file.toFile())) {
             throw new IOException("no writer of PNG is there to write " + file);

@@ -25,6 +25,13 @@ record Recipe(String name, Maintenance maintenance, boolean repairs) {
         return List.of(EAGER, VALIDATION, REPAIR, BITMAP, DELETED_KEY, DEFERRED);
     }
 
+    static Recipe named(String name) {
+        return all().stream()
+                .filter(recipe -> recipe.name().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
     DatasetSpec applyTo(DatasetSpec spec) {
         return spec.maintenance(maintenance).repair(repairs ? MergeRepair.MERGE : MergeRepair.OFF);
     }

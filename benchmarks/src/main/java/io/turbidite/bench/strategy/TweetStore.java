@@ -4,7 +4,6 @@ import io.turbidite.bench.engine.PricedDisk;
 import io.turbidite.bench.peer.Engine.Answer;
 import io.turbidite.bench.peer.Tweet;
 import io.turbidite.core.DuplicateKeyException;
-import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.RealDisk;
@@ -107,36 +106,12 @@ final class TweetStore implements AutoCloseable {
                             ? IndexSpec.btree("by_a" + i, "a" + i)
                             : IndexSpec.btree("by_all" + i, "a1", "a0"));
         }
-        tweets = create(recipe.applyTo(spec));
+        tweets = store.createDataset(recipe.applyTo(spec));
         writer = tweets.newRecordWriter();
         view = new RecordView(tweets.type());
         attributeKey = KeySpec.of(tweets.type(), List.of("a0"), "benchmark");
         createdKey = KeySpec.of(tweets.type(), List.of("created"), "benchmark");
         batch = store.newBatch();
-    }
-
-    /** A strategy that is refused leaves no store open. */
-    private Dataset create(DatasetSpec spec) {
-        boolean created = false;
-        try {
-            Dataset dataset = store.createDataset(spec);
-            created = true;
-            return dataset;
-        } finally {
-            if (!created) {
-                store.close();
-            }
-        }
-    }
-
-    /** Whether this release has the strategy. */
-    static boolean isBuilt(Path directory, Recipe recipe) {
-        try (TweetStore empty =
-                new TweetStore(directory, recipe, Shape.standard(), Regime.inCache())) {
-            return empty.scan().rows() == 0;
-        } catch (InvalidRequestException refused) {
-            return false;
-        }
     }
 
     void upsert(Tweet tweet) {
