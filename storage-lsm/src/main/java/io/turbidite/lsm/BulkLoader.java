@@ -143,7 +143,7 @@ public final class BulkLoader implements AutoCloseable {
      */
     public void add(Slice record) {
         checkOpen();
-        dataset.appendKey(record, keyBytes, key);
+        maintainer.appendKey(record, keyBytes, key);
         if (sorted) {
             checkAboveLast();
         }

@@ -2,7 +2,6 @@ package io.turbidite.lsm;
 
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.Limits;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
@@ -424,34 +423,6 @@ public final class Dataset implements Source {
         if (maintainer.isOf(now.schema())) {
             now.maintainers().give(maintainer);
         }
-    }
-
-    /**
-     * Encodes the primary key of a record, after checking that all its keys fit.
-     *
-     * @throws InvalidRequestException if one is too long
-     */
-    void appendKey(Slice record, ByteSink sink, Slice key) {
-        RecordScratch scratch = scratches.take();
-        sink.clear();
-        schema().primaryKey().append(scratch.view.wrap(record), sink);
-        if (sink.length() > Limits.KEY_BYTES_MAX) {
-            throw Limits.keyTooLong("primary key of " + schema().name(), sink.length());
-        }
-        sink.asSlice(key);
-        scratches.give(scratch);
-        checkKeys(key, record);
-    }
-
-    /**
-     * Checks that every key that a record gives fits.
-     *
-     * @throws InvalidRequestException naming the index, if one is too long
-     */
-    void checkKeys(Slice key, Slice record) {
-        Maintainer maintainer = takeMaintainer();
-        maintainer.check(key, record);
-        giveMaintainer(maintainer);
     }
 
     DuplicateKeyException duplicate(Slice key) {

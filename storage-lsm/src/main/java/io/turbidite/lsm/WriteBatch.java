@@ -6,7 +6,10 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.maintain.Maintainer;
 import io.turbidite.lsm.write.LogRecords;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.Arrays;
 
@@ -57,6 +60,12 @@ public final class WriteBatch {
     private final ByteSink oldBytes;
     private long[] byHash = new long[0];
 
+    /** Of the dataset that was asked for last: most batches are of one, and a pool costs each write. */
+    private @Nullable Maintainer maintainer;
+
+    private @Nullable Dataset maintained;
+    private WritePath.@Nullable Scratch scratch;
+
     /**
      * @param bytesMax most bytes of keys and records
      */
@@ -89,7 +98,9 @@ public final class WriteBatch {
             throw new InvalidRequestException("a record of %d bytes is larger than the limit of %d"
                     .formatted(record.length(), Limits.RECORD_BYTES_MAX));
         }
-        dataset.appendKey(record, keyBytes, key);
+        Maintainer keys = maintainer(dataset);
+        keys.appendKey(record, keyBytes, key);
+        keys.check(key, record);
         int at = reserve(dataset, kind, key, record.length());
         keyOffsets[at] = bytes.length();
         bytes.putBytes(key).putBytes(record);
@@ -154,6 +165,31 @@ public final class WriteBatch {
         return bytes.length();
     }
 
+    /** What maintains a dataset as it is now; stays with the batch. */
+    Maintainer maintainer(Dataset dataset) {
+        Maintainer kept = maintainer;
+        if (kept == null || !kept.isOf(dataset.schema())) {
+            Dataset before = maintained;
+            if (kept != null && before != null) {
+                before.giveMaintainer(kept);
+            }
+            kept = dataset.takeMaintainer();
+            maintainer = kept;
+            maintained = dataset;
+        }
+        return kept;
+    }
+
+    /** What a write of the batch needs beside it. */
+    WritePath.Scratch scratch() {
+        WritePath.Scratch kept = scratch;
+        if (kept == null) {
+            kept = new WritePath.Scratch();
+            scratch = kept;
+        }
+        return kept;
+    }
+
     int kind(int at) {
         return kinds[at];
     }
@@ -207,7 +243,7 @@ public final class WriteBatch {
     void recheckKeys() {
         for (int i = 0; i < count; i++) {
             if (schemaVersions[i] != datasets[i].schema().version() && kinds[i] != DELETE) {
-                datasets[i].checkKeys(key(i, key), record(i, otherKey));
+                maintainer(datasets[i]).check(key(i, key), record(i, otherKey));
             }
         }
     }

@@ -41,7 +41,7 @@ import java.util.Arrays;
  * stripe. Where it was found may change: under the mutable-bitmap strategy step 6 looks at that first, and
  * goes out again to find it if a flush or a merge came in between.
  *
- * <p><em>Thread-safe;</em> the scratch space of a write is borrowed for its length.
+ * <p><em>Thread-safe;</em> the scratch space of a write comes with its batch.
  */
 final class WritePath {
     private final Substrate substrate;
@@ -51,8 +51,6 @@ final class WritePath {
     /** Open while writes may come; unlike a partition's, whoever is inside may wait. */
     private final Gate inFlight;
 
-    private final Pool<Scratch> scratches = new Pool<>(Scratch::new);
-
     WritePath(Substrate substrate, BackgroundWork background) {
         this.substrate = substrate;
         this.background = background;
@@ -60,8 +58,8 @@ final class WritePath {
         this.inFlight = new Gate(substrate.tasks());
     }
 
-    /** What one write needs beside its batch; reused. */
-    private static final class Scratch {
+    /** What one write needs beside the operations of its batch, which keeps it; reused. */
+    static final class Scratch {
         final Found found = new Found(Limits.RECORD_BYTES_MAX);
         final Slice key = new Slice();
         final Slice record = new Slice();
@@ -139,7 +137,7 @@ final class WritePath {
         }
         batch.recheckKeys();
         batch.resolveRepeats();
-        Scratch scratch = scratches.take();
+        Scratch scratch = batch.scratch();
         long timestamp = 0;
         long sequence = 0;
         try {
@@ -161,7 +159,6 @@ final class WritePath {
             throw taken;
         } finally {
             scratch.positions.clear();
-            scratches.give(scratch);
         }
         if (timestamp == 0) {
             awaitOthers();
@@ -302,6 +299,7 @@ final class WritePath {
             long timestamp = substrate.timestamps().draw();
             boolean applied = false;
             try {
+                note(batch, scratch);
                 log(batch, operations, claim, timestamp, scratch);
                 applyToMemory(batch, timestamp, scratch);
                 applied = true;
@@ -390,6 +388,22 @@ final class WritePath {
         }
     }
 
+    /**
+     * Tells the layers' filters what comes. Before the log record is written, although it need not be: filters are
+     * changed by atomic instructions, and one behind the copy of a record would wait until all of that is
+     * in the cache. So the copy goes on while the trees are searched.
+     */
+    private static void note(WriteBatch batch, Scratch scratch) {
+        for (int i = 0; i < batch.size(); i++) {
+            if (!batch.isSuperseded(i)) {
+                MemoryLayer layer = partition(batch, i).currentLayer();
+                layer.noteKey(batch.hash(i));
+                Slice record = batch.record(i, scratch.record);
+                batch.maintainer(batch.dataset(i)).widen(layer, record, batch.old(i, scratch.old));
+            }
+        }
+    }
+
     private static void log(
             WriteBatch batch, int operations, Claim claim, long timestamp, Scratch scratch) {
         long at = LogRecords.begin(claim.segment(), claim.offset(), timestamp, operations);
@@ -415,8 +429,7 @@ final class WritePath {
             }
             Dataset dataset = batch.dataset(i);
             MemoryLayer layer = dataset.partition(batch.hash(i)).currentLayer();
-            layer.noteKey(batch.hash(i));
-            Maintainer maintainer = dataset.takeMaintainer();
+            Maintainer maintainer = batch.maintainer(dataset);
             Slice key = batch.key(i, scratch.key);
             Slice old = batch.old(i, scratch.old);
             if (batch.kind(i) == WriteBatch.DELETE) {
@@ -424,7 +437,6 @@ final class WritePath {
             } else {
                 maintainer.upsert(layer, timestamp, key, batch.record(i, scratch.record), old);
             }
-            dataset.giveMaintainer(maintainer);
             scratch.positions.of(i).supersede(partition(batch, i), key, timestamp);
         }
     }

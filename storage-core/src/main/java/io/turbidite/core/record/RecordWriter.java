@@ -41,15 +41,24 @@ public final class RecordWriter {
 
     private final RecordType type;
     private final RecordLayout layout;
+
+    /**
+     * The record as far as it is known: its fixed part, then the bytes of variable-width fields in the order
+     * they were set, which mostly is theirs in the type; if not, {@link #finish} orders them.
+     */
     private final ByteSink record = new ByteSink(FIRST_BYTES, Limits.RECORD_BYTES_MAX);
+
     private final Slice result = new Slice();
+    private final ByteSink inOrder = new ByteSink(16, Limits.RECORD_BYTES_MAX);
 
-    /** Bytes of variable-width fields in the order they were set; {@link #finish} orders them. */
-    private final ByteSink variable = new ByteSink(FIRST_BYTES, Limits.RECORD_BYTES_MAX);
-
+    /** Where in {@link #record} the bytes of each variable-width field are. */
     private final int[] starts;
+
     private final int[] ends;
+
+    /** Behind the last field that was not refused. */
     private int variableEnd;
+
     private int lastVariable;
     private boolean ordered;
 
@@ -122,8 +131,7 @@ public final class RecordWriter {
         for (; at < fixedBytes; at++) {
             segment.set(Bytes.U8, at, (byte) 0);
         }
-        variable.clear();
-        variableEnd = 0;
+        variableEnd = fixedBytes;
         Arrays.fill(starts, 0);
         Arrays.fill(ends, 0);
         lastVariable = -1;
@@ -205,7 +213,7 @@ public final class RecordWriter {
 
     private void appendText(int field, CharSequence text) {
         try {
-            Utf8.append(variable, text);
+            Utf8.append(record, text);
         } catch (InvalidRequestException e) {
             throw invalid(field, e);
         }
@@ -268,7 +276,7 @@ public final class RecordWriter {
             }
             case DECIMAL -> {
                 beginVariable();
-                DecimalBytes.appendWithScale(variable, KindValues.toDecimal(value));
+                DecimalBytes.appendWithScale(record, KindValues.toDecimal(value));
                 endVariable(field);
             }
             case UUID -> {
@@ -369,14 +377,11 @@ public final class RecordWriter {
                 states.set(Bytes.I32, layout.slotOffset(field), end);
             }
         }
-        long openOffset = record.length() + (long) end;
-        checkSize(openOffset + openEnd);
-        if (ordered) {
-            record.putBytes(variable.segment(), 0, end);
-        } else {
-            for (int i = 0; i < starts.length; i++) {
-                record.putBytes(variable.segment(), starts[i], ends[i] - starts[i]);
-            }
+        int openOffset = variableEnd;
+        checkSize((long) openOffset + openEnd);
+        beginVariable();
+        if (!ordered) {
+            orderVariable();
         }
         record.putBytes(open.sink().segment(), 0, openEnd);
         MemorySegment segment = record.segment();
@@ -384,20 +389,30 @@ public final class RecordWriter {
         segment.set(Bytes.U8, RecordFormat.FLAGS_OFFSET, (byte)
                 (openEnd > 0 ? RecordFormat.FLAG_OPEN_AREA : 0));
         segment.set(Bytes.I16, RecordFormat.FIELD_COUNT_OFFSET, (short) fieldCount);
-        segment.set(Bytes.I32, RecordFormat.OPEN_OFFSET_OFFSET, (int) openOffset);
+        segment.set(Bytes.I32, RecordFormat.OPEN_OFFSET_OFFSET, openOffset);
         return record.asSlice(result);
+    }
+
+    /** Puts the variable-width fields into the order of the type. */
+    private void orderVariable() {
+        inOrder.clear();
+        for (int i = 0; i < starts.length; i++) {
+            inOrder.putBytes(record.segment(), starts[i], ends[i] - starts[i]);
+        }
+        record.truncate(layout.variableOffset(layout.fieldCount()));
+        record.putBytes(inOrder.segment(), 0, inOrder.length());
     }
 
     private void setVariable(int field, Slice bytes) {
         checkLength(field, bytes.length());
         beginVariable();
-        variable.putBytes(bytes);
+        record.putBytes(bytes);
         endVariable(field);
     }
 
     /** Drops what a set that failed may have left, so that a refused value leaves no trace. */
     private void beginVariable() {
-        variable.truncate(variableEnd);
+        record.truncate(variableEnd);
     }
 
     private void endVariable(int field) {
@@ -406,7 +421,7 @@ public final class RecordWriter {
         ordered &= index > lastVariable;
         lastVariable = index;
         starts[index] = variableEnd;
-        variableEnd = variable.length();
+        variableEnd = record.length();
         ends[index] = variableEnd;
     }
 
@@ -433,7 +448,7 @@ public final class RecordWriter {
     }
 
     private void checkLength(int field, int byteCount) {
-        if (variable.length() + (long) byteCount > Limits.RECORD_BYTES_MAX) {
+        if (variableEnd + (long) byteCount > Limits.RECORD_BYTES_MAX) {
             throw invalid(
                     field,
                     "with it the record is larger than the limit of %d bytes"

@@ -6,6 +6,8 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.TypeKind;
+import io.turbidite.lsm.memory.MemoryComponent;
+import io.turbidite.lsm.memory.Place;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
@@ -40,7 +42,8 @@ public final class Maintainer {
     private final ByteSink oldKey = new ByteSink(256, 2 * Limits.KEY_BYTES_MAX);
     private final Slice newField = new Slice();
     private final Slice oldField = new Slice();
-    private final IndexWrite write = new IndexWrite();
+    private final IndexWrite[] writes;
+    private final Place place = new Place();
 
     private Maintainer(DatasetSchema schema) {
         this.schema = schema;
@@ -48,6 +51,11 @@ public final class Maintainer {
         this.indexes = schema.indexes().stream()
                 .map(index -> IndexMaintainer.of(index, keepsUnchanged(schema)))
                 .toArray(IndexMaintainer[]::new);
+        this.writes =
+                Stream.generate(IndexWrite::new).limit(indexes.length).toArray(IndexWrite[]::new);
+        for (int i = 0; i < indexes.length; i++) {
+            writes[i].tree = schema.indexes().get(i).id();
+        }
         this.reads = reads(schema, indexes);
         this.newRecord = new RecordView(schema.type());
         this.oldRecord = new RecordView(schema.type());
@@ -87,6 +95,20 @@ public final class Maintainer {
     }
 
     /**
+     * Encodes the primary key of a record.
+     *
+     * @throws io.turbidite.core.InvalidRequestException if it is too long
+     */
+    public void appendKey(Slice record, ByteSink sink, Slice key) {
+        sink.clear();
+        schema.primaryKey().append(newRecord.wrap(record), sink);
+        if (sink.length() > Limits.KEY_BYTES_MAX) {
+            throw Limits.keyTooLong("primary key of " + schema.name(), sink.length());
+        }
+        sink.asSlice(key);
+    }
+
+    /**
      * Checks, before anything is logged, that every key the record gives fits its limit.
      *
      * @throws io.turbidite.core.InvalidRequestException naming the field
@@ -97,14 +119,13 @@ public final class Maintainer {
         }
         newRecord.wrap(record);
         for (IndexSchema index : schema.indexes()) {
-            entryKey(index.key(), newRecord, key, newKey);
+            encode(index.key(), newRecord, newKey).putBytes(key);
             if (newKey.length() > Limits.KEY_BYTES_MAX) {
                 throw Limits.keyTooLong("index " + index.name(), newKey.length());
             }
         }
         for (KeySpec filter : schema.filter()) {
-            newKey.clear();
-            filter.append(newRecord, newKey);
+            encode(filter, newRecord, newKey);
         }
     }
 
@@ -121,7 +142,37 @@ public final class Maintainer {
     }
 
     /**
-     * Puts a record.
+     * Widens the layer's filter by what a write puts and by what it replaces; comes before the write itself.
+     *
+     * @param record empty for a delete
+     * @param old as for {@link #upsert}
+     */
+    public void widen(MemoryLayer layer, Slice record, Slice old) {
+        if (schema.filter().isEmpty()) {
+            return;
+        }
+        if (record.length() > 0) {
+            widen(layer, newRecord.wrap(record));
+        }
+        if (old.length() > 0) {
+            widen(layer, oldRecord.wrap(old));
+        }
+    }
+
+    private void widen(MemoryLayer layer, RecordView record) {
+        List<KeySpec> filters = schema.filter();
+        for (int field = 0; field < filters.size(); field++) {
+            KeySpec filter = filters.get(field);
+            if (filter.hasNullOrMissing(record)) {
+                layer.widenFilterByAbsent(field);
+            } else {
+                layer.widenFilter(field, encode(filter, record, newKey).asSlice(newField));
+            }
+        }
+    }
+
+    /**
+     * Puts a record. The places of all its entries are sought before the first is put (see {@link Place}).
      *
      * @param old the record it replaces, as far as {@link #reads} asks for it; empty if there is none
      */
@@ -131,26 +182,34 @@ public final class Maintainer {
         if (knowsOld) {
             oldRecord.wrap(old);
         }
-        boolean sameFilters = knowsOld;
-        List<KeySpec> filters = schema.filter();
-        for (int field = 0; field < filters.size(); field++) {
-            widen(layer, field, newRecord, newKey, newField);
-            if (knowsOld) {
-                widen(layer, field, oldRecord, oldKey, oldField);
-                sameFilters &= newField.contentEquals(oldField);
-            }
-        }
-        begin(layer, timestamp, key);
-        write.sameFilters = sameFilters;
+        boolean sameFilters = knowsOld && sameFilters();
         List<IndexSchema> schemas = schema.indexes();
+        MemoryComponent primary = layer.tree(IndexSchema.PRIMARY_ID);
+        primary.seek(key, place);
         for (int i = 0; i < indexes.length; i++) {
             IndexSchema index = schemas.get(i);
-            write.tree = index.id();
-            entryKey(index.key(), newRecord, key, newKey).asSlice(write.newEntry);
-            write.knowsOld = knowsOld && oldEntryKey(index, key);
-            indexes[i].put(write);
+            IndexWrite write = writes[i];
+            write.begin(layer, timestamp, key);
+            write.encodeNew(index, newRecord);
+            write.knowsOld = knowsOld && write.encodeOld(index, oldRecord);
+            write.sameFilters = sameFilters;
+            write.seek();
         }
-        layer.tree(IndexSchema.PRIMARY_ID).put(key, timestamp, false, record);
+        for (int i = 0; i < indexes.length; i++) {
+            indexes[i].put(writes[i]);
+        }
+        primary.put(key, timestamp, false, record, place);
+    }
+
+    private boolean sameFilters() {
+        List<KeySpec> filters = schema.filter();
+        boolean same = true;
+        for (int field = 0; field < filters.size() && same; field++) {
+            encode(filters.get(field), newRecord, newKey).asSlice(newField);
+            encode(filters.get(field), oldRecord, oldKey).asSlice(oldField);
+            same = newField.contentEquals(oldField);
+        }
+        return same;
     }
 
     /**
@@ -162,52 +221,21 @@ public final class Maintainer {
         boolean knowsOld = old.length() > 0;
         if (knowsOld) {
             oldRecord.wrap(old);
-            for (int field = 0; field < schema.filter().size(); field++) {
-                widen(layer, field, oldRecord, oldKey, oldField);
-            }
         }
-        begin(layer, timestamp, key);
         List<IndexSchema> schemas = schema.indexes();
         for (int i = 0; i < indexes.length; i++) {
-            write.tree = schemas.get(i).id();
-            write.knowsOld = knowsOld && oldEntryKey(schemas.get(i), key);
+            IndexWrite write = writes[i];
+            write.begin(layer, timestamp, key);
+            write.knowsOld = knowsOld && write.encodeOld(schemas.get(i), oldRecord);
             indexes[i].remove(write);
         }
-        layer.tree(IndexSchema.PRIMARY_ID).put(key, timestamp, true, NOTHING);
+        place.clear();
+        layer.tree(IndexSchema.PRIMARY_ID).put(key, timestamp, true, NOTHING, place);
     }
 
-    private void begin(MemoryLayer layer, long timestamp, Slice key) {
-        write.layer = layer;
-        write.timestamp = timestamp;
-        write.primaryKey = key;
-    }
-
-    /** The old record's entry; false if it has none, because it is older than the index and too long. */
-    private boolean oldEntryKey(IndexSchema index, Slice key) {
-        oldKey.clear();
-        if (!index.appendIfFits(oldRecord, oldKey)) {
-            return false;
-        }
-        oldKey.putBytes(key).asSlice(write.oldEntry);
-        return write.oldEntry.length() <= Limits.KEY_BYTES_MAX;
-    }
-
-    private void widen(
-            MemoryLayer layer, int field, RecordView record, ByteSink sink, Slice encoded) {
-        KeySpec filter = schema.filter().get(field);
-        sink.clear();
-        filter.append(record, sink);
-        sink.asSlice(encoded);
-        if (filter.hasNullOrMissing(record)) {
-            layer.widenFilterByAbsent(field);
-        } else {
-            layer.widenFilter(field, encoded);
-        }
-    }
-
-    private static ByteSink entryKey(KeySpec spec, RecordView record, Slice key, ByteSink sink) {
+    private static ByteSink encode(KeySpec spec, RecordView record, ByteSink sink) {
         sink.clear();
         spec.append(record, sink);
-        return sink.putBytes(key);
+        return sink;
     }
 }

@@ -48,26 +48,53 @@ public final class MemoryComponent implements AutoCloseable {
      * @throws InvalidRequestException if key or value are too long; nothing was changed
      */
     public void put(Slice key, long timestamp, boolean antimatter, Slice value) {
-        checkOpen();
-        checkEntry(key, timestamp, value);
-        int ref = 0;
-        while (true) {
-            long leaf = tree.leafOf(key);
+        put(key, timestamp, antimatter, value, new Place());
+    }
+
+    /**
+     * Finds out where a {@link #put(Slice, long, boolean, Slice, Place) put} of {@code key} has to go.
+     */
+    public void seek(Slice key, Place place) {
+        int slot;
+        long leaf;
+        do {
+            leaf = tree.leafOf(key);
             MemorySegment chunk = arena.chunk(KeyTree.leafRef(leaf));
             long at = arena.offset(KeyTree.leafRef(leaf));
-            int version = KeyTree.leafVersion(leaf);
-            int slot = tree.searchLeaf(chunk, at, version, key);
-            if (slot == KeyTree.CHANGED) {
-                continue;
-            }
+            slot = tree.searchLeaf(chunk, at, KeyTree.leafVersion(leaf), key);
+        } while (slot == KeyTree.CHANGED);
+        place.leaf = KeyTree.leafRef(leaf);
+        place.version = KeyTree.leafVersion(leaf);
+        place.slot = slot;
+    }
+
+    /**
+     * As {@link #put(Slice, long, boolean, Slice)}.
+     *
+     * @param place clear, or from a {@link #seek} of this key in this component; clear afterwards
+     */
+    public void put(Slice key, long timestamp, boolean antimatter, Slice value, Place place) {
+        checkOpen();
+        checkEntry(key, timestamp, value);
+        if (place.leaf == 0) {
+            seek(key, place);
+        }
+        int ref = 0;
+        while (true) {
+            MemorySegment chunk = arena.chunk(place.leaf);
+            long at = arena.offset(place.leaf);
+            int version = place.version;
+            int slot = place.slot;
             if (slot >= 0 && Node.get(chunk, at, Node.COUNT) == Node.SLOTS) {
                 tree.makeRoom(key);
+                seek(key, place);
                 continue;
             }
             if (ref == 0) {
                 ref = writeEntry(key, timestamp, antimatter, value, slot < 0);
             }
             if (!Node.latch(chunk, at, version)) {
+                seek(key, place);
                 continue;
             }
             if (slot >= 0) {
@@ -76,6 +103,7 @@ public final class MemoryComponent implements AutoCloseable {
                 addVersion(chunk, at, ~slot, ref);
             }
             Node.unlatch(chunk, at, version);
+            place.clear();
             return;
         }
     }

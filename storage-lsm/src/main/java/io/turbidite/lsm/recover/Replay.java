@@ -10,6 +10,7 @@ import io.turbidite.lsm.partition.OldPosition;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.VersionSearch;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
 import io.turbidite.lsm.write.Change;
 import io.turbidite.lsm.write.LogRecords;
@@ -75,12 +76,13 @@ public final class Replay {
         if (change.isDelete() && reads == OldRecord.RECORD && old.length() == 0) {
             return; // what it deleted was dropped since, with its component (design §4 rule 10)
         }
-        partition.currentLayer().noteKey(hash);
+        MemoryLayer layer = partition.currentLayer();
+        layer.noteKey(hash);
+        target.maintainer().widen(layer, change.record(), old);
         if (change.isDelete()) {
-            target.maintainer().delete(partition.currentLayer(), timestamp, key, old);
+            target.maintainer().delete(layer, timestamp, key, old);
         } else {
-            target.maintainer()
-                    .upsert(partition.currentLayer(), timestamp, key, change.record(), old);
+            target.maintainer().upsert(layer, timestamp, key, change.record(), old);
         }
     }
 

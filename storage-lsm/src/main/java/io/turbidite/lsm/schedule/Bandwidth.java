@@ -10,15 +10,17 @@ public final class Bandwidth {
     /** Half of what counts is from the last ten seconds of work. */
     private static final long WINDOW_NANOS = 10_000_000_000L;
 
-    private final double assumed;
     private double bytes;
     private double nanos;
+
+    /** Written under the monitor; read by every writer that is slowed down. */
+    private volatile double bytesPerSecond;
 
     /**
      * @param assumedBytesPerSecond what holds until something was measured
      */
     public Bandwidth(long assumedBytesPerSecond) {
-        this.assumed = assumedBytesPerSecond;
+        this.bytesPerSecond = assumedBytesPerSecond;
     }
 
     public synchronized void record(long moreBytes, long tookNanos) {
@@ -28,11 +30,14 @@ public final class Bandwidth {
             bytes /= 2;
             nanos /= 2;
         }
+        // a clock that stood still has measured nothing
+        if (nanos > 0 && bytes > 0) {
+            bytesPerSecond = Math.max(1, bytes * 1e9 / nanos);
+        }
     }
 
     /** At least 1. */
-    public synchronized double bytesPerSecond() {
-        // a clock that stood still has measured nothing
-        return nanos == 0 || bytes == 0 ? assumed : Math.max(1, bytes * 1e9 / nanos);
+    public double bytesPerSecond() {
+        return bytesPerSecond;
     }
 }

@@ -12,14 +12,15 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
  * <p><em>Thread-safe.</em> Not reentrant.
  */
 public final class KeyStripes {
+    /**
+     * Their words lie side by side: 16 KiB stay in the cache of a core, at a line each they would not. Writers on
+     * neighbours rarely meet, and a line that another core had last comes from there in either case.
+     */
     private static final int STRIPE_COUNT = 1 << 12;
-
-    /** Stripes lie a cache line apart, so that neighbours do not slow each other down. */
-    private static final int SPACING = 16;
 
     private static final int SPIN_COUNT_MAX = 64;
 
-    private final AtomicIntegerArray held = new AtomicIntegerArray(STRIPE_COUNT * SPACING);
+    private final AtomicIntegerArray held = new AtomicIntegerArray(STRIPE_COUNT);
     private final AtomicInteger waiting = new AtomicInteger();
     private final Tasks tasks;
 
@@ -33,9 +34,8 @@ public final class KeyStripes {
     }
 
     public void lock(int stripe) {
-        int slot = stripe * SPACING;
         for (int spin = 0; spin < SPIN_COUNT_MAX; spin++) {
-            if (held.compareAndSet(slot, 0, 1)) {
+            if (held.compareAndSet(stripe, 0, 1)) {
                 return;
             }
             Thread.onSpinWait();
@@ -43,15 +43,15 @@ public final class KeyStripes {
         waiting.incrementAndGet();
         try {
             do {
-                tasks.await(() -> held.get(slot) == 0);
-            } while (!held.compareAndSet(slot, 0, 1));
+                tasks.await(() -> held.get(stripe) == 0);
+            } while (!held.compareAndSet(stripe, 0, 1));
         } finally {
             waiting.decrementAndGet();
         }
     }
 
     public void unlock(int stripe) {
-        held.set(stripe * SPACING, 0);
+        held.set(stripe, 0);
         if (waiting.get() > 0) {
             tasks.signal();
         }
@@ -74,7 +74,7 @@ public final class KeyStripes {
     /** Whether no stripe is held; for leak checks. */
     public boolean allFree() {
         for (int i = 0; i < STRIPE_COUNT; i++) {
-            if (held.get(i * SPACING) != 0) {
+            if (held.get(i) != 0) {
                 return false;
             }
         }
