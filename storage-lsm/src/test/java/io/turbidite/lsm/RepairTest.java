@@ -396,6 +396,10 @@ class RepairTest {
         }
     }
 
+    private int chunksHeld() {
+        return ((WriteMemory) sim.store.substrate().chunks()).heldCount();
+    }
+
     /**
      * One scan tells which timestamps are alive. A batch has one timestamp: what it says is dead is dead, what
      * it does not say may be dead too, also where the primary has forgotten the superseded version.
@@ -428,7 +432,9 @@ class RepairTest {
             if (forgotten) {
                 dataset.mergeAll();
             }
+            int chunksHeld = chunksHeld();
             RepairCounts counts = dataset.repair(scanning);
+            assertThat(chunksHeld()).isEqualTo(chunksHeld);
             assertThat(counts.marked()).isEqualTo(2 * 12);
             assertThat(counts.spared()).isGreaterThanOrEqualTo(2 * 10);
             check();

@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <p><em>Thread-safe</em> as the direct file is, which it owns; each read has a buffer of its own.
  */
-final class AlignedReads implements DiskFile {
+final class AlignedReads implements ForwardingFile {
     private final DiskFile file;
     private final AlignedBuffers buffers;
     private final int blockBytes;
@@ -20,18 +20,8 @@ final class AlignedReads implements DiskFile {
     }
 
     @Override
-    public String name() {
-        return file.name();
-    }
-
-    @Override
-    public int blockBytes() {
-        return blockBytes;
-    }
-
-    @Override
-    public long size() {
-        return file.size();
+    public DiskFile file() {
+        return file;
     }
 
     @Override
@@ -62,26 +52,6 @@ final class AlignedReads implements DiskFile {
         } finally {
             buffers.give(buffer);
         }
-    }
-
-    @Override
-    public void write(long fileOffset, MemorySegment source, long sourceOffset, int byteCount) {
-        file.write(fileOffset, source, sourceOffset, byteCount);
-    }
-
-    @Override
-    public void truncate(long size) {
-        file.truncate(size);
-    }
-
-    @Override
-    public void sync() {
-        file.sync();
-    }
-
-    @Override
-    public void close() {
-        file.close();
     }
 
     @Override
