@@ -166,7 +166,7 @@ final class RealFile implements DiskFile {
 
     @Override
     public int read(long fileOffset, MemorySegment target, long targetOffset, int byteCount) {
-        ByteBuffer buffer = target.asSlice(targetOffset, byteCount).asByteBuffer();
+        ByteBuffer buffer = view(target, targetOffset, byteCount);
         return (int) retried("read", 0, (from, done) -> {
             while (limit(buffer, (int) done, byteCount)) {
                 int read = from.read(buffer, fileOffset + done);
@@ -185,7 +185,7 @@ final class RealFile implements DiskFile {
     @Override
     public void write(long fileOffset, MemorySegment source, long sourceOffset, int byteCount) {
         requireWritable();
-        ByteBuffer buffer = source.asSlice(sourceOffset, byteCount).asByteBuffer();
+        ByteBuffer buffer = view(source, sourceOffset, byteCount);
         var _ = retried("write", byteCount, (to, done) -> {
             while (limit(buffer, (int) done, byteCount)) {
                 done += to.write(buffer, fileOffset + done);
@@ -320,6 +320,12 @@ final class RealFile implements DiskFile {
             throw new NoSuchFileException(path.toString());
         }
         channel = opened;
+    }
+
+    /** A page is read into a segment of its own: no slice of that is needed. */
+    private static ByteBuffer view(MemorySegment segment, long offset, int byteCount) {
+        boolean isWhole = offset == 0 && byteCount == segment.byteSize();
+        return (isWhole ? segment : segment.asSlice(offset, byteCount)).asByteBuffer();
     }
 
     /** Sets the buffer to what is left of a transfer; false if nothing is. */

@@ -11,7 +11,7 @@ import java.util.Arrays;
 /**
  * Collects the fences of a tree while its pages are written.
  *
- * <p><em>Confined to one thread.</em> Memory: about 60 bytes for each page written.
+ * <p><em>Confined to one thread at a time.</em> Memory: about 60 bytes for each page written.
  */
 public final class FencesBuilder {
     /** Fences of a terabyte of 32 KiB pages, at the longest key, would not fit; at 30 bytes they do. */
@@ -25,6 +25,17 @@ public final class FencesBuilder {
     private int[] blockBytes = new int[64];
     private int[] pageBytes = new int[64];
     private int pageCount;
+
+    /** Forgets all pages, for another tree. */
+    public void restart() {
+        fences.clear();
+        pageCount = 0;
+    }
+
+    /** Memory that it holds, on the heap and off it. */
+    public long memoryBytes() {
+        return fences.segment().byteSize() + 36L * timestamps.length;
+    }
 
     public int pageCount() {
         return pageCount;

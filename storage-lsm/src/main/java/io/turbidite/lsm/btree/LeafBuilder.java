@@ -13,7 +13,8 @@ import java.util.List;
 /**
  * Collects entries until a leaf page is full and lays them out as {@link LeafLayout} says.
  *
- * <p><em>Confined to one thread.</em> Reused from page to page; allocates only to grow. The exact size of
+ * <p><em>Confined to one thread at a time.</em> Reused from page to page and from tree to tree; allocates only
+ * to grow. The exact size of
  * the page is known at every moment, so pages are filled to the brim and never padded: a shorter shared
  * prefix makes tails longer, and these are summed again when it shrinks.
  *
@@ -33,13 +34,16 @@ public final class LeafBuilder {
      */
     public static final int SPARE_BYTES = Long.BYTES;
 
-    private final int pageBytesMax;
+    /** A page, and the record that did not fit it. */
+    private static final int ENTRIES_BYTES_MAX = 2 * Limits.RECORD_BYTES_MAX;
+
+    private int pageBytesMax;
 
     /** All keys, whole, one behind the other. */
-    private final ByteSink keys;
+    private final ByteSink keys = new ByteSink(4 << 10, ENTRIES_BYTES_MAX);
 
     /** All values, one behind the other. */
-    private final ByteSink values;
+    private final ByteSink values = new ByteSink(4 << 10, ENTRIES_BYTES_MAX);
 
     private int[] keyEnds = new int[256];
     private int[] valueEnds = new int[256];
@@ -65,13 +69,21 @@ public final class LeafBuilder {
      */
     public LeafBuilder(int pageBytesMax) {
         this.pageBytesMax = pageBytesMax;
-        int entryBytesMax = Limits.RECORD_BYTES_MAX + pageBytesMax;
-        this.keys = new ByteSink(pageBytesMax, entryBytesMax);
-        this.values = new ByteSink(pageBytesMax, entryBytesMax);
+    }
+
+    /** Forgets all entries, for pages of another tree. */
+    public void restart(int newPageBytesMax) {
+        pageBytesMax = newPageBytesMax;
+        clear();
     }
 
     public int entryCount() {
         return count;
+    }
+
+    /** Memory that it holds, on the heap and off it. */
+    public long memoryBytes() {
+        return keys.segment().byteSize() + values.segment().byteSize() + 16L * versions.length;
     }
 
     /** The version of an entry as it is stored. */

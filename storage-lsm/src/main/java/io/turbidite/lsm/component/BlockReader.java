@@ -89,16 +89,26 @@ final class BlockReader {
      * @param block exactly the block
      * @param target exactly the page; {@code block} itself if it is as long
      */
-    // Identity is meant: whether the page is already where it should be.
-    @SuppressWarnings({"MemorySegmentReferenceEquality", "ReferenceEquality"})
     void unpack(
             Expected expected,
             Fences fences,
             MemorySegment block,
             MemorySegment target,
             Crc32c crc) {
-        int blockBytes = (int) block.byteSize();
-        Compression compression = Block.check(block, 0, expected, blockBytes, crc);
+        Compression compression = Block.check(block, 0, expected, (int) block.byteSize(), crc);
+        unpackChecked(expected, fences, compression, block, target);
+    }
+
+    /** Makes a page of a leaf block that {@link Block#check} has passed. */
+    // Identity is meant: whether the page is already where it should be.
+    @SuppressWarnings({"MemorySegmentReferenceEquality", "ReferenceEquality"})
+    void unpackChecked(
+            Expected expected,
+            Fences fences,
+            Compression compression,
+            MemorySegment block,
+            MemorySegment target) {
+        long blockBytes = block.byteSize();
         if (compression == Compression.NONE) {
             if (blockBytes != target.byteSize()) {
                 throw expected.malformed(

@@ -11,6 +11,7 @@ import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.format.FileFooter;
 import io.turbidite.core.format.FileHeader;
 import io.turbidite.lsm.component.BlockWriter.Section;
+import io.turbidite.lsm.component.ComponentWriters.Builders;
 import io.turbidite.lsm.entry.KeyCopy;
 
 import org.jspecify.annotations.Nullable;
@@ -47,6 +48,8 @@ public final class ComponentWriter implements AutoCloseable {
     private final ComponentHeader header;
     private final ComponentOptions options;
     private final BlockWriter blocks;
+    private final Builders recordBuilders;
+    private final @Nullable Builders keyBuilders;
     private final TreeWriter records;
     private final @Nullable TreeWriter keys;
     private final BloomFilter.@Nullable Builder bloom;
@@ -69,15 +72,18 @@ public final class ComponentWriter implements AutoCloseable {
         this.header = header;
         this.options = options;
         this.blocks = new BlockWriter(file, header.fileId(), FileHeader.BYTES, arena);
-        this.records = new TreeWriter(blocks, Block.Kind.RECORD_LEAF, options, arena);
-        this.keys = options.keyTree()
-                ? new TreeWriter(blocks, Block.Kind.KEY_LEAF, options, arena)
-                : null;
+        this.recordBuilders = target.writers.take(options.pageBytes());
+        this.records =
+                new TreeWriter(blocks, Block.Kind.RECORD_LEAF, options, recordBuilders, arena);
+        this.keyBuilders = options.keyTree() ? target.writers.take(options.pageBytes()) : null;
+        this.keys = keyBuilders == null
+                ? null
+                : new TreeWriter(blocks, Block.Kind.KEY_LEAF, options, keyBuilders, arena);
         this.bloom = options.bloom() ? newBloom(options, expectedEntries, arena) : null;
     }
 
     /**
-     * Creates the file.
+     * Creates the file, for the only component that is written; {@link ComponentWriters} makes many.
      *
      * @param name of the file; its directory must exist
      * @param expectedEntries at least as many as will come, else the Bloom filter misses its rate; the
@@ -89,7 +95,17 @@ public final class ComponentWriter implements AutoCloseable {
             ComponentHeader header,
             ComponentOptions options,
             long expectedEntries) {
-        Target target = new Target(disk, disk.create(name), Arena.ofShared());
+        return new ComponentWriters(disk).create(name, header, options, expectedEntries);
+    }
+
+    static ComponentWriter create(
+            ComponentWriters.Place place,
+            ComponentHeader header,
+            ComponentOptions options,
+            long expectedEntries) {
+        Disk disk = place.disk();
+        Target target =
+                new Target(disk, disk.create(place.name()), place.writers(), Arena.ofShared());
         boolean created = false;
         try {
             new FileHeader(FORMAT, VERSION, 0, header.storeId(), header.fileId())
@@ -230,6 +246,10 @@ public final class ComponentWriter implements AutoCloseable {
             return;
         }
         closed = true;
+        target.writers.give(recordBuilders);
+        if (keyBuilders != null) {
+            target.writers.give(keyBuilders);
+        }
         target.close(finished);
     }
 
@@ -262,7 +282,7 @@ public final class ComponentWriter implements AutoCloseable {
      * What is written to and what is freed with it. The arena is shared because a paused merge may be
      * closed by another thread than the one that ran it.
      */
-    private record Target(Disk disk, DiskFile file, Arena arena) {
+    private record Target(Disk disk, DiskFile file, ComponentWriters writers, Arena arena) {
         void close(boolean keep) {
             try {
                 arena.close();

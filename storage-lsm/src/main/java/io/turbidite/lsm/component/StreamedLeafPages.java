@@ -55,7 +55,11 @@ final class StreamedLeafPages implements LeafPages {
             }
             target = page.asSlice(0, pageBytes);
         }
-        blocks.unpack(blocks.expected(kind, number, fileOffset), fences, block, target, crc);
+        Block.Expected expected = blocks.expected(kind, number, fileOffset);
+        // of the whole buffer, so that the checksum's view of it serves for all pages
+        Compression compression =
+                Block.check(buffer, fileOffset - bufferFileOffset, expected, blockBytes, crc);
+        blocks.unpackChecked(expected, fences, compression, block, target);
         return target;
     }
 

@@ -10,25 +10,31 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Writes one tree of a component: leaf pages as they fill, the interior at the end. <em>Confined to one
- * thread at a time.</em> Owned by the component's writer, as are the block writer and the arena.
+ * thread at a time.</em> Owned by the component's writer, as are builders, block writer and arena.
  */
 final class TreeWriter {
     private final BlockWriter blocks;
     private final Block.Kind leafKind;
     private final Compression compression;
     private final LeafBuilder leaf;
-    private final FencesBuilder fences = new FencesBuilder();
+    private final FencesBuilder fences;
     private final Arena arena;
     private long entryCount;
 
     /** Where a page is laid out that will be compressed; the null segment if none will be. */
     private MemorySegment page = MemorySegment.NULL;
 
-    TreeWriter(BlockWriter blocks, Block.Kind leafKind, ComponentOptions options, Arena arena) {
+    TreeWriter(
+            BlockWriter blocks,
+            Block.Kind leafKind,
+            ComponentOptions options,
+            ComponentWriters.Builders builders,
+            Arena arena) {
         this.blocks = blocks;
         this.leafKind = leafKind;
         this.compression = options.compression();
-        this.leaf = new LeafBuilder(options.pageBytes());
+        this.leaf = builders.leaf();
+        this.fences = builders.fences();
         this.arena = arena;
         if (compression != Compression.NONE) {
             page = newPage(options.pageBytes());

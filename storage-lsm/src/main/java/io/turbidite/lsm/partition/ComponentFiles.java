@@ -282,12 +282,13 @@ public final class ComponentFiles {
             int tree,
             long fileId,
             long expectedEntries) {
-        return ComponentWriter.create(
-                substrate.componentDisk(),
-                StoreFiles.component(fileId),
-                header(substrate, schema, partition, tree, fileId),
-                options(schema, tree),
-                expectedEntries);
+        return substrate
+                .writers()
+                .create(
+                        StoreFiles.component(fileId),
+                        header(substrate, schema, partition, tree, fileId),
+                        options(schema, tree),
+                        expectedEntries);
     }
 
     /**

@@ -7,6 +7,7 @@ import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
+import io.turbidite.lsm.component.ComponentWriters;
 import io.turbidite.lsm.handover.Handover;
 import io.turbidite.lsm.memory.ChunkSource;
 import io.turbidite.lsm.repair.RepairOptions;
@@ -30,6 +31,7 @@ public final class Substrate {
 
     private final Disk disk;
     private final Disk componentDisk;
+    private final ComponentWriters writers;
     private final Tasks tasks;
     private final Clock clock;
     private final BufferCache cache;
@@ -75,6 +77,7 @@ public final class Substrate {
             Surroundings surroundings, Memory memory, Manifest manifest, EngineEvents events) {
         this.disk = surroundings.disk();
         this.componentDisk = surroundings.componentDisk();
+        this.writers = new ComponentWriters(componentDisk);
         this.tasks = surroundings.tasks();
         this.clock = surroundings.clock();
         this.cache = memory.cache();
@@ -100,6 +103,11 @@ public final class Substrate {
     /** The same disk, for reading and writing components. */
     public Disk componentDisk() {
         return componentDisk;
+    }
+
+    /** Who makes component files on that disk. */
+    public ComponentWriters writers() {
+        return writers;
     }
 
     public Tasks tasks() {

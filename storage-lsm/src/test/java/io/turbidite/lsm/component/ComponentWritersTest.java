@@ -1,0 +1,80 @@
+package io.turbidite.lsm.component;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.lsm.component.ComponentWriters.Builders;
+import io.turbidite.lsm.component.Entries.KeyShape;
+import io.turbidite.lsm.component.Entries.ValueShape;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.SplittableRandom;
+
+/** Builders that go from one component to the next leave nothing of the one in the other. */
+class ComponentWritersTest {
+    private static final ComponentOptions OPTIONS = ComponentOptions.primary();
+
+    private final SplittableRandom random = new SplittableRandom(Seeds.of("ComponentWritersTest"));
+    private final SimDisk disk = new SimDisk(Seeds.of("ComponentWritersTest"), Profile.ADVERSARIAL);
+    private final ComponentWriters writers = new ComponentWriters(disk);
+
+    @Test
+    void a_component_is_the_same_whatever_was_written_before() {
+        for (KeyShape keys : KeyShape.values()) {
+            ComponentOptions options =
+                    OPTIONS.withPageBytes(random.nextBoolean() ? 4 << 10 : 32 << 10);
+            Entries entries = Entries.generate(random, 2_000, keys, ValueShape.ANY_LENGTH);
+            try (ComponentWriter writer =
+                    writers.create(Components.NAME, Components.HEADER, options, entries.size())) {
+                add(entries, writer);
+                writer.finish(entries.id(), Components.filter(), 1_000, 2_000);
+            }
+            byte[] reused = takeFile();
+            Components.write(disk, options, entries);
+            assertThat(reused).isEqualTo(takeFile());
+            abandonOne(options);
+        }
+    }
+
+    @Test
+    void builders_are_lent_to_one_writer_at_a_time_and_huge_ones_are_not_kept() {
+        Builders first = writers.take(4 << 10);
+        Builders second = writers.take(4 << 10);
+        assertThat(second.leaf()).isNotSameAs(first.leaf());
+        writers.give(first);
+        assertThat(writers.take(32 << 10).leaf()).isSameAs(first.leaf());
+        Slice huge = Slice.of(new byte[4 << 20]);
+        assertThat(first.leaf().add(Slice.of(new byte[] {1}), 0, 1, huge)).isTrue();
+        writers.give(first);
+        assertThat(writers.take(4 << 10).leaf()).isNotSameAs(first.leaf());
+    }
+
+    /** A writer that is closed in the middle of a page. */
+    private void abandonOne(ComponentOptions options) {
+        Entries entries = Entries.generate(random, 100, KeyShape.LONGS, ValueShape.SAME_LENGTH);
+        try (ComponentWriter writer =
+                writers.create(Components.NAME, Components.HEADER, options, entries.size())) {
+            add(entries, writer);
+        }
+    }
+
+    private static void add(Entries entries, ComponentWriter writer) {
+        for (Entries.Entry entry : entries.sorted) {
+            Slice value = Slice.of(entry.value());
+            writer.add(entry.keySlice(), entry.timestamp(), entry.antimatter(), value);
+        }
+    }
+
+    /** Reads the component's file and deletes it. */
+    private byte[] takeFile() {
+        try {
+            return disk.content(Components.NAME);
+        } finally {
+            disk.delete(Components.NAME);
+        }
+    }
+}
