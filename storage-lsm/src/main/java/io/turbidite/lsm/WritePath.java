@@ -171,6 +171,10 @@ final class WritePath {
     /**
      * Nothing was written because of what is there already. Whoever wrote that may still be on the way out:
      * nobody may be told of it before readers see it, and before a crash can no longer take it back.
+     *
+     * <p>It waits for all that has been written rather than for what it met: an entry has its timestamp, not its
+     * place in the log, and timestamps are not drawn in the log's order. Under group commit that is seldom more
+     * than one batch longer.
      */
     private void awaitOthers() {
         substrate.timestamps().awaitVisible(substrate.timestamps().lastDrawn());
