@@ -156,11 +156,12 @@ final class History {
         private final Oracle oracle = new Oracle();
         private final Workload workload = new Workload(seed, oracle, keyCount());
         private final SchemaWorkload changes = new SchemaWorkload(Seeds.mix(seed, 1));
+        private final Axes axes = Axes.of(seed);
         private final Durability durability =
                 List.of(Durability.values()).get((int) (seed >>> 8 & 3) % 3);
         private final StoreOptions options = SimStore.options(durability)
-                .withBackground(background(Seeds.mix(seed, 1)))
-                .withDirectIo((seed >>> 20 & 1) == 0);
+                .withBackground(background(Seeds.mix(seed, 1), axes.scheduler()))
+                .withDirectIo(axes.directIo());
         private final List<Workload.Held> held = new ArrayList<>();
         private SimDisk disk =
                 new SimDisk(seed, List.of(Profile.values()).get((int) (seed >>> 16 & 3) % 3));
@@ -265,12 +266,11 @@ final class History {
         }
     }
 
-    private static BackgroundOptions background(long seed) {
+    private static BackgroundOptions background(long seed, MergeScheduler scheduler) {
         SplittableRandom random = new SplittableRandom(seed);
         return BackgroundOptions.defaults()
                 .withMergeWorkers(1 + random.nextInt(3))
-                .withMergeScheduler(
-                        random.nextBoolean() ? MergeScheduler.FAIR : MergeScheduler.GREEDY)
+                .withMergeScheduler(scheduler)
                 .withIoBytesPerSecond(random.nextInt(3) > 0 ? 0 : 1 << (17 + random.nextInt(6)))
                 .withSyncBytes(random.nextBoolean() ? 0 : 1 << 20)
                 .withBacklogComponentsMax(4 + random.nextInt(30));

@@ -8,7 +8,6 @@ import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.lsm.Oracle.Change;
 import io.turbidite.lsm.component.ComponentOptions;
-import io.turbidite.lsm.component.Compression;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.BitmapHandover;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -30,29 +29,8 @@ final class Workload {
     static final String INDEXED = "Indexed";
     static final String BLIND = "Blind";
 
-    private static final String[] POLICIES = {
-        "no-merge",
-        "constant(componentCountMax=2)",
-        "prefix(mergeableBytesMax=1MiB,toleranceCount=2)",
-        "tiering",
-        "correlated-tiering",
-        "correlated-prefix(mergeableBytesMax=1MiB,toleranceCount=2)",
-        "leveling(sizeRatio=3)",
-        "correlated-lazy-leveling(sizeRatio=2)",
-        "concurrent(mergeCountMin=2,mergeCountMax=3)",
-        "correlated-constant(componentCountMax=3)"
-    };
-
-    private static final Maintenance[] STRATEGIES = {
-        Maintenance.EAGER,
-        Maintenance.VALIDATION,
-        Maintenance.DELETED_KEY,
-        Maintenance.DEFERRED,
-        Maintenance.MUTABLE_BITMAP,
-        Maintenance.AUTO
-    };
-
     private final SplittableRandom random;
+    private final Axes axes;
     private final StepDraw draw;
     private final Oracle oracle;
     private @Nullable Maintenance forced;
@@ -62,6 +40,7 @@ final class Workload {
 
     Workload(long seed, Oracle oracle, int keyCount) {
         this.random = new SplittableRandom(seed);
+        this.axes = Axes.of(seed);
         this.draw = new StepDraw(random, keyCount);
         this.oracle = oracle;
         this.handover = (seed >>> 24 & 1) == 0 ? BitmapHandover.SIDE_FILE : BitmapHandover.LOCK;
@@ -70,15 +49,15 @@ final class Workload {
     /** Makes the two datasets with options that the seed picks. */
     void create(Store store) {
         ComponentOptions components = ComponentOptions.primary()
-                .withPageBytes(4096 << random.nextInt(2))
+                .withPageBytes(axes.pageBytes())
                 .withKeyTree(random.nextInt(4) > 0)
                 .withBloom(random.nextInt(4) > 0)
-                .withCompression(random.nextBoolean() ? Compression.NONE : Compression.LZ4);
-        String policy = POLICIES[random.nextInt(POLICIES.length)];
-        if (forced != null && !policy.startsWith("correlated-")) {
-            policy = "correlated-" + policy;
+                .withCompression(axes.compression());
+        Maintenance maintenance = forced == null ? axes.maintenance() : forced;
+        MergePolicySpec policy = axes.policy();
+        if (forced != null && !policy.isCorrelated()) {
+            policy = MergePolicySpec.parse("correlated-" + policy);
         }
-        Maintenance maintenance = maintenance(MergePolicySpec.parse(policy));
         boolean isOff = random.nextInt(4) == 0 && maintenance != Maintenance.AUTO;
         store.createDataset(Row.spec(INDEXED)
                 .maintenance(maintenance)
@@ -86,10 +65,8 @@ final class Workload {
                 .repair(isOff ? MergeRepair.OFF : MergeRepair.MERGE)
                 .partitions(1 + random.nextInt(3))
                 .components(components)
-                .mergePolicy(MergePolicySpec.parse(policy)));
-        store.createDataset(Row.blindSpec(BLIND)
-                .components(components)
-                .mergePolicy(MergePolicySpec.parse(policy)));
+                .mergePolicy(policy));
+        store.createDataset(Row.blindSpec(BLIND).components(components).mergePolicy(policy));
     }
 
     /** Makes the two datasets with this strategy and policy; takes nothing from the seed. */
@@ -110,17 +87,6 @@ final class Workload {
     /** What the dataset must hold now. */
     NavigableMap<Long, Row> rows(String dataset) {
         return oracle.rows(dataset);
-    }
-
-    /** Any strategy that the policy allows. */
-    private Maintenance maintenance(MergePolicySpec policy) {
-        if (forced != null) {
-            return forced;
-        }
-        Maintenance picked = STRATEGIES[random.nextInt(STRATEGIES.length)];
-        boolean needsCorrelated =
-                picked == Maintenance.DEFERRED || picked == Maintenance.MUTABLE_BITMAP;
-        return needsCorrelated && !policy.isCorrelated() ? Maintenance.VALIDATION : picked;
     }
 
     /** The indexed dataset has this strategy, with a policy that all strategies allow. */
