@@ -85,8 +85,15 @@ public final class WriteBatch {
         return put(INSERT, dataset, record);
     }
 
-    /** Deletes the record with this encoded primary key, if there is one. */
+    /**
+     * Deletes the record with this encoded primary key, if there is one.
+     *
+     * @throws InvalidRequestException if it is longer than any key may be, so that no page could hold it
+     */
     public WriteBatch delete(Dataset dataset, Slice primaryKey) {
+        if (primaryKey.length() > Limits.KEY_BYTES_MAX) {
+            throw Limits.keyTooLong("primary key of " + dataset.name(), primaryKey.length());
+        }
         int at = reserve(dataset, DELETE, primaryKey, 0);
         keyOffsets[at] = bytes.length();
         bytes.putBytes(primaryKey);
