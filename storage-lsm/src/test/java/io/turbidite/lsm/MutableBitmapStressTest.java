@@ -63,10 +63,9 @@ class MutableBitmapStressTest {
         List<NavigableMap<Long, Row>> written = new ArrayList<>();
         try (Store store = open(disk);
                 ExecutorService threads = Executors.newFixedThreadPool(WRITERS + 3)) {
-            if (starved) {
-                MemoryBudget.Account account = store.substrate().handovers().merges();
-                assertThat(account.reserve(account.bytesFree())).isTrue();
-            }
+            MemoryBudget.Account account = store.substrate().handovers().merges();
+            long taken = starved ? account.bytesFree() : 0;
+            assertThat(account.reserve(taken)).isTrue();
             Dataset dataset = store.createDataset(Row.spec("Rows")
                     .maintenance(Maintenance.MUTABLE_BITMAP)
                     .bitmapHandover(method)
@@ -91,6 +90,7 @@ class MutableBitmapStressTest {
                 other.get();
             }
             check(store, written);
+            account.release(taken);
         }
         try (Store store = open(disk)) {
             check(store, written);

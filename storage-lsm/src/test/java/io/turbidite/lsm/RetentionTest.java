@@ -190,6 +190,7 @@ class RetentionTest {
         }
         System.out.printf("RetentionTest: %d drops in %d rounds%n", all, ROUNDS);
         assertThat(all).isGreaterThan(ROUNDS);
+        sim.close();
     }
 
     @Test
@@ -347,5 +348,6 @@ class RetentionTest {
                     .as(text)
                     .isInstanceOf(InvalidRequestException.class);
         }
+        sim.close();
     }
 }

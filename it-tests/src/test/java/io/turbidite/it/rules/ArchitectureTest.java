@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 
 import java.io.File;
 import java.io.ObjectInputStream;
+import java.lang.foreign.Arena;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.time.Instant;
@@ -125,6 +126,20 @@ class ArchitectureTest {
                 .callMethod(System.class, "currentTimeMillis")
                 .orShould()
                 .callMethod(Instant.class, "now"));
+    }
+
+    /** So that whoever leaves memory behind can be named. */
+    @Test
+    void arenas_have_owners() {
+        check(noClasses()
+                .that()
+                .resideInAnyPackage(STORAGE)
+                .and()
+                .resideOutsideOfPackage("io.turbidite.core.memory")
+                .should()
+                .callMethod(Arena.class, "ofShared")
+                .orShould()
+                .callMethod(Arena.class, "ofConfined"));
     }
 
     @Test

@@ -1,5 +1,7 @@
 package io.turbidite.ops.run;
 
+import io.turbidite.core.memory.NativeMemory;
+
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
@@ -132,7 +134,7 @@ public final class OperatorMemory implements AutoCloseable {
             return Arena.ofAuto();
         }
         if (arena == null) {
-            arena = Arena.ofShared();
+            arena = NativeMemory.shared("operator memory");
         }
         return arena;
     }

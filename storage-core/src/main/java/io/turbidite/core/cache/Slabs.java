@@ -197,7 +197,7 @@ final class Slabs {
         if (bytes > bytesMax - bytesHeld) {
             return false;
         }
-        Arena arena = Arena.ofShared();
+        Arena arena = NativeMemory.shared("a slab of the buffer cache");
         Slab slab = null;
         try {
             slab = new Slab(arena, NativeMemory.allocate(arena, bytes, ALIGNMENT), sizeClass);

@@ -45,7 +45,7 @@ final class AlignedAppends implements DiskFile {
                     "no %d bytes are left in the memory budget to write %s (%s): raise it, or open the store without direct I/O"
                             .formatted(CHARGED_BYTES, file.name(), account));
         }
-        Arena made = Arena.ofShared();
+        Arena made = NativeMemory.shared("direct appends");
         MemorySegment memory = null;
         try {
             memory = NativeMemory.allocate(made, BUFFER_BYTES, DirectDisk.BLOCK_BYTES_MAX);

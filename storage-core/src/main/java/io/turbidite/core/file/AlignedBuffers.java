@@ -26,7 +26,7 @@ final class AlignedBuffers implements AutoCloseable {
     private static final long CHARGED_BYTES = (long) BYTES + DirectDisk.BLOCK_BYTES_MAX;
 
     private final MemoryBudget.Account account;
-    private final Arena arena = Arena.ofShared();
+    private final Arena arena = NativeMemory.shared("direct I/O");
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition given = lock.newCondition();
     private final ArrayDeque<MemorySegment> free = new ArrayDeque<>();

@@ -7,6 +7,7 @@ import io.turbidite.core.bytes.Varints;
 import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.log.FrameFormat.FrameHead;
 import io.turbidite.core.log.OverflowBuffers.Buffer;
+import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
 
@@ -49,7 +50,7 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
     private final LogProgress progress;
     private final SegmentKeeper keeper;
     private final int session;
-    private final Arena arena = Arena.ofShared();
+    private final Arena arena = NativeMemory.shared("the log writer");
     private final MemorySegment batch;
     private final int batchBytesTarget;
     private final Crc32c crc = new Crc32c();

@@ -1,6 +1,7 @@
 package io.turbidite.core.log;
 
 import io.turbidite.core.format.Crc32c;
+import io.turbidite.core.memory.NativeMemory;
 
 import org.jspecify.annotations.Nullable;
 
@@ -96,7 +97,7 @@ final class OverflowBuffers implements AutoCloseable {
         final MemorySegment segment;
         final int capacity;
         final Crc32c crc = new Crc32c();
-        private final Arena arena = Arena.ofShared();
+        private final Arena arena = NativeMemory.shared("a large log record");
 
         Buffer(int capacity) {
             this.capacity = capacity;

@@ -3,6 +3,7 @@ package io.turbidite.core.log;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.time.Clock;
 
 import org.jspecify.annotations.Nullable;
@@ -195,7 +196,7 @@ final class SegmentKeeper implements AutoCloseable {
                     null);
         }
         DiskFile file = disk.create(name);
-        try (Arena arena = Arena.ofConfined()) {
+        try (Arena arena = NativeMemory.confined("a new log segment")) {
             // By writing, never by sparse growth: only so a later write can't meet a full disk.
             int chunk = (int) Math.min(bytes, ZERO_BYTES);
             MemorySegment zeros = arena.allocate(chunk, 8);

@@ -5,6 +5,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.log.FrameFormat.FrameHead;
+import io.turbidite.core.memory.NativeMemory;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -26,7 +27,7 @@ final class SegmentReader implements AutoCloseable {
     /** Longest frame that is looked at; the writer's largest is far below. */
     private static final long FRAME_BYTES_MAX = 1L << 30;
 
-    private final Arena arena = Arena.ofConfined();
+    private final Arena arena = NativeMemory.confined("a reader of the log");
     private final DiskFile file;
     private final long fileBytes;
     private final long storeId;

@@ -9,6 +9,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.log.OverflowBuffers.Buffer;
+import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.task.Tasks;
 
 import org.jspecify.annotations.Nullable;
@@ -47,7 +48,7 @@ public final class WriteAheadLog implements AutoCloseable {
     private final LogWriter writer;
     private final Tasks.Worker writerWorker;
     private final Tasks.Worker keeperWorker;
-    private final Arena ringArena = Arena.ofShared();
+    private final Arena ringArena = NativeMemory.shared("the log's ring");
     private final RingBuffer<Claim> ring;
     private final EventPoller<Claim> poller;
     private final OverflowBuffers overflow;

@@ -35,7 +35,7 @@ public final class ChunkPool implements AutoCloseable {
     private final String owner;
     private final MemoryBudget.Account account;
     private final int chunkBytes;
-    private final Arena arena = Arena.ofShared();
+    private final Arena arena;
     private final ReentrantLock lock = new ReentrantLock();
     private final ArrayDeque<Chunk> free = new ArrayDeque<>();
     private final List<Chunk> largeHeld = new ArrayList<>();
@@ -47,6 +47,7 @@ public final class ChunkPool implements AutoCloseable {
         this.owner = owner;
         this.account = account;
         this.chunkBytes = chunkBytes;
+        this.arena = NativeMemory.shared("chunks of " + owner);
     }
 
     /** A pool of chunks of {@link #CHUNK_BYTES_DEFAULT}. */
@@ -100,7 +101,7 @@ public final class ChunkPool implements AutoCloseable {
         lock.lock();
         try {
             checkOpen();
-            Arena own = Arena.ofShared();
+            Arena own = NativeMemory.shared("a large chunk of " + owner);
             Chunk chunk = null;
             try {
                 chunk = allocate(bytesMin, own);

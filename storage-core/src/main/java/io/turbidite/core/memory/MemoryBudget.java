@@ -118,6 +118,7 @@ public final class MemoryBudget {
                 accountBytesUsed.addAndGet(-bytes);
                 return false;
             }
+            assert Holders.enter(this);
             accountBytesPeak.accumulateAndGet(accountBytesUsed.get(), Math::max);
             return true;
         }
@@ -130,6 +131,7 @@ public final class MemoryBudget {
             long left = accountBytesUsed.addAndGet(-bytes);
             long leftOfAll = bytesUsed.addAndGet(-bytes);
             assert left >= 0 && leftOfAll >= 0 : owner + " released more than it had: " + left;
+            assert left > 0 || Holders.leave(this);
         }
 
         public String owner() {

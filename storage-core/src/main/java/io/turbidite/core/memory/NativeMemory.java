@@ -6,13 +6,27 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The one place where large memory off the heap is asked of the JVM. <em>Stateless.</em>
+ * The one place where arenas are opened and large memory off the heap is asked of the JVM. <em>Stateless.</em>
  *
  * <p>The JVM counts it against {@code -XX:MaxDirectMemorySize}, which is the heap's size unless given; a
  * budget above that fails here, so the error says what to change.
  */
 public final class NativeMemory {
     private NativeMemory() {}
+
+    /**
+     * An arena whose memory any thread may use and close.
+     *
+     * @param owner who closes it; named by {@link Holders} while it is open
+     */
+    public static Arena shared(String owner) {
+        return OwnedArena.of(owner, Arena.ofShared());
+    }
+
+    /** An arena whose memory the calling thread alone may use and close; otherwise as {@link #shared}. */
+    public static Arena confined(String owner) {
+        return OwnedArena.of(owner, Arena.ofConfined());
+    }
 
     /**
      * Zeroed memory of {@code arena}.

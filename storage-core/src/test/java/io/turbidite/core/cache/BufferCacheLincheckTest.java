@@ -2,6 +2,7 @@ package io.turbidite.core.cache;
 
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
@@ -21,6 +22,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * Pages are pinned, evicted and loaded again, and the file is closed under its readers: whoever has a page
  * pinned reads that page until it lets go, and in the end every pin is given back.
  */
+@LeaksOnPurpose("Lincheck leaves its last instance as it is")
 @Param(name = "page", gen = IntGen.class, conf = "0:5")
 @Param(name = "thread", gen = ThreadIdGen.class)
 public class BufferCacheLincheckTest {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.FormatVersionException;
+import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
@@ -89,6 +90,7 @@ class LogCorruptionTest {
     }
 
     @Test
+    @LeaksOnPurpose("the log that wrote was killed")
     void damageInTheMiddleIsCorruptionAndDamageInTheUnsyncedEndIsCut() {
         SimDisk disk = written(6, false);
         TreeMap<Long, byte[]> all = new TreeMap<>(replay(disk.copy(), 0));
@@ -148,6 +150,7 @@ class LogCorruptionTest {
     }
 
     @Test
+    @LeaksOnPurpose("the log that wrote was killed")
     void randomBytesNeverDoWorseThanCorruption() {
         SimDisk disk = written(9, false);
         SplittableRandom random = new SplittableRandom(Seeds.of("LogCorruptionTest"));

@@ -3,6 +3,7 @@ package io.turbidite.core.log;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.turbidite.core.log.BuggyDisk.Bug;
+import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.sim.Seeds;
 
 import org.junit.jupiter.api.Timeout;
@@ -13,6 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Power cuts at every durable step (R1 to R4 for the log alone): replay shows a prefix, at least what was
  * acknowledged, the same after a crash inside recovery, and the log goes on from there.
  */
+@LeaksOnPurpose("killed logs have nobody who closes them; handles are counted")
 class LogCrashTest {
     private static final int RUN_COUNT = Boolean.getBoolean("long") ? 400 : 5;
 

@@ -65,9 +65,7 @@ final class LogFaults {
         }
         disk.clearFaults();
         SplittableRandom random = new SplittableRandom(Seeds.mix(seed, 2));
-        if (restart) {
-            restart(disk, oracle);
-        }
+        LogDriver restarted = restart ? restart(disk, oracle) : null;
         for (Profile profile : Profile.values()) {
             SimDisk image = disk.crashImage(random.nextLong(), profile);
             LogOracle own = new LogOracle();
@@ -81,16 +79,20 @@ final class LogFaults {
             }
             reader.close();
         }
+        if (restarted != null) {
+            restarted.closeAnyhow();
+        }
     }
 
-    private void restart(SimDisk disk, LogOracle oracle) {
+    /** A log that lives on, as one that is cut off: nothing seals it. */
+    private LogDriver restart(SimDisk disk, LogOracle oracle) {
         LogDriver driver = driver(disk, oracle);
         driver.resume();
         for (int i = 0; i < 4; i++) {
             driver.append(30);
             driver.flush();
         }
-        driver.kill();
+        return driver;
     }
 
     private LogDriver driver(SimDisk disk, LogOracle oracle) {

@@ -6,6 +6,7 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.log.BuggyDisk.Bug;
 import io.turbidite.core.sim.Fault;
 import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The crash and fault suites catch each planted mistake (R23). */
+@LeaksOnPurpose("killed logs have nobody who closes them")
 @Timeout(120)
 class LogTeethTest {
     private static final int TRY_COUNT_MAX = 400;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 
@@ -14,6 +15,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
+@LeaksOnPurpose("accounts without memory")
 class MemoryBudgetTest {
     @Test
     void refuses_what_exceeds_the_budget_and_takes_nothing_then() {

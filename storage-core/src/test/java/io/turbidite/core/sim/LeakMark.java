@@ -1,20 +1,17 @@
 package io.turbidite.core.sim;
 
+import io.turbidite.core.memory.Holders;
+
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-
-import javax.management.JMException;
-import javax.management.ObjectName;
 
 /** What the process had open at a moment, to be compared with what it has later. <em>Immutable.</em> */
 final class LeakMark {
@@ -25,27 +22,18 @@ final class LeakMark {
     /** A thread may take this long to end after the call that ended it. */
     private static final long JOIN_MILLIS = 3_000;
 
-    private static final String COMMANDS = "com.sun.management:type=DiagnosticCommand";
+    /** Threads that may start while they are counted. */
+    private static final int THREAD_ROOM = 64;
 
-    /** What {@code Unsafe} allocated, as the JVM reports it. */
-    private static final Pattern OTHER_MEMORY =
-            Pattern.compile("Other \\(reserved=\\d+, committed=(\\d+)\\)");
-
-    /** Files that a failure names. */
+    /** Files, and holders of memory, that a failure names. */
     private static final int NAMED_COUNT_MAX = 5;
-
-    /** Collections until what nobody reaches is freed. */
-    private static final int COLLECTION_COUNT_MAX = 8;
-
-    /**
-     * What may stay for good: a thread's channels keep a direct buffer as large as the largest array
-     * that was written through them. A store that is not closed holds more.
-     */
-    private static final long SLACK_BYTES = 2 << 20;
 
     /** Threads of the JVM and of libraries that live as long as the process. */
     private static final List<String> LASTING_THREADS = List.of(
             "ForkJoinPool.commonPool",
+            // carriers of virtual threads
+            "ForkJoinPool-1-worker",
+            "VirtualThread-",
             "ProgressBar",
             "Common-Cleaner",
             "Cleaner",
@@ -64,20 +52,20 @@ final class LeakMark {
     private final Set<Thread> threads;
     private final Set<String> files;
     private final Set<SimFile> simFiles;
-    private final long takenBytes;
+    private final Set<Object> memory;
 
     private LeakMark() {
-        threads = Thread.getAllStackTraces().keySet();
+        threads = threads();
         files = openFiles();
         simFiles = Set.copyOf(SimFile.OPEN);
-        takenBytes = takenBytes();
+        memory = Holders.now();
     }
 
     static LeakMark take() {
         return new LeakMark();
     }
 
-    /** Threads and files that are open now and were not then. */
+    /** Threads, files and holders of memory off the heap that are there now and were not then. */
     List<String> opened() {
         List<String> opened = new ArrayList<>();
         for (Thread thread : newThreads()) {
@@ -94,22 +82,33 @@ final class LeakMark {
         Set<String> real = openFiles();
         real.removeAll(files);
         real.forEach(file -> opened.add("file " + file));
+        // last: what a thread held, which was waited for, is given back
+        Set<Object> holding = new HashSet<>(Holders.now());
+        holding.removeAll(memory);
+        holding.stream()
+                .map(holder -> "memory of " + holder)
+                .sorted()
+                .limit(NAMED_COUNT_MAX)
+                .forEach(opened::add);
+        if (holding.size() > NAMED_COUNT_MAX) {
+            opened.add("memory of %d more".formatted(holding.size() - NAMED_COUNT_MAX));
+        }
         return opened;
     }
 
-    /** Bytes off the heap more than then, by more than the JVM and libraries may take; otherwise 0. */
-    long grownBytes() {
-        long grown = takenBytes() - takenBytes;
-        for (int i = 0; i < COLLECTION_COUNT_MAX && grown > SLACK_BYTES; i++) {
-            System.gc();
-            pause();
-            grown = takenBytes() - takenBytes;
+    /** All of the process but the JVM's own; looks at no stack, which would stop them. */
+    private static Set<Thread> threads() {
+        ThreadGroup all = Thread.currentThread().getThreadGroup();
+        while (all.getParent() != null) {
+            all = all.getParent();
         }
-        return grown > SLACK_BYTES ? grown : 0;
+        Thread[] found = new Thread[all.activeCount() + THREAD_ROOM];
+        int count = all.enumerate(found, true);
+        return Set.of(Arrays.copyOf(found, count));
     }
 
     private Set<Thread> newThreads() {
-        Set<Thread> left = new HashSet<>(Thread.getAllStackTraces().keySet());
+        Set<Thread> left = new HashSet<>(threads());
         left.removeAll(threads);
         left.removeIf(thread ->
                 LASTING_THREADS.stream().anyMatch(name -> thread.getName().startsWith(name)));
@@ -150,33 +149,6 @@ final class LeakMark {
             return Files.readSymbolicLink(descriptor);
         } catch (IOException closedMeanwhile) {
             return Path.of("");
-        }
-    }
-
-    /**
-     * Memory of arenas and direct buffers; 0 if the JVM does not count it. It does with {@code
-     * -XX:NativeMemoryTracking=summary}, with which the build runs tests; its own account of direct
-     * buffers leaves arenas out.
-     */
-    private static long takenBytes() {
-        Object[] arguments = {new String[] {"summary", "scale=B"}};
-        String[] signature = {String[].class.getName()};
-        try {
-            String report = (String) ManagementFactory.getPlatformMBeanServer()
-                    .invoke(new ObjectName(COMMANDS), "vmNativeMemory", arguments, signature);
-            Matcher other = OTHER_MEMORY.matcher(report);
-            return other.find() ? Long.parseLong(other.group(1)) : 0;
-        } catch (JMException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    /** Cleaners run on a thread of their own, after the collection. */
-    private static void pause() {
-        try {
-            Thread.sleep(20);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 }

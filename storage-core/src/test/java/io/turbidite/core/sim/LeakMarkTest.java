@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.RealDisk;
+import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 
@@ -13,7 +15,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 
 /** The leak check bites. */
@@ -51,15 +52,24 @@ class LeakMarkTest {
     }
 
     @Test
-    void memory_of_an_arena_that_is_not_closed_is_counted() {
-        Assumptions.assumeTrue(ManagementFactory.getRuntimeMXBean()
-                .getInputArguments()
-                .contains("-XX:NativeMemoryTracking=summary"));
+    void memory_of_an_arena_that_is_not_closed_is_named() {
         LeakMark before = LeakMark.take();
-        try (Arena arena = Arena.ofShared()) {
-            MemorySegment forgotten = arena.allocate(4 << 20);
-            assertThat(before.grownBytes()).isGreaterThanOrEqualTo(forgotten.byteSize());
+        try (Arena arena = NativeMemory.shared("forgotten")) {
+            MemorySegment segment = arena.allocate(4_096);
+            assertThat(before.opened())
+                    .containsExactly("memory of forgotten: an arena of 4096 bytes");
+            assertThat(segment.byteSize()).isEqualTo(4_096);
         }
-        assertThat(before.grownBytes()).isZero();
+        assertThat(before.opened()).isEmpty();
+    }
+
+    @Test
+    void an_account_that_is_charged_is_named() {
+        LeakMark before = LeakMark.take();
+        MemoryBudget.Account account = MemoryBudget.of(100).account("forgotten");
+        assertThat(account.reserve(10)).isTrue();
+        assertThat(before.opened()).containsExactly("memory of forgotten: 10 of 100 bytes");
+        account.release(10);
+        assertThat(before.opened()).isEmpty();
     }
 }

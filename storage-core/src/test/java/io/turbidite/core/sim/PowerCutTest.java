@@ -16,6 +16,7 @@ import java.util.SplittableRandom;
  * Images are never worse than they may be: each byte of each image is the durable one or one that was
  * written there since the last sync. Otherwise recovery would be blamed for what no disk does.
  */
+@LeaksOnPurpose("files are open when the power is cut")
 class PowerCutTest {
     private static final int SPACE_BYTES = 24 << 10;
 

@@ -21,6 +21,7 @@ import java.util.SplittableRandom;
  * A toy store with the bugs that stores have: cut at each step, each bug loses an acknowledged record or
  * recovers one that is none; without a bug nothing is lost at any step under any profile.
  */
+@LeaksOnPurpose("files are open when the power is cut")
 class SimDiskTeethTest {
     private static final int RECORD_COUNT = 30;
     private static final int IMAGES_PER_STEP = 4;

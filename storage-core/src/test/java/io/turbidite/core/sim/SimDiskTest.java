@@ -24,6 +24,7 @@ import java.util.TreeSet;
 import java.util.function.Function;
 
 /** The crash model has teeth: what is not synced is lost in some image, what is synced in none. */
+@LeaksOnPurpose("files are open when the power is cut")
 class SimDiskTest {
     private static final int IMAGE_COUNT = 200;
 

@@ -41,7 +41,7 @@ public final class RunEntries implements AutoCloseable {
         }
         this.account = account;
         this.countMax = countMax;
-        this.arena = Arena.ofShared();
+        this.arena = NativeMemory.shared("a run of a hash log's history");
         boolean allocated = false;
         try {
             entries = NativeMemory.allocate(arena, bytes, ENTRY_BYTES);

@@ -286,7 +286,7 @@ public final class LogReader implements AutoCloseable {
                     "a read buffer of %d bytes does not fit the memory budget: %s"
                             .formatted(wanted, account));
         }
-        Arena fresh = Arena.ofShared();
+        Arena fresh = NativeMemory.shared("a reader of a hash log");
         arena = fresh;
         buffer = NativeMemory.allocate(fresh, wanted, LogShape.BLOCK_BYTES);
     }

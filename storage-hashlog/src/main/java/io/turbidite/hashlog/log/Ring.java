@@ -32,7 +32,7 @@ final class Ring implements AutoCloseable {
         this.shape = shape;
         this.account = account;
         this.mask = shape.ringBytes() - 1;
-        this.arena = Arena.ofShared();
+        this.arena = NativeMemory.shared("a hash log's ring");
         boolean done = false;
         try {
             this.memory = NativeMemory.allocate(arena, shape.ringBytes(), LogShape.BLOCK_BYTES);

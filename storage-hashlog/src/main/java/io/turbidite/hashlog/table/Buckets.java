@@ -87,7 +87,7 @@ final class Buckets {
         this.overflowCountMax = overflowCount(bucketCount);
         this.overflowReserved = overflowReserved;
         this.chunks = new AtomicIntegerArray((bucketCount + CHUNK_BUCKETS - 1) / CHUNK_BUCKETS);
-        this.arena = Arena.ofShared();
+        this.arena = NativeMemory.shared("a hash table's buckets");
         boolean done = false;
         try {
             this.memory = NativeMemory.allocate(arena, bytes(bucketCount), BUCKET_BYTES);

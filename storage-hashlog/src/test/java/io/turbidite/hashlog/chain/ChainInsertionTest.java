@@ -21,6 +21,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
@@ -65,6 +66,17 @@ public class ChainInsertionTest {
         Epochs epochs = Epochs.create(4, clock);
         log = HybridLog.open(site, LogOptions.of(shape), LogStart.fresh(1, shape), epochs);
         table = HashTable.create(6, epochs, budget.account("table"));
+    }
+
+    @AfterEach
+    void close_the_last() {
+        synchronized (ChainInsertionTest.class) {
+            if (previous != null) {
+                previous.log.close();
+                previous.table.close();
+            }
+            previous = null;
+        }
     }
 
     private static long hash(int chain) {

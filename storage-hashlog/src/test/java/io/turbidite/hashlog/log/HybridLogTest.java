@@ -28,6 +28,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;
@@ -63,6 +64,16 @@ public class HybridLogTest {
                 previous.turning.close();
             }
             previous = this;
+        }
+    }
+
+    @AfterEach
+    void close_the_last() {
+        synchronized (HybridLogTest.class) {
+            if (previous != null) {
+                previous.turning.close();
+            }
+            previous = null;
         }
     }
 

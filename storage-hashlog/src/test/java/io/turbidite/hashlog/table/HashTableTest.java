@@ -16,6 +16,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import java.util.HashMap;
@@ -43,6 +44,16 @@ public class HashTableTest {
                 previous.table.close();
             }
             previous = this;
+        }
+    }
+
+    @AfterEach
+    void close_the_last() {
+        synchronized (HashTableTest.class) {
+            if (previous != null) {
+                previous.table.close();
+            }
+            previous = null;
         }
     }
 

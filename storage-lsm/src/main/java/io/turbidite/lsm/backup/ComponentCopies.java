@@ -6,6 +6,7 @@ import io.turbidite.core.cache.CacheOptions;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
@@ -26,7 +27,7 @@ final class ComponentCopies implements AutoCloseable {
 
     private final Disk target;
     private final BufferCache cache;
-    private final Arena arena = Arena.ofConfined();
+    private final Arena arena = NativeMemory.confined("a backup");
     private final MemorySegment buffer = arena.allocate(BUFFER_BYTES);
 
     /**

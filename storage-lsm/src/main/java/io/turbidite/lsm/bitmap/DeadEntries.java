@@ -6,6 +6,7 @@ import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.FileFooter;
 import io.turbidite.core.format.FileHeader;
+import io.turbidite.core.memory.NativeMemory;
 
 import org.roaringbitmap.buffer.ImmutableRoaringBitmap;
 
@@ -54,7 +55,7 @@ public final class DeadEntries implements AutoCloseable {
      * @throws io.turbidite.core.FormatVersionException if it is of another version
      */
     public static DeadEntries open(Disk disk, String name, DeadEntriesOwner owner) {
-        Arena arena = Arena.ofShared();
+        Arena arena = NativeMemory.shared("dead entries " + name);
         boolean opened = false;
         try (DiskFile file = disk.openReadOnly(name)) {
             DeadEntries dead = read(file, arena, owner);

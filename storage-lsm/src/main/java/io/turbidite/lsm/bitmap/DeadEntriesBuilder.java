@@ -8,6 +8,7 @@ import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.format.FileFooter;
 import io.turbidite.core.format.FileHeader;
+import io.turbidite.core.memory.NativeMemory;
 
 import org.jspecify.annotations.Nullable;
 import org.roaringbitmap.RoaringBitmap;
@@ -79,7 +80,7 @@ public final class DeadEntriesBuilder {
             throw new IllegalStateException("no entry is dead: that is no bitmap");
         }
         marked.runOptimize();
-        try (Arena arena = Arena.ofConfined()) {
+        try (Arena arena = NativeMemory.confined("a new bitmap")) {
             MemorySegment payload = encode(arena, owner, entryCount);
             return write(disk, name, owner, payload);
         }

@@ -35,7 +35,7 @@ public final class LiveBitmap implements AutoCloseable {
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
 
     private final MemoryBudget.Account account;
-    private final Arena arena = Arena.ofShared();
+    private final Arena arena = NativeMemory.shared("a live bitmap");
     private final MemorySegment words;
     private final long entryCount;
     private final KillList kills;

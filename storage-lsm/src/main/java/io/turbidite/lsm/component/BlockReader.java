@@ -72,7 +72,7 @@ final class BlockReader {
             return;
         }
         // a load is rare and decompressing dear: an allocation of its own does not show
-        try (Arena arena = Arena.ofConfined()) {
+        try (Arena arena = NativeMemory.confined("a block of a component")) {
             MemorySegment block = NativeMemory.allocate(arena, blockBytes, 64);
             readFully(expected, block, blockBytes);
             unpack(expected, fences, block, target, crc);

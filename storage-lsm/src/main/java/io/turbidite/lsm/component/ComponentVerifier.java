@@ -3,6 +3,7 @@ package io.turbidite.lsm.component;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.lsm.btree.Fences;
 import io.turbidite.lsm.btree.TreeWalker;
 import io.turbidite.lsm.component.Block.Kind;
@@ -164,7 +165,7 @@ final class ComponentVerifier {
 
     private void guardedSection(Kind kind, BlockWriter.Section section) {
         guarded(() -> {
-            try (Arena arena = Arena.ofConfined()) {
+            try (Arena arena = NativeMemory.confined("a verifier")) {
                 component.blocks().readSection(kind, section, arena);
             }
         });

@@ -10,6 +10,7 @@ import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.format.FileFooter;
 import io.turbidite.core.format.FileHeader;
+import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.lsm.component.BlockWriter.Section;
 import io.turbidite.lsm.component.ComponentWriters.Builders;
 import io.turbidite.lsm.entry.KeyCopy;
@@ -104,8 +105,11 @@ public final class ComponentWriter implements AutoCloseable {
             ComponentOptions options,
             long expectedEntries) {
         Disk disk = place.disk();
-        Target target =
-                new Target(disk, disk.create(place.name()), place.writers(), Arena.ofShared());
+        Target target = new Target(
+                disk,
+                disk.create(place.name()),
+                place.writers(),
+                NativeMemory.shared("a writer of " + place.name()));
         boolean created = false;
         try {
             new FileHeader(FORMAT, VERSION, 0, header.storeId(), header.fileId())

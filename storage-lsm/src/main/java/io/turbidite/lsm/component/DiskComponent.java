@@ -105,7 +105,7 @@ public final class DiskComponent implements AutoCloseable {
     public static DiskComponent open(
             Disk disk, String name, ComponentHeader expected, BufferCache cache) {
         DiskFile file = disk.openReadOnly(name);
-        Arena arena = Arena.ofShared();
+        Arena arena = NativeMemory.shared("component " + name);
         boolean opened = false;
         try {
             DiskComponent component = new DiskComponent(file, arena, expected, cache);

@@ -193,7 +193,7 @@ final class ReadAheadPages implements LeafPages, PageLoader {
             return false;
         }
         freeBuffer();
-        Arena made = Arena.ofShared();
+        Arena made = NativeMemory.shared("read-ahead of a component");
         boolean allocated = false;
         try {
             buffer = NativeMemory.allocate(made, wanted, Math.max(64, blocks.blockBytes()));

@@ -21,7 +21,7 @@ final class StreamedLeafPages implements LeafPages {
     private final Fences fences;
     private final int readAheadBytes;
     private final Crc32c crc = new Crc32c();
-    private final Arena arena = Arena.ofShared();
+    private final Arena arena = NativeMemory.shared("a scan of a component");
     private MemorySegment buffer = MemorySegment.NULL;
     private long bufferFileOffset;
     private int buffered;

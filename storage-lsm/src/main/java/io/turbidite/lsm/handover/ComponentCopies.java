@@ -25,7 +25,7 @@ final class ComponentCopies implements Copies {
     private final LiveBitmap source;
     private final MemoryBudget.Account account;
     private final LiveBitmap.Horizon horizon;
-    private final Arena arena = Arena.ofShared();
+    private final Arena arena = NativeMemory.shared("copies of a component");
     private final MemorySegment places;
     private final Object[] locks = new Object[LOCK_COUNT];
     private volatile @Nullable LiveBitmap target;

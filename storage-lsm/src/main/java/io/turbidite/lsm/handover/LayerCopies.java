@@ -31,7 +31,7 @@ final class LayerCopies implements Copies {
 
     private final MemoryBudget.Account account;
     private final LiveBitmap.Horizon horizon;
-    private final Arena arena = Arena.ofShared();
+    private final Arena arena = NativeMemory.shared("copies of a memory layer");
     private final MemorySegment slots;
     private final long slotCount;
     private @Nullable LiveBitmap target;

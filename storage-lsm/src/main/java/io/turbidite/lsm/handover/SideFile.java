@@ -28,7 +28,7 @@ final class SideFile implements AutoCloseable {
     private static final int HEAD_BYTES = Long.BYTES + Integer.BYTES;
 
     private final MemoryBudget.Account account;
-    private Arena arena = Arena.ofShared();
+    private Arena arena = NativeMemory.shared("a side-file");
     private final List<MemorySegment> blocks = new ArrayList<>();
 
     /** Where each block but the last ends. */
@@ -91,7 +91,7 @@ final class SideFile implements AutoCloseable {
     /** Forgets all kills and gives their memory back; every reader starts anew. */
     synchronized void restart() {
         close();
-        arena = Arena.ofShared();
+        arena = NativeMemory.shared("a side-file");
         ends.clear();
         end = BLOCK_BYTES;
         count = 0;

@@ -1,6 +1,7 @@
 package io.turbidite.lsm.bitmap;
 
 import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.sim.LeaksOnPurpose;
 
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -15,6 +16,7 @@ import java.util.Map;
  * Setting bits of one word and asking for them at snapshots is linearizable, the list of kills growing
  * meanwhile. As in the store, only one thread kills a given entry: the others' kills go elsewhere.
  */
+@LeaksOnPurpose("Lincheck closes nothing")
 @Param(name = "entry", gen = IntGen.class, conf = "0:3")
 @Param(name = "time", gen = IntGen.class, conf = "1:4")
 public class LiveBitmapLincheckTest {

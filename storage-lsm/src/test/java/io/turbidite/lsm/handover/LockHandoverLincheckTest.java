@@ -3,6 +3,7 @@ package io.turbidite.lsm.handover;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Meters;
+import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.lsm.bitmap.LiveBitmap;
 import io.turbidite.lsm.entry.EntryStream;
 
@@ -23,6 +24,7 @@ import java.util.Set;
  * Killing entries of a component and of a frozen layer while a builder copies them is linearizable: a copy is dead from the
  * kill on, whichever came first.
  */
+@LeaksOnPurpose("Lincheck closes nothing")
 @Param(name = "entry", gen = IntGen.class, conf = "1:3")
 @Param(name = "time", gen = IntGen.class, conf = "1:4")
 public class LockHandoverLincheckTest {
