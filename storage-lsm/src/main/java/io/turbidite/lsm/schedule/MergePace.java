@@ -6,7 +6,8 @@ import io.turbidite.core.time.Pacer;
 import java.util.function.LongSupplier;
 
 /**
- * Keeps merges out of the way of commits: how fast merges may write follows how long the log's syncs take.
+ * Keeps background work out of the way of commits: how fast merges, and flushes that have time, may write
+ * follows how long the log's syncs take.
  *
  * <p>A commit that syncs waits for the device behind what merges have given it; at full speed that made the
  * slowest thousandth of commits some hundred milliseconds. So the rate falls by a third whenever a sync in the
@@ -14,6 +15,9 @@ import java.util.function.LongSupplier;
  * fast, quickly while there are none: additive or multiplicative steps as in congestion control, where
  * nobody knows the device's capacity either. It never falls below {@value #BYTES_PER_SECOND_MIN} bytes a
  * second: if that is less than writers need, their pace follows the backlog.
+ *
+ * <p>What is written is also made durable in small pieces while commits wait: a sync is behind what the
+ * device has been given before it, which is a piece.
  *
  * <p>Without {@link io.turbidite.core.log.Durability#SYNC} no commit waits, and merges run free.
  *
@@ -24,6 +28,9 @@ public final class MergePace {
     static final long LOOK_NANOS = 20_000_000;
     static final long BYTES_PER_SECOND_MIN = 16 << 20;
     static final long BYTES_PER_SECOND_MAX = 4L << 30;
+
+    /** Made durable at once while commits wait; smaller ones take the device longer than they spare commits. */
+    static final long PIECE_BYTES = 1 << 20;
 
     private static final double SLOWER = 0.67;
     private static final double FASTER = 1.03;
@@ -37,6 +44,7 @@ public final class MergePace {
     private final Pacer pacer;
     private double bytesPerSecond = BYTES_PER_SECOND_MAX;
     private long lookedNanos;
+    private volatile boolean commitsWait;
 
     /**
      * @param slowestSyncNanos the longest that a commit's sync has taken since this was last asked; 0 if there
@@ -49,13 +57,22 @@ public final class MergePace {
         this.lookedNanos = clock.monotonicNanos();
     }
 
-    /** Whether a merge may write now. */
+    /**
+     * How much may be written before it is made durable.
+     *
+     * @param bytesMax while no commit waits for the device; 0 for no limit, which is kept
+     */
+    public long pieceBytes(long bytesMax) {
+        return commitsWait ? Math.min(bytesMax, PIECE_BYTES) : bytesMax;
+    }
+
+    /** Whether a merge, or a flush that has time, may write now. */
     public boolean mayGo() {
         look();
         return pacer.waitNanos() <= 0;
     }
 
-    /** Counts bytes that a merge has written. */
+    /** Counts bytes that were written. */
     public void charge(long bytes) {
         double rate;
         synchronized (this) {
@@ -76,6 +93,7 @@ public final class MergePace {
         }
         lookedNanos = now;
         long slowest = slowestSyncNanos.getAsLong();
+        commitsWait = slowest > 0;
         double step = slowest == 0 ? FASTER_ALONE : slowest > SYNC_NANOS_AIM ? SLOWER : FASTER;
         bytesPerSecond =
                 Math.clamp(bytesPerSecond * step, BYTES_PER_SECOND_MIN, BYTES_PER_SECOND_MAX);

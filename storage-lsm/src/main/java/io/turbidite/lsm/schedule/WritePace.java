@@ -5,7 +5,7 @@ package io.turbidite.lsm.schedule;
  * both give a time for each byte, so twice the bytes pay twice:
  *
  * <ol>
- *   <li><b>Memory</b>, once it is more than half full: what is still free must last until the flush that
+ *   <li><b>Memory</b>, from where a flush begins: what is still free must last until the flush that
  *       is under way gives its memory back. {@code toFlush / flushBandwidth} is that time, so a byte
  *       costs {@code toFlush / (flushBandwidth * free)} seconds. While writers are as fast as the flush,
  *       that is what they pay anyway; the price grows as room shrinks, without bound.
@@ -17,15 +17,31 @@ package io.turbidite.lsm.schedule;
  *       settles between.
  * </ol>
  *
+ * <p>A flush begins as late as the first rule allows ({@link #memoryBytesFree}): what is flushed at once need
+ * not be merged.
+ *
  * <em>Immutable.</em>
  *
  * @param memoryBytesMax write memory: writers stop when it is full
  * @param componentsMax components behind at which writers stop
  */
 public record WritePace(long memoryBytesMax, int componentsMax) {
-    /** From where memory has a price: where a flush begins. */
-    public long memoryBytesFree() {
-        return memoryBytesMax / 2;
+    /** Writers may become faster by that much while a flush runs, and still pay nothing. */
+    private static final double SPURT = 1.25;
+
+    /**
+     * From where memory has a price: where a flush begins. Writers fill what is left while that much is
+     * flushed, so it is memoryBytesMax / (1 + writers / flush); never below a half nor above three quarters,
+     * since writers can become faster from one moment to the next.
+     */
+    public long memoryBytesFree(double writersBytesPerSecond, double flushBytesPerSecond) {
+        double share = 1 / (1 + SPURT * writersBytesPerSecond / flushBytesPerSecond);
+        return (long) (memoryBytesMax * Math.clamp(share, 0.5, 0.75));
+    }
+
+    /** From where a flush has the machine to itself: half of what was left for writers is filled. */
+    public long memoryBytesUrgent(long memoryBytesFree) {
+        return memoryBytesMax - (memoryBytesMax - memoryBytesFree) / 2;
     }
 
     /** From where merge debt has a price. */
@@ -38,22 +54,20 @@ public record WritePace(long memoryBytesMax, int componentsMax) {
         return unflushedBytes >= memoryBytesMax || componentsBehind >= componentsMax;
     }
 
-    /** Whether writers pay anything at all. */
-    public boolean isFree(long unflushedBytes, int componentsBehind) {
-        return unflushedBytes <= memoryBytesFree() && componentsBehind <= componentsFree();
+    /** Whether merges are not behind so far that writers pay for it. */
+    public boolean mergesKeepUp(int componentsBehind) {
+        return componentsBehind <= componentsFree();
     }
 
     /**
-     * What a byte costs for want of memory, in nanoseconds; infinite where writers stop.
+     * What a byte costs for want of memory, in nanoseconds, from where a flush begins; infinite where writers
+     * stop.
      *
      * @param toFlushBytes what the flush under way, or the next one, has still to write before memory
      *     comes back
      */
     public double memoryNanosPerByte(
             long unflushedBytes, long toFlushBytes, double flushBytesPerSecond) {
-        if (unflushedBytes <= memoryBytesFree()) {
-            return 0;
-        }
         long free = memoryBytesMax - unflushedBytes;
         return free <= 0
                 ? Double.POSITIVE_INFINITY

@@ -22,8 +22,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  *
  * <p>One worker flushes; {@link MergeWork} merges, beside it and behind it: a flush of a partition never
  * waits for its merges, its I/O goes first, and merges pause while writers run out of memory. A flush is
- * due when the unflushed layers hold half of the write memory (the largest goes first, so that components
- * are large), or when the log has grown to its limit (the partition that keeps the oldest record alive
+ * due when the unflushed layers hold half to three quarters of the write memory, as late as writers leave time
+ * for it (the largest goes first, so that components are large), or when the log has grown to its limit (the partition that keeps the oldest record alive
  * goes first). When the disk is full or handles run out, the output is dropped and the work is tried
  * again after a pause; any other failure fails the store (D6).
  *
@@ -47,7 +47,7 @@ public final class BackgroundWork implements AutoCloseable {
     private final ConcurrentLinkedQueue<Request> flushRequests = new ConcurrentLinkedQueue<>();
 
     /**
-     * @param writeMemoryBytes where writers stop; flushes begin at half of it
+     * @param writeMemoryBytes where writers stop; flushes begin at half of it or later
      * @param logBytesMax log size that triggers flushes
      */
     public BackgroundWork(
@@ -149,7 +149,7 @@ public final class BackgroundWork implements AutoCloseable {
 
     /** How fast merges may write now, to keep out of the way of commits. */
     public long mergeBytesPerSecond() {
-        return merges.bytesPerSecond();
+        return merges.pace().bytesPerSecond();
     }
 
     /** Bytes that merges under way have still to read. */
@@ -167,6 +167,7 @@ public final class BackgroundWork implements AutoCloseable {
         substrate.partitions().letIdleCursorsGo();
         substrate.timestamps().takeOldSnapshots().forEach(substrate.events()::snapshotOld);
         substrate.graveyard().dig();
+        throttle.sample();
         Request request = flushRequests.poll();
         if (request != null) {
             serve(request, () -> flushAll(request.partition));
@@ -203,7 +204,7 @@ public final class BackgroundWork implements AutoCloseable {
     }
 
     private void flushOnce(Partition partition) {
-        if (new Flush(partition, io, syncBytes, throttle).run() && backoff.succeed()) {
+        if (new Flush(partition, io, merges.pace(), syncBytes, throttle).run() && backoff.succeed()) {
             substrate.events().resumed("flush");
         }
         merges.wake();

@@ -16,6 +16,7 @@ import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schedule.IoBudget;
+import io.turbidite.lsm.schedule.MergePace;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.DatasetCounts;
@@ -60,6 +61,7 @@ final class Flush {
     private final Partition partition;
     private final Substrate substrate;
     private final IoBudget io;
+    private final MergePace pace;
     private final long syncBytes;
     private final WriterThrottle throttle;
 
@@ -69,15 +71,25 @@ final class Flush {
     private long entriesLeft;
     private long entryCount;
 
+    /** Waited to let commits go first. */
+    private long pacedNanos;
+
     /**
      * @param io what the flush may write a second, before any merge
+     * @param pace that keeps it out of the way of commits, as long as writers have room
      * @param syncBytes what was written is synced when it is that much; 0 for never before the end
      * @param throttle is told how far the flush is
      */
-    Flush(Partition partition, IoBudget io, long syncBytes, WriterThrottle throttle) {
+    Flush(
+            Partition partition,
+            IoBudget io,
+            MergePace pace,
+            long syncBytes,
+            WriterThrottle throttle) {
         this.partition = partition;
         this.substrate = partition.substrate();
         this.io = io;
+        this.pace = pace;
         this.syncBytes = syncBytes;
         this.throttle = throttle;
     }
@@ -113,7 +125,7 @@ final class Flush {
                     .mapToLong(handle -> handle.state().bytes())
                     .sum();
             long nanos = substrate.clock().monotonicNanos() - startNanos;
-            throttle.flushed(layerBytes, nanos);
+            throttle.flushed(layerBytes, nanos - pacedNanos);
             substrate.events().flushed(partition, layer, bytes, nanos);
         } catch (StoreFailedException uncertain) {
             // the manifest that stands after reopening may name the new files: they must stay
@@ -225,8 +237,9 @@ final class Flush {
             }
             long written = writer.bytesWritten();
             io.charge(written - charged);
+            pace.charge(written - charged);
             charged = written;
-            if (syncBytes > 0 && written - synced >= syncBytes) {
+            if (syncBytes > 0 && written - synced >= pace.pieceBytes(syncBytes)) {
                 writer.syncSoFar();
                 synced = written;
             }
@@ -247,6 +260,15 @@ final class Flush {
                 io.endFlushWait();
             }
         }
+        if (mustWaitForCommits()) {
+            long startNanos = substrate.clock().monotonicNanos();
+            substrate.tasks().await(() -> !mustWaitForCommits());
+            pacedNanos += substrate.clock().monotonicNanos() - startNanos;
+        }
+    }
+
+    private boolean mustWaitForCommits() {
+        return !pace.mayGo() && !throttle.flushIsUrgent() && !substrate.health().isClosing();
     }
 
     private void install(MemoryLayer layer, Map<Integer, ComponentHandle> flushed) {

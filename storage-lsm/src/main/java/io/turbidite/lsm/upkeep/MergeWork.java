@@ -170,9 +170,9 @@ final class MergeWork implements AutoCloseable {
         return queue.size();
     }
 
-    /** The pace of the moment. */
-    long bytesPerSecond() {
-        return pace.bytesPerSecond();
+    /** What keeps merges, and flushes that have time, out of the way of commits. */
+    MergePace pace() {
+        return pace;
     }
 
     /** What merges under way have still to do. */
@@ -226,7 +226,7 @@ final class MergeWork implements AutoCloseable {
     private boolean step(Merge merge) {
         long startNanos = substrate.clock().monotonicNanos();
         long writtenBefore = merge.writtenBytes();
-        boolean installed = merge.advance(stepBytes, options.syncBytes());
+        boolean installed = merge.advance(stepBytes, pace.pieceBytes(options.syncBytes()));
         long written = merge.writtenBytes() - writtenBefore;
         io.charge(written);
         pace.charge(written);

@@ -37,6 +37,12 @@ final class WriterThrottle {
     /** Until a flush or merge has been measured. */
     private static final long ASSUMED_BYTES_PER_SECOND = 64 << 20;
 
+    /** How often the writers' rate is measured, at most. */
+    private static final long SAMPLE_NANOS = 50_000_000;
+
+    /** What a sample keeps of the highest rate before: half of it is forgotten in a second or so. */
+    private static final double REMEMBERED = 0.97;
+
     private final Substrate substrate;
     private final WritePace pace;
     private final Pacer pacer;
@@ -52,6 +58,15 @@ final class WriterThrottle {
 
     private volatile int componentsBehind;
 
+    /** From where memory has a price and a flush is due. */
+    private volatile long memoryBytesFree;
+
+    /** Of the writers, in bytes of memory; these three are confined to the worker that flushes. */
+    private double writersBytesPerSecond;
+
+    private long sampledBytes;
+    private long sampledNanos;
+
     /** Why a flush or a merge pauses; null if it doesn't. */
     private volatile @Nullable StorageIoException flushTrouble;
 
@@ -62,17 +77,34 @@ final class WriterThrottle {
         this.pace = pace;
         this.pacer = new Pacer(substrate.clock(), CREDIT_NANOS);
         this.ingestedBytes = substrate.events().ingestedBytes();
+        this.sampledNanos = substrate.clock().monotonicNanos();
+        this.memoryBytesFree = pace.memoryBytesFree(1, 1);
     }
 
     /** Whether a flush should begin. */
     boolean flushIsDue() {
-        return unflushedBytes() >= pace.memoryBytesFree();
+        return unflushedBytes() >= memoryBytesFree;
+    }
+
+    /** Measures how fast writers are, which says when a flush must begin; for the worker that flushes. */
+    void sample() {
+        long now = substrate.clock().monotonicNanos();
+        long nanos = now - sampledNanos;
+        if (nanos < SAMPLE_NANOS) {
+            return;
+        }
+        long bytes = flushedMemoryBytes.get() + unflushedBytes();
+        double rate = Math.max(0, bytes - sampledBytes) * 1e9 / nanos;
+        sampledNanos = now;
+        sampledBytes = bytes;
+        writersBytesPerSecond = Math.max(rate, writersBytesPerSecond * REMEMBERED);
+        memoryBytesFree =
+                pace.memoryBytesFree(writersBytesPerSecond, flushes.bytesPerSecond());
     }
 
     /** Whether merges should leave the machine to the flush that is under way. */
     boolean flushIsUrgent() {
-        return flushingBytes >= 0
-                && unflushedBytes() >= pace.memoryBytesMax() - pace.memoryBytesFree() / 2;
+        return flushingBytes >= 0 && unflushedBytes() >= pace.memoryBytesUrgent(memoryBytesFree);
     }
 
     int componentsBehind() {
@@ -83,8 +115,10 @@ final class WriterThrottle {
     double nanosPerByte() {
         long unflushed = unflushedBytes();
         long flushing = flushingBytes;
-        double memory = pace.memoryNanosPerByte(
-                unflushed, flushing < 0 ? unflushed : flushing, flushes.bytesPerSecond());
+        double memory = unflushed <= memoryBytesFree
+                ? 0
+                : pace.memoryNanosPerByte(
+                        unflushed, flushing < 0 ? unflushed : flushing, flushes.bytesPerSecond());
         double merge = pace.mergeNanosPerByte(
                 componentsBehind, merges.bytesPerSecond(), perByte(mergedBytes.get()));
         return Math.max(memory * perByte(flushedMemoryBytes.get() + unflushed), merge);
@@ -103,7 +137,7 @@ final class WriterThrottle {
      */
     void awaitRoom(long bytes) {
         ingestedBytes.add(bytes);
-        if (pace.isFree(unflushedBytes(), componentsBehind)) {
+        if (unflushedBytes() <= memoryBytesFree && pace.mergesKeepUp(componentsBehind)) {
             if (slowed.get() && slowed.compareAndSet(true, false)) {
                 substrate.events().slowed(false, 0);
             }
@@ -181,6 +215,7 @@ final class WriterThrottle {
     /** A flush has that much to write, until {@link #flushed}. */
     void flushing(long bytes) {
         flushingBytes = bytes;
+        sample();
     }
 
     /** A flush is over. */
@@ -188,7 +223,11 @@ final class WriterThrottle {
         flushingBytes = -1;
     }
 
-    /** A flush was successful, and gave that much memory back. */
+    /**
+     * A flush was successful, and gave that much memory back.
+     *
+     * @param nanos it took, without what it waited to let commits go first
+     */
     void flushed(long memoryBytes, long nanos) {
         flushes.record(memoryBytes, nanos);
         flushedMemoryBytes.addAndGet(memoryBytes);

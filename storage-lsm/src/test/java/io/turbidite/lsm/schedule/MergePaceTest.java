@@ -62,4 +62,16 @@ class MergePaceTest {
         secondsWork();
         assertThat(pace.bytesPerSecond()).isEqualTo(MergePace.BYTES_PER_SECOND_MAX);
     }
+
+    @Test
+    void pieces_are_small_only_while_commits_wait() {
+        assertThat(pace.pieceBytes(4 << 20)).isEqualTo(4 << 20);
+        slowest = MILLI;
+        secondsWork();
+        assertThat(pace.pieceBytes(4 << 20)).isEqualTo(MergePace.PIECE_BYTES);
+        assertThat(pace.pieceBytes(0)).isZero();
+        slowest = 0;
+        secondsWork();
+        assertThat(pace.pieceBytes(4 << 20)).isEqualTo(4 << 20);
+    }
 }

@@ -11,20 +11,33 @@ class WritePaceTest {
     private final WritePace pace = new WritePace(128 * MIB, 32);
 
     @Test
-    void memory_costs_nothing_up_to_the_half_and_then_more_and_more() {
+    void memory_costs_more_and_more_as_room_shrinks() {
         double before = 0;
-        for (long unflushed = 0; unflushed < 128 * MIB; unflushed += MIB) {
+        for (long unflushed = 64 * MIB; unflushed < 128 * MIB; unflushed += MIB) {
             double cost = pace.memoryNanosPerByte(unflushed, 64 * MIB, 100e6);
-            if (unflushed <= 64 * MIB) {
-                assertThat(cost).isZero();
-            } else {
-                assertThat(cost).isGreaterThan(before);
-            }
+            assertThat(cost).isGreaterThan(before);
             before = cost;
         }
         assertThat(pace.memoryNanosPerByte(128 * MIB, 64 * MIB, 100e6)).isInfinite();
         assertThat(pace.isStopped(128 * MIB, 0)).isTrue();
         assertThat(pace.isStopped(128 * MIB - 1, 31)).isFalse();
+    }
+
+    @Test
+    void a_flush_begins_when_what_is_left_is_what_writers_fill_meanwhile() {
+        assertThat(pace.memoryBytesFree(0, 100e6)).isEqualTo(96 * MIB);
+        assertThat(pace.memoryBytesFree(500e6, 100e6)).isEqualTo(64 * MIB);
+        long free = pace.memoryBytesFree(50e6, 100e6);
+        double filled = 50e6 * free / 100e6;
+        assertThat((double) (128 * MIB - free)).isBetween(filled, 1.3 * filled);
+        // so that writers that keep their rate pay nothing
+        assertThat(1e9 / pace.memoryNanosPerByte(free, free, 100e6)).isGreaterThan(50e6);
+    }
+
+    @Test
+    void a_flush_is_urgent_when_half_of_the_rest_is_filled() {
+        assertThat(pace.memoryBytesUrgent(64 * MIB)).isEqualTo(96 * MIB);
+        assertThat(pace.memoryBytesUrgent(96 * MIB)).isEqualTo(112 * MIB);
     }
 
     @Test
@@ -58,8 +71,8 @@ class WritePaceTest {
         }
         assertThat(pace.mergeNanosPerByte(32, 50e6, 4)).isInfinite();
         assertThat(pace.isStopped(0, 32)).isTrue();
-        assertThat(pace.isFree(64 * MIB, 8)).isTrue();
-        assertThat(pace.isFree(64 * MIB, 9)).isFalse();
+        assertThat(pace.mergesKeepUp(8)).isTrue();
+        assertThat(pace.mergesKeepUp(9)).isFalse();
     }
 
     @Test
