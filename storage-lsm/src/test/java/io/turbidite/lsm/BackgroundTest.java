@@ -106,10 +106,10 @@ class BackgroundTest {
         open(
                 BackgroundOptions.defaults().withMergeWorkers(1),
                 "correlated-constant(componentCountMax=2)");
-        flushed(3_000);
-        flushed(3_000);
+        flushed(6_000);
+        flushed(6_000);
         sim().tasks.runForMicros(1_000_000);
-        flushed(3_000);
+        flushed(6_000);
         // the third component makes a merge due; it has many steps to go
         while (sim().store.background().mergeCount() == 0) {
             sim().tasks.step();

@@ -44,11 +44,13 @@ public record LogOptions(
     }
 
     /**
-     * Sync on commit; 64 MiB segments; 1,024 slots of 2 KiB (2 MiB of ring holds a few milliseconds of
-     * 500-byte records at full speed); 32 MiB for large payloads, twice the largest record.
+     * Sync on commit; 1,024 slots of 2 KiB (2 MiB of ring holds a few milliseconds of 500-byte records at
+     * full speed); 18 MiB for large payloads, so that the largest record fits with its head; 32 MiB segments,
+     * the smallest that hold all of that: the smaller a segment, the fewer bytes are preallocated and wait to
+     * be used or truncated.
      */
     public static LogOptions defaults() {
-        return new LogOptions(Durability.SYNC, 100_000, 64L << 20, 1_024, 2 << 10, 32 << 20);
+        return new LogOptions(Durability.SYNC, 100_000, 32L << 20, 1_024, 2 << 10, 18 << 20);
     }
 
     public LogOptions withDurability(Durability newDurability) {

@@ -36,8 +36,8 @@ final class SegmentKeeper implements AutoCloseable {
     /** Zeros are made durable in such pieces: a commit's sync waits behind one of them, not behind all. */
     private static final int ZERO_SYNC_BYTES = 4 << 20;
 
-    /** A flush of 128 MiB of write memory frees two segments of 64 MiB at once. */
-    private static final int RECYCLABLE_COUNT_MAX = 2;
+    /** What a flush of 128 MiB of write memory frees at once, and the log grows by until the next. */
+    private static final int RECYCLABLE_COUNT_MAX = 4;
 
     /** Time before a failed preparation is tried again. */
     private static final long RETRY_NANOS = 100_000_000;
@@ -106,8 +106,9 @@ final class SegmentKeeper implements AutoCloseable {
     }
 
     /**
-     * Whether the next segment should be prepared now: a quarter of the current one is used, or the gate can't
-     * be open without. Behind the small one of a clean close not before somebody claims: most such sessions only read.
+     * Whether the next segment should be prepared now: a quarter is used of what the current one can take
+     * before the gate shuts. Behind the small one of a clean close not before somebody claims: most such
+     * sessions only read.
      */
     boolean wantsSpare() {
         if (spare != null || (retrying && clock.monotonicNanos() < retryAtNanos)) {
@@ -118,7 +119,8 @@ final class SegmentKeeper implements AutoCloseable {
             return isAwaited;
         }
         return last == null
-                || last.remainingBytes() < Math.max(last.capacityBytes / 4 * 3, inFlightBytesMax);
+                || last.remainingBytes() - inFlightBytesMax
+                        < (last.capacityBytes - inFlightBytesMax) / 4 * 3;
     }
 
     /** A claim is about to wait for room. */

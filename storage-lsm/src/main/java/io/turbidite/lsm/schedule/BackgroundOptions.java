@@ -10,8 +10,8 @@ import io.turbidite.core.InvalidRequestException;
  * @param ioBytesPerSecond what flushes and merges together may write a second, at least 64 KiB; 0 for no
  *     limit
  * @param syncBytes a flush or merge makes what it has written durable each time it has written that
- *     much, so that the operating system never holds more than that to write behind the log's back; at
- *     least 1 MiB, or 0 to sync at the end only
+ *     much, and oftener while commits wait for the device ({@link MergePace}), so that the operating system
+ *     never holds more than that to write behind the log's back; at least 1 MiB, or 0 to sync at the end only
  * @param backlogComponentsMax writers stop when an index has that many components more than its merge
  *     policy tolerates, and are slowed from a quarter of it; at least 4
  */

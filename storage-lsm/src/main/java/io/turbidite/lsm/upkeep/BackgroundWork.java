@@ -204,7 +204,8 @@ public final class BackgroundWork implements AutoCloseable {
     }
 
     private void flushOnce(Partition partition) {
-        if (new Flush(partition, io, merges.pace(), syncBytes, throttle).run() && backoff.succeed()) {
+        if (new Flush(partition, io, merges.pace(), syncBytes, throttle).run()
+                && backoff.succeed()) {
             substrate.events().resumed("flush");
         }
         merges.wake();

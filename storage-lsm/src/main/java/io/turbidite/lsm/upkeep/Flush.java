@@ -52,8 +52,8 @@ import java.util.Objects;
  * layer in place.
  */
 final class Flush {
-    /** Bytes of entries between two looks at the I/O budget. */
-    private static final long STEP_BYTES = 1 << 20;
+    /** Bytes of entries between two looks at the I/O budget, and what is made durable at once at least. */
+    private static final long STEP_BYTES = 512 << 10;
 
     /** The part of a flush that is counted as left until it is installed: syncs take their time. */
     private static final int FINISHING_SHARE = 16;

@@ -98,8 +98,7 @@ final class WriterThrottle {
         sampledNanos = now;
         sampledBytes = bytes;
         writersBytesPerSecond = Math.max(rate, writersBytesPerSecond * REMEMBERED);
-        memoryBytesFree =
-                pace.memoryBytesFree(writersBytesPerSecond, flushes.bytesPerSecond());
+        memoryBytesFree = pace.memoryBytesFree(writersBytesPerSecond, flushes.bytesPerSecond());
     }
 
     /** Whether merges should leave the machine to the flush that is under way. */
