@@ -113,6 +113,7 @@ final class IndexWrite {
     }
 
     void put(int target, Slice key, boolean antimatter) {
+        otherPlace.clear();
         put(target, key, antimatter, otherPlace);
     }
 

@@ -107,6 +107,34 @@ class MemoryComponentTest {
     }
 
     @Test
+    void a_put_finds_its_place_although_it_has_changed_since_it_was_sought() {
+        Place behind = new Place();
+        Place known = new Place();
+        component.seek(utf8("k500x"), behind);
+        component.seek(utf8("k700"), known);
+        for (int i = 0; i < 1_000; i++) {
+            put("k%03d".formatted(i), 1, "one");
+        }
+        component.put(utf8("k500x"), 2, false, utf8("two"), behind);
+        component.put(utf8("k700"), 3, false, utf8("three"), known);
+        assertThat(find("k500x", Long.MAX_VALUE)).isEqualTo("two@2");
+        assertThat(find("k700", Long.MAX_VALUE)).isEqualTo("three@3");
+        assertThat(find("k700", 2)).isEqualTo("one@1");
+        assertThat(rest(component.cursor())).hasSize(1_002).contains("k500x+2two");
+        assertThat(component.entryCount()).isEqualTo(1_002);
+    }
+
+    @Test
+    void a_place_is_good_while_its_leaf_stays_as_it_is() {
+        put("a", 1, "one");
+        Place place = new Place();
+        component.seek(utf8("a"), place);
+        component.put(utf8("a"), 2, false, utf8("two"), place);
+        component.put(utf8("b"), 3, false, utf8("three"), place);
+        assertThat(rest(component.cursor())).containsExactly("a+2two", "a+1one", "b+3three");
+    }
+
+    @Test
     void any_bytes_are_keys() {
         List<byte[]> keys = List.of(
                 new byte[0],
