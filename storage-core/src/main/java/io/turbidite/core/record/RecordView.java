@@ -36,6 +36,9 @@ import java.util.UUID;
  * value, or a field for what its kind isn't, is an {@link InvalidRequestException}.
  */
 public final class RecordView {
+    /** Two bits each. */
+    private static final int STATES_IN_WORD = Long.SIZE / 2;
+
     private final RecordType type;
     private final RecordLayout layout;
     private MemorySegment segment = MemorySegment.NULL;
@@ -43,6 +46,10 @@ public final class RecordView {
     private int length;
     private int fieldCount;
     private int statesOffset;
+
+    /** Those of all fields, if there are no more than {@link #STATES_IN_WORD}. */
+    private long states;
+
     private int variableOffset;
     private int openOffset;
 
@@ -69,25 +76,18 @@ public final class RecordView {
         if (length < RecordFormat.HEADER_BYTES) {
             throw damaged(0, "length", "at least " + RecordFormat.HEADER_BYTES, length);
         }
-        int version = segment.get(Bytes.U8, origin + RecordFormat.VERSION_OFFSET) & 0xFF;
-        if (version != RecordFormat.VERSION) {
-            throw damaged(RecordFormat.VERSION_OFFSET, "version", RecordFormat.VERSION, version);
+        // all of the header at once: each record that is read pays for this
+        long header = segment.get(Bytes.I64, origin);
+        int flags = (int) field(header, RecordFormat.FLAGS_OFFSET) & 0xFF;
+        int count = (int) field(header, RecordFormat.FIELD_COUNT_OFFSET) & 0xFFFF;
+        if ((header & 0xFF) != RecordFormat.VERSION
+                || (flags & ~RecordFormat.FLAG_OPEN_AREA) != 0
+                || count > layout.fieldCount()) {
+            throw unknownHeader((int) header & 0xFF, flags, count);
         }
-        int flags = segment.get(Bytes.U8, origin + RecordFormat.FLAGS_OFFSET) & 0xFF;
-        if ((flags & ~RecordFormat.FLAG_OPEN_AREA) != 0) {
-            throw damaged(RecordFormat.FLAGS_OFFSET, "flags", "0 or 1", flags);
-        }
-        int count = segment.get(Bytes.I16, origin + RecordFormat.FIELD_COUNT_OFFSET) & 0xFFFF;
-        if (count > layout.fieldCount()) {
-            throw damaged(
-                    RecordFormat.FIELD_COUNT_OFFSET,
-                    "declared field count",
-                    "at most " + layout.fieldCount(),
-                    count);
-        }
+        openOffset = (int) field(header, RecordFormat.OPEN_OFFSET_OFFSET);
         statesOffset = layout.statesOffset(count);
         variableOffset = layout.variableOffset(count);
-        openOffset = segment.get(Bytes.I32, origin + RecordFormat.OPEN_OFFSET_OFFSET);
         // an open area holds at least a name and a tag; without one the record ends here
         int openOffsetMax = flags == 0 ? length : length - 2;
         if (openOffset < variableOffset
@@ -107,8 +107,32 @@ public final class RecordView {
                     variableOffset + variableBytes,
                     openOffset);
         }
+        if (count <= STATES_IN_WORD) {
+            // the eight bytes that end with the states: in front of these there is always a header
+            int skipped = Long.BYTES - (variableOffset - statesOffset);
+            states = segment.get(Bytes.I64, origin + variableOffset - Long.BYTES)
+                    >>> (Byte.SIZE * skipped);
+        }
         fieldCount = count;
         return this;
+    }
+
+    private static long field(long header, int offset) {
+        return header >>> (Byte.SIZE * offset);
+    }
+
+    private CorruptionException unknownHeader(int version, int flags, int count) {
+        if (version != RecordFormat.VERSION) {
+            return damaged(RecordFormat.VERSION_OFFSET, "version", RecordFormat.VERSION, version);
+        }
+        if ((flags & ~RecordFormat.FLAG_OPEN_AREA) != 0) {
+            return damaged(RecordFormat.FLAGS_OFFSET, "flags", "0 or 1", flags);
+        }
+        return damaged(
+                RecordFormat.FIELD_COUNT_OFFSET,
+                "declared field count",
+                "at most " + layout.fieldCount(),
+                count);
     }
 
     public RecordType type() {
@@ -377,8 +401,11 @@ public final class RecordView {
             Objects.checkIndex(field, layout.fieldCount());
             return RecordFormat.STATE_MISSING;
         }
-        int states = segment.get(Bytes.U8, origin + statesOffset + (field >>> 2));
-        int state = (states >>> ((field & 3) << 1)) & 3;
+        int state = fieldCount <= STATES_IN_WORD
+                ? (int) (states >>> (field << 1)) & 3
+                : segment.get(Bytes.U8, origin + statesOffset + (field >>> 2))
+                                >>> ((field & 3) << 1)
+                        & 3;
         if (state > RecordFormat.STATE_PRESENT) {
             throw damaged(statesOffset + (field >>> 2), "state", "0, 1 or 2", state);
         }

@@ -7,6 +7,7 @@ import io.turbidite.core.bytes.Slice;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * A flyweight over a group of a leaf page ({@link GroupLayout}): decodes the group's header once, then
@@ -16,8 +17,6 @@ import java.lang.foreign.MemorySegment;
  * page and hands it to each call (why: see {@link Heads}).
  */
 final class Group {
-    private static final int LINE_BYTES = 64;
-
     private final Heads heads = new Heads();
     private int count;
 
@@ -38,8 +37,10 @@ final class Group {
     private long prefixOffset;
     private long heapOffset;
 
-    /** The first eight bytes of what all keys of the group share, padded with zeros. */
+    /** The first eight bytes of what all keys of the group share, padded with zeros, and the next eight. */
     private long shared;
+
+    private long sharedSecond;
 
     private boolean sharedIsKnown;
 
@@ -143,40 +144,104 @@ final class Group {
         sink.putBytes(page, start + skipped, (int) (heapEnd(page, index) - start - skipped));
     }
 
-    /** Reads a byte of the first two cache lines of each heap entry; their sum means nothing. */
-    int touchHeap(MemorySegment page) {
-        long last = page.byteSize() - 1;
-        int sum = 0;
-        for (int i = 0; i < count; i++) {
-            long start = heapStart(page, i);
-            sum += page.get(Bytes.U8, Math.min(start, last));
-            sum += page.get(Bytes.U8, Math.min(start + LINE_BYTES, last));
-        }
-        return sum;
-    }
-
     /**
-     * The first eight bytes of a key, padded with zeros, as a number.
+     * Takes entries out of the columns.
      *
      * @param pagePrefixOffset where the page's prefix lies
+     * @param from the first of them; the stretch says how many
      */
-    long keyPrefix(MemorySegment page, long pagePrefixOffset, int index) {
+    void decode(MemorySegment page, long pagePrefixOffset, int from, Stretch stretch) {
+        decodeVersions(page, from, stretch);
         if (!sharedIsKnown) {
-            shared = sharedPrefix(page, pagePrefixOffset);
+            shared = sharedWord(page, pagePrefixOffset, 0);
+            sharedSecond = sharedWord(page, pagePrefixOffset, Heads.BYTES);
             sharedIsKnown = true;
         }
-        return prefixBytes >= Heads.BYTES
-                ? shared
-                : shared | heads.whole(heads.at(page, index)) >>> (Byte.SIZE * prefixBytes);
+        decodePrefixes(page, from, stretch);
+        boolean fitsWords = lengthBytes == 0
+                && suffixBytes <= Heads.BYTES
+                && prefixBytes + suffixBytes <= 2 * Long.BYTES;
+        stretch.keyBytes = fitsWords ? prefixBytes + suffixBytes : -1;
+        if (fitsWords) {
+            decodeSeconds(page, from, stretch);
+        }
+        decodeValues(page, from, stretch);
     }
 
-    private long sharedPrefix(MemorySegment page, long pagePrefixOffset) {
-        long first = Bytes.prefix(page, pagePrefixOffset, pagePrefixBytes);
-        if (pagePrefixBytes >= Heads.BYTES) {
-            return first;
+    private void decodeVersions(MemorySegment page, int from, Stretch stretch) {
+        long[] versions = stretch.versions;
+        int entries = stretch.count();
+        if (versionBytes == 0) {
+            Arrays.fill(versions, 0, entries, versionBase);
+            return;
         }
-        long second = Bytes.prefix(page, prefixOffset, prefixBytes - pagePrefixBytes);
-        return first | second >>> (Byte.SIZE * pagePrefixBytes);
+        int bytes = versionBytes;
+        int shift = versionShift;
+        long base = versionBase;
+        long at = versionsOffset + (long) (from + 1) * bytes - Long.BYTES;
+        for (int i = 0; i < entries; i++) {
+            versions[i] = base + (page.get(Bytes.I64, at + (long) i * bytes) >>> shift);
+        }
+    }
+
+    private void decodePrefixes(MemorySegment page, int from, Stretch stretch) {
+        if (prefixBytes >= Heads.BYTES) {
+            Arrays.fill(stretch.prefixes, 0, stretch.count(), shared);
+            return;
+        }
+        heads.decode(page, from, stretch.prefixes, stretch.count());
+        or(stretch.prefixes, stretch.count(), shared, Byte.SIZE * prefixBytes);
+    }
+
+    private void decodeSeconds(MemorySegment page, int from, Stretch stretch) {
+        long[] seconds = stretch.seconds;
+        int entries = stretch.count();
+        if (prefixBytes == 0 || prefixBytes >= 2 * Long.BYTES) {
+            Arrays.fill(seconds, 0, entries, sharedSecond);
+            return;
+        }
+        heads.decode(page, from, seconds, entries);
+        if (prefixBytes >= Heads.BYTES) {
+            or(seconds, entries, sharedSecond, Byte.SIZE * (prefixBytes - Heads.BYTES));
+        } else {
+            // what of a head does not fit behind the prefix in the first word
+            int shift = Byte.SIZE * (Heads.BYTES - prefixBytes);
+            for (int i = 0; i < entries; i++) {
+                seconds[i] <<= shift;
+            }
+        }
+    }
+
+    private static void or(long[] words, int count, long shared, int shift) {
+        for (int i = 0; i < count; i++) {
+            words[i] = shared | words[i] >>> shift;
+        }
+    }
+
+    private void decodeValues(MemorySegment page, int from, Stretch stretch) {
+        int[] offsets = stretch.valueOffsets;
+        int[] bytes = stretch.valueBytes;
+        int entries = stretch.count();
+        long start = heapStart(page, from);
+        for (int i = 0; i < entries; i++) {
+            long end = heapEnd(page, from + i);
+            long skipped = valueSkip(page, start);
+            offsets[i] = (int) (start + skipped);
+            bytes[i] = (int) (end - start - skipped);
+            start = end;
+        }
+    }
+
+    /** Bytes of what all keys of the group share as a number, eight from {@code first} on, padded with zeros. */
+    private long sharedWord(MemorySegment page, long pagePrefixOffset, int first) {
+        int end = Math.min(prefixBytes, first + Long.BYTES);
+        long word = 0;
+        for (int i = first; i < end; i++) {
+            long at =
+                    i < pagePrefixBytes ? pagePrefixOffset + i : prefixOffset + i - pagePrefixBytes;
+            word |= (page.get(Bytes.U8, at) & 0xFFL) << (Byte.SIZE * (first + Long.BYTES - 1 - i));
+        }
+        return word;
     }
 
     int keyBytes(MemorySegment page, int index) {

@@ -70,6 +70,16 @@ final class Heads {
         return segment.get(Bytes.I64, origin + (long) index * width) >>> shift;
     }
 
+    /** Puts {@code entries} whole heads from {@code index} on into {@code target}. */
+    void decode(MemorySegment segment, int index, long[] target, int entries) {
+        int bytes = width;
+        long mask = -1L << shift;
+        long start = origin + (long) index * bytes;
+        for (int i = 0; i < entries; i++) {
+            target[i] = segment.get(Bytes.I64, start + (long) i * bytes) & mask;
+        }
+    }
+
     /**
      * The first index whose head is at or above {@code cut}; the count if none is.
      *

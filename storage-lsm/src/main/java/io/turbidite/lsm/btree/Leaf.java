@@ -139,20 +139,38 @@ final class Leaf {
     }
 
     /**
-     * Asks for the first cache lines of all values, if these lie apart, for a scan that will read them:
-     * one after the other, each first touch of a record waits for memory on its own; here ten are under
-     * way at a time. Short values lie close enough for the processor to fetch them ahead by itself.
+     * Takes {@code entry} and its neighbours in its group out of the page, as many as there are in the
+     * direction in which a cursor goes, and {@code entriesMax} at most.
+     *
+     * <p>The first cache lines of their values are asked for, if these lie apart: one after the other, each
+     * first touch of a record would wait for memory on its own; here ten are under way at a time. Short
+     * values lie close enough for the processor to fetch them ahead by itself.
      */
-    void touchValues() {
-        if (page.byteSize() < (long) count * APART_BYTES) {
-            return;
+    void decode(int entry, boolean forward, int entriesMax, Stretch stretch) {
+        int at = inGroup(entry);
+        int from = forward ? at : Math.max(0, at + 1 - entriesMax);
+        int end = forward ? Math.min(groupEntries, at + entriesMax) : at + 1;
+        stretch.begin(groupFirst + from, end - from);
+        group.decode(page, LeafLayout.prefix(groupCount), from, stretch);
+        if (page.byteSize() >= (long) count * APART_BYTES) {
+            touchValues(stretch);
         }
+    }
+
+    private void touchValues(Stretch stretch) {
+        long last = page.byteSize() - 1;
         int sum = 0;
-        for (int entry = 0; entry < count; entry = groupFirst + groupEntries) {
-            move(groupOfEntry(entry));
-            sum += group.touchHeap(page);
+        for (int i = 0; i < stretch.count(); i++) {
+            long start = stretch.valueOffsets[i];
+            sum += page.get(Bytes.U8, Math.min(start, last));
+            sum += page.get(Bytes.U8, Math.min(start + TOUCH_BYTES, last));
         }
         touched = sum;
+    }
+
+    /** Moves {@code slice} to the value at a place of a stretch of this page. */
+    Slice value(Stretch stretch, int place, Slice slice) {
+        return slice.set(page, stretch.valueOffsets[place], stretch.valueBytes[place]);
     }
 
     /** Moves {@code slice} to the value of an entry. */
@@ -162,12 +180,6 @@ final class Leaf {
 
     void copyValue(int index, ByteSink sink) {
         group.copyValue(page, inGroup(index), sink);
-    }
-
-    /** The first eight bytes of a key, padded with zeros, as a number. */
-    long keyPrefix(int index) {
-        int at = inGroup(index);
-        return group.keyPrefix(page, LeafLayout.prefix(groupCount), at);
     }
 
     int keyBytes(int index) {

@@ -4,6 +4,7 @@ import io.turbidite.core.ClosedException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.KeyCopy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -15,6 +16,9 @@ import java.lang.foreign.MemorySegment;
  * are put together only when they are asked for; values are shown in place.
  */
 public final class TreeCursor implements EntryCursor {
+    private static final int STRETCH_ENTRIES_MIN = 4;
+    private static final int STRETCH_GROWTH = 4;
+
     private final Tree tree;
     private final LeafPages pages;
     private final Leaf leaf = new Leaf();
@@ -32,8 +36,13 @@ public final class TreeCursor implements EntryCursor {
 
     private boolean standsOnEntry;
 
-    /** The version of that entry: readers ask for its parts again and again. */
-    private long version;
+    /** That entry and neighbours of it, and its place among them. */
+    private final Stretch stretch = new Stretch();
+
+    private int place;
+
+    /** How many entries to take out of the page next: a cursor that was sought may not go far. */
+    private int stretchEntries = STRETCH_ENTRIES_MIN;
 
     /** The entry of the page whose key is in {@link #keyBytes}; -1 if there is none yet. */
     private int keyIndex = -1;
@@ -50,6 +59,7 @@ public final class TreeCursor implements EntryCursor {
     public void seek(Slice target) {
         checkOpen();
         standsOnEntry = false;
+        stretchEntries = STRETCH_ENTRIES_MIN;
         int targetPage = tree.fences().pageOf(target, Long.MAX_VALUE);
         if (targetPage < 0) {
             return;
@@ -64,6 +74,7 @@ public final class TreeCursor implements EntryCursor {
     public void seekOrdinal(long ordinal) {
         checkOpen();
         standsOnEntry = false;
+        stretchEntries = STRETCH_ENTRIES_MIN;
         int targetPage = tree.fences().pageOfOrdinal(ordinal);
         if (targetPage != page) {
             load(targetPage);
@@ -80,7 +91,7 @@ public final class TreeCursor implements EntryCursor {
     @Override
     public boolean next() {
         if (index + 1 < leaf.count()) {
-            return standOn(index + 1);
+            return standOn(index + 1, true);
         }
         return nextPage();
     }
@@ -88,14 +99,24 @@ public final class TreeCursor implements EntryCursor {
     @Override
     public boolean previous() {
         int before = standsOnEntry ? index - 1 : index;
-        return before >= 0 ? standOn(before) : previousPage();
+        return before >= 0 ? standOn(before, false) : previousPage();
     }
 
-    private boolean standOn(int entry) {
+    private boolean standOn(int entry, boolean forward) {
+        int at = stretch.place(entry);
+        if (!stretch.holds(at)) {
+            decode(entry, forward);
+            at = stretch.place(entry);
+        }
+        place = at;
         index = entry;
-        version = leaf.version(entry);
         standsOnEntry = true;
         return true;
+    }
+
+    private void decode(int entry, boolean forward) {
+        leaf.decode(entry, forward, stretchEntries, stretch);
+        stretchEntries = Math.min(Stretch.ENTRIES_MAX, stretchEntries * STRETCH_GROWTH);
     }
 
     @Override
@@ -109,22 +130,32 @@ public final class TreeCursor implements EntryCursor {
 
     @Override
     public long keyPrefix() {
-        return leaf.keyPrefix(index);
+        return stretch.prefixes[place];
+    }
+
+    @Override
+    public int keyLength() {
+        return stretch.keyBytes >= 0 ? stretch.keyBytes : leaf.keyBytes(index);
+    }
+
+    @Override
+    public long keySecond() {
+        return stretch.keyBytes >= 0 ? stretch.seconds[place] : KeyCopy.secondOf(key());
     }
 
     @Override
     public long timestamp() {
-        return version >>> 1;
+        return stretch.versions[place] >>> 1;
     }
 
     @Override
     public boolean isAntimatter() {
-        return (version & 1) != 0;
+        return (stretch.versions[place] & 1) != 0;
     }
 
     @Override
     public Slice value() {
-        return leaf.value(index, value);
+        return leaf.value(stretch, place, value);
     }
 
     /** The entry's place among all entries of the component, from 0. */
@@ -141,6 +172,7 @@ public final class TreeCursor implements EntryCursor {
     public void close() {
         closed = true;
         leaf.clear();
+        stretch.clear();
         index = -1;
         standsOnEntry = false;
         pages.close();
@@ -154,8 +186,8 @@ public final class TreeCursor implements EntryCursor {
             return false;
         }
         load(page + 1);
-        leaf.touchValues();
-        return standOn(0);
+        stretchEntries = Stretch.ENTRIES_MAX;
+        return standOn(0, true);
     }
 
     private boolean previousPage() {
@@ -165,14 +197,15 @@ public final class TreeCursor implements EntryCursor {
             return false;
         }
         load(page - 1);
-        leaf.touchValues();
-        return standOn(leaf.count() - 1);
+        stretchEntries = Stretch.ENTRIES_MAX;
+        return standOn(leaf.count() - 1, false);
     }
 
     /** Stands before the first page (-1) or behind the last one, so that a move finds its way back. */
     private void leavePages(int outside) {
         page = outside;
         leaf.clear();
+        stretch.clear();
         index = -1;
         standsOnEntry = false;
         pages.release();

@@ -25,6 +25,19 @@ public interface EntryStream extends AutoCloseable {
         return Bytes.prefix(key.segment(), key.offset(), key.length());
     }
 
+    /** Bytes of {@link #key}. */
+    default int keyLength() {
+        return key().length();
+    }
+
+    /**
+     * Of a key of sixteen bytes at most, those behind the first eight, padded with zeros, as a number; of a
+     * longer one, anything. With {@link #keyPrefix} and {@link #keyLength} this is all of most keys.
+     */
+    default long keySecond() {
+        return KeyCopy.secondOf(key());
+    }
+
     long timestamp();
 
     /** Whether the entry says that its key is deleted as of its timestamp. */

@@ -21,6 +21,21 @@ public interface ForwardingStream extends EntryStream {
     }
 
     @Override
+    default long keyPrefix() {
+        return entries().keyPrefix();
+    }
+
+    @Override
+    default int keyLength() {
+        return entries().keyLength();
+    }
+
+    @Override
+    default long keySecond() {
+        return entries().keySecond();
+    }
+
+    @Override
     default long timestamp() {
         return entries().timestamp();
     }

@@ -17,7 +17,8 @@ import java.util.Objects;
  * <p><em>Confined to one thread.</em>
  */
 public final class KeyCopy {
-    private static final int WORDS_BYTES = 2 * Long.BYTES;
+    /** The longest key that two numbers hold. */
+    public static final int WORDS_BYTES = 2 * Long.BYTES;
 
     /** The whole key if it is longer than two words. */
     private final ByteSink bytes = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
@@ -37,34 +38,37 @@ public final class KeyCopy {
     }
 
     public void set(Slice key) {
-        set(key, prefixOf(key));
-    }
-
-    /** Remembers the key of the entry that {@code entries} stands on. */
-    public void set(EntryStream entries) {
-        set(entries.key(), entries.keyPrefix());
-    }
-
-    private void set(Slice key, long keyPrefix) {
-        prefix = keyPrefix;
+        prefix = prefixOf(key);
         length = key.length();
+        present = true;
         if (length > WORDS_BYTES) {
             bytes.clear().putBytes(key);
         } else {
             second = secondOf(key);
         }
+    }
+
+    /** Remembers the key of the entry that {@code entries} stands on. */
+    public void set(EntryStream entries) {
+        prefix = entries.keyPrefix();
+        length = entries.keyLength();
         present = true;
+        if (length > WORDS_BYTES) {
+            bytes.clear().putBytes(entries.key());
+        } else {
+            second = entries.keySecond();
+        }
     }
 
     private static long prefixOf(Slice key) {
         return Bytes.prefix(key.segment(), key.offset(), key.length());
     }
 
-    /** Bytes nine to sixteen of a key of sixteen at most, padded with zeros, as a number. */
-    private static long secondOf(Slice key) {
+    /** As {@link EntryStream#keySecond}. */
+    public static long secondOf(Slice key) {
         int rest = key.length() - Long.BYTES;
         // the last eight bytes of the key, those of the first word shifted out
-        return rest <= 0
+        return rest <= 0 || rest > Long.BYTES
                 ? 0
                 : key.segment().get(Bytes.I64_BE, key.offset() + rest)
                         << (Byte.SIZE * (Long.BYTES - rest));
@@ -81,12 +85,18 @@ public final class KeyCopy {
 
     /** Whether a key is remembered and {@code key} has the same bytes. */
     public boolean matches(Slice key) {
-        return present && prefixOf(key) == prefix && matchesBehindPrefix(key);
+        return present
+                && prefixOf(key) == prefix
+                && key.length() == length
+                && (length > WORDS_BYTES ? hasBytes(key) : secondOf(key) == second);
     }
 
     /** Whether a key is remembered and the entry that {@code entries} stands on has the same. */
     public boolean matches(EntryStream entries) {
-        return present && entries.keyPrefix() == prefix && matchesBehindPrefix(entries.key());
+        return present
+                && entries.keyPrefix() == prefix
+                && entries.keyLength() == length
+                && (length > WORDS_BYTES ? hasBytes(entries.key()) : entries.keySecond() == second);
     }
 
     /** How many first bytes {@code key} shares with the key that is remembered; 0 if none is. */
@@ -138,13 +148,7 @@ public final class KeyCopy {
         return (byte) (word >>> (Byte.SIZE * (Long.BYTES - 1 - index % Long.BYTES)));
     }
 
-    private boolean matchesBehindPrefix(Slice key) {
-        if (key.length() != length) {
-            return false;
-        }
-        return length <= WORDS_BYTES
-                ? secondOf(key) == second
-                : Bytes.compare(bytes.segment(), 0, length, key.segment(), key.offset(), length)
-                        == 0;
+    private boolean hasBytes(Slice key) {
+        return Bytes.compare(bytes.segment(), 0, length, key.segment(), key.offset(), length) == 0;
     }
 }

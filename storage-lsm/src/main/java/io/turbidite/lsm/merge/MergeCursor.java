@@ -2,6 +2,7 @@ package io.turbidite.lsm.merge;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.KeyCopy;
 
 import java.util.Arrays;
 import java.util.List;
@@ -162,7 +163,7 @@ public final class MergeCursor implements EntryCursor {
 
     /** The order of two entries with equal prefixes; never 0. */
     private int compareEntries(int a, int b) {
-        int order = streams[a].key().compareBytes(streams[b].key());
+        int order = compareBehindPrefix(streams[a], streams[b]);
         if (order == 0) {
             order = Long.compare(streams[b].timestamp(), streams[a].timestamp());
         }
@@ -170,6 +171,17 @@ public final class MergeCursor implements EntryCursor {
             order = Boolean.compare(streams[a].isAntimatter(), streams[b].isAntimatter());
         }
         return order != 0 ? order : Integer.compare(a, b);
+    }
+
+    private static int compareBehindPrefix(EntryCursor a, EntryCursor b) {
+        int lengthOfA = a.keyLength();
+        int lengthOfB = b.keyLength();
+        if (Math.max(lengthOfA, lengthOfB) > KeyCopy.WORDS_BYTES) {
+            return a.key().compareBytes(b.key());
+        }
+        // of two keys that differ only in how many zeros they are padded with, the shorter is below
+        int order = Long.compareUnsigned(a.keySecond(), b.keySecond());
+        return order != 0 ? order : Integer.compare(lengthOfA, lengthOfB);
     }
 
     @Override
@@ -180,6 +192,16 @@ public final class MergeCursor implements EntryCursor {
     @Override
     public long keyPrefix() {
         return ranks[tree[0]] ^ flip;
+    }
+
+    @Override
+    public int keyLength() {
+        return streams[tree[0]].keyLength();
+    }
+
+    @Override
+    public long keySecond() {
+        return streams[tree[0]].keySecond();
     }
 
     @Override

@@ -45,6 +45,7 @@ final class LayerStack implements AutoCloseable {
 
     private final Partition partition;
     private final int tree;
+    private final boolean isPrimary;
     private final ViewState view;
     private final KeyRange range;
     private final ScanBounds bounds;
@@ -62,7 +63,13 @@ final class LayerStack implements AutoCloseable {
     private int untilLook = REPIN_INTERVAL;
     private long visitedCount;
 
+    /**
+     * Set when it is asked for in the primary, whose records hold their keys: most scans never do. The pages
+     * that it is on stay until the layers are closed.
+     */
     private final Slice key = new Slice();
+
+    private boolean keyIsShown;
     private final Slice value = new Slice();
     private long timestamp;
     private long checkedUntil;
@@ -71,6 +78,7 @@ final class LayerStack implements AutoCloseable {
     LayerStack(Partition partition, int tree, ViewState view, ScanBounds bounds) {
         this.partition = partition;
         this.tree = tree;
+        this.isPrimary = tree == 0;
         this.view = view;
         this.range = bounds.keys();
         this.bounds = bounds;
@@ -142,25 +150,34 @@ final class LayerStack implements AutoCloseable {
             place = forward ? Place.END : Place.START;
             return false;
         }
-        Slice found = cursor.key();
         Slice bound = forward ? range.high() : range.low();
-        if (bound != null && (found.compareBytes(bound) < 0) != forward) {
+        if (bound != null && (cursor.key().compareBytes(bound) < 0) != forward) {
             place = forward ? Place.END : Place.START;
             return false;
         }
         place = Place.ENTRY;
-        show(cursor, found);
+        show(cursor);
         return true;
     }
 
-    private void show(EntryCursor cursor, Slice found) {
+    private void show(EntryCursor cursor) {
         timestamp = cursor.timestamp();
-        checkedUntil = cursor.checkedUntil();
-        if (!cursor.isInMemory()) {
-            key.set(found);
-            value.set(cursor.value());
+        if (cursor.isInMemory()) {
+            showCopy(cursor);
             return;
         }
+        value.set(cursor.value());
+        keyIsShown = !isPrimary;
+        if (!isPrimary) {
+            key.set(cursor.key());
+            checkedUntil = cursor.checkedUntil();
+        }
+    }
+
+    /** What lies in memory may be gone before the cursor moves again. */
+    private void showCopy(EntryCursor cursor) {
+        checkedUntil = cursor.checkedUntil();
+        Slice found = cursor.key();
         ByteSink target = copy;
         if (target == null) {
             target = new ByteSink(256, 64 * Limits.KEY_BYTES_MAX + Limits.RECORD_BYTES_MAX);
@@ -171,6 +188,16 @@ final class LayerStack implements AutoCloseable {
         target.putBytes(cursor.value());
         key.set(target.segment(), 0, keyLength);
         value.set(target.segment(), keyLength, target.length() - keyLength);
+        keyIsShown = true;
+    }
+
+    /** Puts the key of the current entry together if that was left for now; inside. */
+    private void showKey() {
+        EntryCursor cursor = live;
+        if (!keyIsShown && cursor != null) {
+            key.set(cursor.key());
+            keyIsShown = true;
+        }
     }
 
     /** The layers of a version that is new enough, standing at the place. */
@@ -195,6 +222,7 @@ final class LayerStack implements AutoCloseable {
 
     private EntryCursor openLayers(boolean forward) {
         if (place == Place.ENTRY) {
+            showKey();
             // the smallest key above k is k with a zero byte behind it
             placeKey.clear().putBytes(key);
             if (forward) {
@@ -235,6 +263,14 @@ final class LayerStack implements AutoCloseable {
 
     Slice key() {
         checkOnEntry();
+        if (!keyIsShown) {
+            hold.enter();
+            try {
+                showKey();
+            } finally {
+                hold.leave();
+            }
+        }
         return key;
     }
 
