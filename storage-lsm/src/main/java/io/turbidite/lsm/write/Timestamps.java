@@ -23,7 +23,10 @@ import java.util.function.BooleanSupplier;
  * <ol>
  *   <li>A timestamp is drawn once and completed once; the store fails if a drawn one can't complete.
  *   <li>The watermark is the highest timestamp at or below which every drawn one is complete. The
- *       release store of a slot in {@link #complete} pairs with the acquire load in {@code advance}.
+ *       store of a slot in {@link #complete} and the loads in {@code advance} are in one order with the
+ *       watermark's: of two writers that complete neighbours at once, one sees the other's slot, or the other sees
+ *       the watermark that one has moved. With release and acquire neither might, and the later one would wait for
+ *       ever.
  *   <li>A snapshot's timestamp is a watermark, so it never changes what it shows.
  * </ol>
  */
@@ -98,14 +101,14 @@ public final class Timestamps {
 
     /** The operation's effects are in the memory components: readers may see it. */
     public void complete(long timestamp) {
-        completed.setRelease((int) timestamp & (WINDOW - 1), timestamp);
+        completed.set((int) timestamp & (WINDOW - 1), timestamp);
         advance();
     }
 
     private void advance() {
         long passed = watermark.get();
         boolean moved = false;
-        while (completed.getAcquire((int) (passed + 1) & (WINDOW - 1)) == passed + 1) {
+        while (completed.get((int) (passed + 1) & (WINDOW - 1)) == passed + 1) {
             if (watermark.compareAndSet(passed, passed + 1)) {
                 moved = true;
                 passed++;
