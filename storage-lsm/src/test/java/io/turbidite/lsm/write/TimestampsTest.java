@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 class TimestampsTest {
     private static final int ROUNDS = Boolean.getBoolean("long") ? 20_000_000 : 300_000;
@@ -62,7 +63,7 @@ class TimestampsTest {
             if (spins < 10_000) {
                 Thread.onSpinWait();
             } else {
-                Thread.yield(); // there may be one processor, or others want it
+                LockSupport.parkNanos(1); // there may be one processor, or others want it
             }
         }
     }
