@@ -14,6 +14,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
 class LiveBitmapTest {
     private static final long SEED = Long.getLong("turbidite.seed", 11);
@@ -53,6 +58,31 @@ class LiveBitmapTest {
             assertThat(bitmap.kill(0, 30, () -> 0)).isFalse();
             assertThat(bitmap.killTimestamp(0)).isEqualTo(20);
             assertThat(bitmap.deadCount()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void bits_that_two_threads_set_in_one_word_are_all_there() throws Exception {
+        int entries = 200_000;
+        try (LiveBitmap bitmap = LiveBitmap.create(account, entries);
+                ExecutorService pool = Executors.newFixedThreadPool(2)) {
+            CyclicBarrier start = new CyclicBarrier(2);
+            List<Callable<Integer>> halves = new ArrayList<>();
+            for (int half = 0; half < 2; half++) {
+                int first = half;
+                halves.add(() -> {
+                    start.await();
+                    for (int i = first; i < entries; i += 2) {
+                        bitmap.settle(i);
+                    }
+                    return first;
+                });
+            }
+            for (Future<Integer> one : pool.invokeAll(halves)) {
+                one.get();
+            }
+            assertThat(bitmap.deadCount()).isEqualTo(entries);
+            assertThat(dead(bitmap, 0)).hasSize(entries);
         }
     }
 

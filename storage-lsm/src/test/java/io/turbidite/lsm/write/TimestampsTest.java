@@ -2,6 +2,7 @@ package io.turbidite.lsm.write;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.core.sim.Meeting;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 
@@ -12,11 +13,9 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 
 class TimestampsTest {
-    private static final int ROUNDS = Boolean.getBoolean("long") ? 20_000_000 : 300_000;
+    private static final int ROUNDS = Boolean.getBoolean("long") ? 20_000_000 : 50_000;
 
     private final ThreadTasks tasks = ThreadTasks.create("timestamps");
     private final Timestamps timestamps = new Timestamps(0, tasks, Clock.system());
@@ -37,14 +36,14 @@ class TimestampsTest {
      */
     @Test
     void of_two_that_complete_at_once_one_passes_both() throws Exception {
-        AtomicInteger arrived = new AtomicInteger();
+        Meeting meeting = new Meeting();
         Callable<Integer> writer = () -> {
             int leftBehind = 0;
             for (int round = 1; round <= ROUNDS; round++) {
                 long mine = timestamps.draw();
-                meet(arrived, 4 * round - 2);
+                meeting.come(2 * round - 1);
                 timestamps.complete(mine);
-                meet(arrived, 4 * round);
+                meeting.come(2 * round);
                 leftBehind += timestamps.watermark() == 2L * round ? 0 : 1;
             }
             return leftBehind;
@@ -52,18 +51,6 @@ class TimestampsTest {
         try (ExecutorService pool = Executors.newFixedThreadPool(2)) {
             for (Future<Integer> one : pool.invokeAll(List.of(writer, writer))) {
                 assertThat(one.get()).isZero();
-            }
-        }
-    }
-
-    /** Goes on when both are here; without parking, so that both go on within nanoseconds. */
-    private static void meet(AtomicInteger arrived, int count) {
-        arrived.incrementAndGet();
-        for (int spins = 0; arrived.get() < count; spins++) {
-            if (spins < 10_000) {
-                Thread.onSpinWait();
-            } else {
-                LockSupport.parkNanos(1); // there may be one processor, or others want it
             }
         }
     }
