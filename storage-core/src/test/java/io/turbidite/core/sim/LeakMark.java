@@ -42,6 +42,7 @@ final class LeakMark {
             "Attach Listener",
             "JNA Cleaner",
             "globalEventExecutor",
+            "Java2D Disposer",
             "Lincheck",
             "surefire",
             "Reference Handler",
