@@ -25,8 +25,8 @@ import java.util.concurrent.Callable;
         name = "advise",
         customSynopsis = "./turbidite advise STORE [DATASET] [--json] [--debug]",
         description = {
-            "Say what other maintenance strategies would cost and save the indexes of a dataset,",
-            "and why, by what was written and asked so far. Nothing is changed.",
+            "Compare what maintenance strategies would cost the indexes of a dataset.",
+            "It goes by what was written and asked so far, and says why. Nothing is changed.",
         },
         sortOptions = false)
 final class AdviseCommand implements Callable<Integer> {

@@ -222,8 +222,8 @@ final class IndexCommand implements Callable<Integer> {
             name = "disable",
             customSynopsis = "./turbidite index disable STORE DATASET NAME [--json] [--debug]",
             description = {
-                "Keep an index's definition and give its space back: it is not maintained, not used,",
-                "and a unique one is not enforced, until it is enabled again.",
+                "Keep an index's definition and give its space back.",
+                "It is not maintained, not used, and a unique one is not enforced, until it is enabled.",
             },
             sortOptions = false)
     private static final class Disable implements Callable<Integer> {

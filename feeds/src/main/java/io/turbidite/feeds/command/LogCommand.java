@@ -19,7 +19,7 @@ import java.util.concurrent.Callable;
         name = "log",
         customSynopsis = "./turbidite log COMMAND [--help] [--json] [--debug] ...",
         description = {
-            "Keeps raw records in a hash log, and finds them again by properties.",
+            "Keep raw records in a hash log, and find them again by properties.",
             "docs/hashlog.md says what a hash log and a PSF are.",
         },
         commandListHeading = "%nCommands:%n")

@@ -37,8 +37,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
         name = "join",
         customSynopsis = "./turbidite log join LOGDIR STORE DATASET --on FIELDS [options]",
         description = {
-            "Print records of a log, newest first, each with the record of a dataset whose primary",
-            "key is in it: {\"log\":{...},\"record\":{...}}. --limit counts these rows.",
+            "Print records of a log, each with the record of a dataset whose primary key is in it.",
+            "The newest come first: {\"log\":{...},\"record\":{...}}. --limit counts these rows.",
         },
         sortOptions = false,
         footer = {

@@ -22,8 +22,9 @@ import java.util.concurrent.Callable;
         name = "receive",
         customSynopsis = "./turbidite receive FILE|- DIR [--json] [--debug]",
         description = {
-            "Make a store, in a new or empty directory, out of what ./turbidite ship wrote: every checksum",
-            "and every index is checked. If it breaks off, give the same shipment again: it goes on.",
+            "Make a store of what ship wrote, in a new or empty directory.",
+            "Every checksum and every index is checked. If it breaks off, give the same shipment",
+            "again: it goes on.",
         },
         sortOptions = false)
 final class ReceiveCommand implements Callable<Integer> {

@@ -15,8 +15,8 @@ import java.util.concurrent.Callable;
         name = "restore",
         customSynopsis = "./turbidite restore BACKUP DIR [--json] [--debug]",
         description = {
-            "Copy a backup into a new or empty directory and verify the copy: every checksum, and",
-            "every index against the primary. The backup stays as it is.",
+            "Copy a backup into a new or empty directory and verify the copy.",
+            "Every checksum is checked, and every index against the primary. The backup stays as it is.",
         },
         sortOptions = false)
 final class RestoreCommand implements Callable<Integer> {

@@ -26,8 +26,8 @@ import java.util.concurrent.Callable;
         name = "ship",
         customSynopsis = "./turbidite ship STORE FILE|- [--json] [--debug]",
         description = {
-            "Write a store, as it is at one moment, into one new file, or to standard output (-), with a",
-            "checksum for each piece. ./turbidite receive makes a store of it, on another machine too.",
+            "Write a store, as it is at one moment, into one new file or to standard output.",
+            "Each piece has its checksum. receive makes a store of it, on another machine too.",
             "docs/backup.md says more.",
         },
         sortOptions = false)

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 class MainTest {
     private static void assertMisused(Result result) {
@@ -66,6 +67,18 @@ class MainTest {
         Result result = Command.run("--help");
         assertThat(result.code()).isZero();
         assertThat(result.out()).contains("quickstart", "verify", "bench", "Exit codes");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "log ", "index "})
+    void what_a_command_does_is_said_in_a_whole_sentence(String prefix) {
+        String help = Command.run((Object[]) (prefix + "--help").split(" ")).out();
+        List<String> listed = help.substring(help.indexOf("Commands:") + 9)
+                .replaceAll("\\n {3,}", " ") // a sentence goes on in the next line
+                .lines()
+                .filter(line -> line.startsWith("  "))
+                .toList();
+        assertThat(listed).hasSizeGreaterThan(3).allMatch(line -> line.endsWith("."));
     }
 
     @ParameterizedTest
