@@ -173,20 +173,35 @@ final class LogRecovery {
             found.get(last).requireHeader();
         } else if (startPosition > 0) {
             throw new CorruptionException(
-                    site.directory(),
+                    nameOfUnreadable(),
                     0,
-                    "the log",
-                    "holding record " + startPosition + ", which the manifest names",
+                    "record %d of the log".formatted(startPosition),
+                    "in a segment, since the manifest names it,",
                     describeSegments());
         }
         at = begin;
     }
 
+    /** The first segment that can't be read; the directory if they all can, as one is not there then. */
+    private String nameOfUnreadable() {
+        return found.stream()
+                .filter(segment -> segment.damage != null)
+                .map(segment -> segment.file.name())
+                .findFirst()
+                .orElse(site.directory());
+    }
+
     private String describeSegments() {
-        StringBuilder text =
-                new StringBuilder("a list of ").append(found.size()).append(" segments");
+        StringBuilder text = new StringBuilder("in none of %d segments".formatted(found.size()));
         for (Found segment : found) {
-            text.append(", ").append(segment.number).append(" from ").append(segment.firstSequence);
+            text.append(", ").append(segment.file.name());
+            if (segment.damage != null) {
+                text.append(" is unreadable (%d bytes)".formatted(segment.file.size()));
+            } else if (segment.firstSequence < 0) {
+                text.append(" has no first record");
+            } else {
+                text.append(" begins with ").append(segment.firstSequence);
+            }
         }
         return text.toString();
     }

@@ -133,6 +133,25 @@ class LogCorruptionTest {
     }
 
     @Test
+    void aSegmentThatWasEmptiedOrHasLostItsBeginningIsNamed() {
+        SimDisk disk = written(10, true);
+        String first = disk.files().getFirst();
+        long start = replay(disk.copy(), 0).firstKey() + 1;
+        for (int size : new int[] {0, 1, (int) Segment.FIRST_FRAME_OFFSET - 1}) {
+            SimDisk copy = disk.copy();
+            copy.put(first, Arrays.copyOf(disk.content(first), size));
+            CorruptionException emptied =
+                    assertThrows(CorruptionException.class, () -> replay(copy, start));
+            assertEquals(first, emptied.file());
+        }
+        SimDisk copy = disk.copy();
+        copy.flipBit(first, Segment.FIRST_FRAME_OFFSET + 5, 0);
+        CorruptionException headless =
+                assertThrows(CorruptionException.class, () -> replay(copy, start));
+        assertTrue(headless.toString().contains(first), headless.toString());
+    }
+
+    @Test
     void anOlderAndANewerFormatAreNamed() {
         SimDisk disk = written(8, true);
         String name = disk.files().getFirst();
