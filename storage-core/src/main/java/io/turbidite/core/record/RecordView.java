@@ -39,6 +39,9 @@ public final class RecordView {
     /** Two bits each. */
     private static final int STATES_IN_WORD = Long.SIZE / 2;
 
+    /** The lower bit of each pair. */
+    private static final long LOW_BITS = 0x5555_5555_5555_5555L;
+
     private final RecordType type;
     private final RecordLayout layout;
     private MemorySegment segment = MemorySegment.NULL;
@@ -112,9 +115,21 @@ public final class RecordView {
             int skipped = Long.BYTES - (variableOffset - statesOffset);
             states = segment.get(Bytes.I64, origin + variableOffset - Long.BYTES)
                     >>> (Byte.SIZE * skipped);
+            checkStates(states);
+        } else {
+            for (int at = statesOffset; at < variableOffset; at++) {
+                checkStates(segment.get(Bytes.U8, origin + at));
+            }
         }
         fieldCount = count;
         return this;
+    }
+
+    /** No pair of bits is 3: whoever makes keys of a record may rely on every state. */
+    private void checkStates(long pairs) {
+        if ((pairs & (pairs >>> 1) & LOW_BITS) != 0) {
+            throw damaged(statesOffset, "states", "0, 1 or 2 each", Long.toHexString(pairs));
+        }
     }
 
     private static long field(long header, int offset) {
@@ -401,15 +416,11 @@ public final class RecordView {
             Objects.checkIndex(field, layout.fieldCount());
             return RecordFormat.STATE_MISSING;
         }
-        int state = fieldCount <= STATES_IN_WORD
+        return fieldCount <= STATES_IN_WORD
                 ? (int) (states >>> (field << 1)) & 3
                 : segment.get(Bytes.U8, origin + statesOffset + (field >>> 2))
                                 >>> ((field & 3) << 1)
                         & 3;
-        if (state > RecordFormat.STATE_PRESENT) {
-            throw damaged(statesOffset + (field >>> 2), "state", "0, 1 or 2", state);
-        }
-        return state;
     }
 
     private InvalidRequestException wrongGetter(int field, String what) {

@@ -1,5 +1,7 @@
 package io.turbidite.lsm.maintain;
 
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
@@ -97,11 +99,19 @@ public final class Maintainer {
     /**
      * Encodes the primary key of a record.
      *
-     * @throws io.turbidite.core.InvalidRequestException if it is too long
+     * @throws InvalidRequestException if it is too long, or the bytes are no record of the dataset's type
      */
     public void appendKey(Slice record, ByteSink sink, Slice key) {
         sink.clear();
-        schema.primaryKey().append(newRecord.wrap(record), sink);
+        try {
+            schema.primaryKey().append(newRecord.wrap(record), sink);
+            if (schema.primaryKey().hasNullOrMissing(newRecord)) {
+                throw new InvalidRequestException("a record for %s has no primary key %s"
+                        .formatted(schema.name(), schema.primaryKey().fields()));
+            }
+        } catch (CorruptionException notOne) {
+            throw noRecord(notOne);
+        }
         if (sink.length() > Limits.KEY_BYTES_MAX) {
             throw Limits.keyTooLong("primary key of " + schema.name(), sink.length());
         }
@@ -109,36 +119,59 @@ public final class Maintainer {
     }
 
     /**
-     * Checks, before anything is logged, that every key the record gives fits its limit.
+     * Checks, before anything is logged, that the record gives every key, and that it fits its limit. What no key
+     * is made of is not looked at.
      *
-     * @throws io.turbidite.core.InvalidRequestException naming the field
+     * @throws InvalidRequestException naming the field
      */
     public void check(Slice key, Slice record) {
         if (fixedWidth && key.length() <= Limits.KEY_BYTES_MAX / 2) {
             return;
         }
-        newRecord.wrap(record);
+        try {
+            encodeAll(key, newRecord.wrap(record));
+        } catch (CorruptionException notOne) {
+            throw noRecord(notOne);
+        }
+    }
+
+    private void encodeAll(Slice key, RecordView record) {
         for (IndexSchema index : schema.indexes()) {
-            encode(index.key(), newRecord, newKey).putBytes(key);
+            encode(index.key(), record, newKey).putBytes(key);
             if (newKey.length() > Limits.KEY_BYTES_MAX) {
                 throw Limits.keyTooLong("index " + index.name(), newKey.length());
             }
         }
         for (KeySpec filter : schema.filter()) {
-            encode(filter, newRecord, newKey);
+            encode(filter, record, newKey);
         }
     }
 
-    /** Whether no index or filter key can be long: all their fields together take half a key at most. */
+    /** What a caller handed in is not damage of the store. */
+    private InvalidRequestException noRecord(CorruptionException notOne) {
+        return new InvalidRequestException(
+                "what was given is no record of %s: %s"
+                        .formatted(schema.name(), notOne.getMessage()),
+                notOne);
+    }
+
+    /**
+     * Whether no index or filter key can be long, all their fields together taking half a key at most, and
+     * every whole record gives them.
+     */
     private static boolean isFixedWidth(DatasetSchema schema) {
         return Stream.concat(
                         schema.indexes().stream().map(IndexSchema::key), schema.filter().stream())
                 .allMatch(spec -> spec.kinds().size() <= FIXED_FIELDS_MAX
-                        && spec.kinds().stream().noneMatch(Maintainer::isVariable));
+                        && spec.kinds().stream().noneMatch(Maintainer::mayBeRefused));
     }
 
-    private static boolean isVariable(TypeKind kind) {
-        return kind == TypeKind.STRING || kind == TypeKind.BINARY || kind == TypeKind.DECIMAL;
+    /** Whether the kind has no fixed width, or not every value that its width can hold. */
+    private static boolean mayBeRefused(TypeKind kind) {
+        return switch (kind) {
+            case STRING, BINARY, DECIMAL, BOOL, TIME -> true;
+            default -> false;
+        };
     }
 
     /**
