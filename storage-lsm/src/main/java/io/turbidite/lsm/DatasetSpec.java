@@ -25,7 +25,7 @@ import java.util.List;
  * What a dataset is: declared fields, primary key, filter fields, indexes and how it is kept. Built step
  * by step, checked as a whole by {@link Store#createDataset}.
  *
- * <p>Defaults: one partition, eager maintenance, tiering merges, 32 KiB pages, no compression.
+ * <p>Defaults: one partition, eager maintenance, tiering merges, 16 KiB pages, no compression.
  */
 public final class DatasetSpec {
     private final String name;

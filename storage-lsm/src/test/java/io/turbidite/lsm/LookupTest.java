@@ -318,6 +318,26 @@ class LookupTest {
     }
 
     @Test
+    void records_that_come_in_order_are_looked_up_once() {
+        for (long id = 0; id < 2_000; id++) {
+            put(id, 100);
+        }
+        dataset.flush();
+        KeyBatch keys = new KeyBatch(1 << 20);
+        for (long id = 0; id < 2_000; id++) {
+            keys.add(key(id));
+        }
+        // in many batches, or in two
+        for (int orderBytes : new int[] {32 << 10, 1 << 20}) {
+            FetchOptions ordered = FetchOptions.defaults().withOrderBytes(orderBytes);
+            try (ReadView view = dataset.openView()) {
+                // and a few in vain, where a Bloom filter errs
+                assertThat(work(view, keys, ordered).searchCount()).isBetween(2_000L, 2_040L);
+            }
+        }
+    }
+
+    @Test
     void a_batch_reads_pages_that_lie_near_one_another_at_once() {
         SimDisk cold = new SimDisk(SEED, Profile.STRICT);
         StoreOptions options = SimStore.options(Durability.NONE).withCacheBytes(16 << 20);
@@ -389,7 +409,7 @@ class LookupTest {
     @Test
     void a_fetch_that_met_an_error_goes_on_where_it_was() {
         for (long id = 0; id < 3_000; id++) {
-            put(id, 300);
+            put(id, 1_000);
         }
         dataset.flush();
         KeyBatch keys = new KeyBatch(1 << 20);

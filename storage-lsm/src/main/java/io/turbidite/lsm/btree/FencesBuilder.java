@@ -14,7 +14,7 @@ import java.util.Arrays;
  * <p><em>Confined to one thread at a time.</em> Memory: about 60 bytes for each page written.
  */
 public final class FencesBuilder {
-    /** Fences of a terabyte of 32 KiB pages, at the longest key, would not fit; at 30 bytes they do. */
+    /** Half a terabyte of 16 KiB pages may have fences of 30 bytes each. */
     private static final int FENCE_BYTES_MAX = 1 << 30;
 
     private final ByteSink fences = new ByteSink(4 << 10, FENCE_BYTES_MAX);

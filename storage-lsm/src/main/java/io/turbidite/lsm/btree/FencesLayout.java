@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Layout of the interior of a tree: one entry for each leaf page, in columns, the same in memory and on
- * disk. At 32 KiB a page it is about a seven-hundredth of the leaves.
+ * disk. At 16 KiB a page it is about a three-hundredth of the leaves.
  *
  * <pre>
  * offset bytes field

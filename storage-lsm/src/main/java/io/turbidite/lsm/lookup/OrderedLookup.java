@@ -10,11 +10,18 @@ import java.util.Arrays;
  * The records of a {@link KeyLookup} in key order: a batch's are kept, each at its key's place, until all
  * are there. Nothing is sorted, since the keys are; what it costs is a copy of each record.
  *
- * <p>A batch whose records do not fit is begun again with as many keys as seem to fit, at most half, and so are later ones.
- * One record always fits. <em>Confined to one thread.</em>
+ * <p>A batch has as many keys as will fit by the mean of the records so far. So the first is a small one: a
+ * batch whose records do not fit after all is begun again with at most half of its keys, and what was found
+ * is found twice. One record always fits. <em>Confined to one thread.</em>
  */
 public final class OrderedLookup {
     private static final int ABSENT = -1;
+
+    /** Keys of the first batch, whose records are measured. */
+    private static final int FIRST_KEYS = 64;
+
+    /** Of the memory; the rest is for records that are longer than those before. */
+    private static final double FILLED = 0.875;
 
     private final KeyLookup lookup;
     private final int bytesMax;
@@ -28,8 +35,13 @@ public final class OrderedLookup {
     /** Whether a batch was begun of which not all records are there. */
     private boolean gathering;
 
-    /** Most keys of a batch: what fitted so far. */
-    private int countMax = Integer.MAX_VALUE;
+    /** Of all batches that are over, and the bytes of their records. */
+    private long keyCount;
+
+    private long recordBytes;
+
+    /** Most keys of the next batch. */
+    private int countMax = FIRST_KEYS;
 
     /**
      * @param lookup begun by the caller
@@ -56,6 +68,10 @@ public final class OrderedLookup {
             lookup.repeatBatch(countMax);
         }
         gathering = false;
+        keyCount += count;
+        recordBytes += records.length();
+        double fitting = FILLED * bytesMax * keyCount / Math.max(1, recordBytes);
+        countMax = (int) Math.clamp(fitting, 1, Integer.MAX_VALUE);
         return true;
     }
 
@@ -75,8 +91,8 @@ public final class OrderedLookup {
             long bytes = (long) records.length() + record.length();
             found++;
             if (keys > 1 && bytes > bytesMax) {
-                // an eighth less than would fit if all were found and as long as these
-                long fitting = (long) (0.875 * bytesMax / bytes * found);
+                // as many as would fit if all were found and as long as these
+                long fitting = (long) (FILLED * bytesMax / bytes * found);
                 countMax = Math.clamp(fitting, 1, keys / 2);
                 return false;
             }
