@@ -88,6 +88,12 @@ public final class Main implements Runnable {
         @Option(names = "--upserts", description = "tweets a round (default ${DEFAULT-VALUE})")
         int upserts = 1_000_000;
 
+        @Option(
+                names = "--warm-up",
+                description =
+                        "rounds of all engines before those that count (default ${DEFAULT-VALUE})")
+        int warmUpRounds = 1;
+
         @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
         int rounds = 3;
 
@@ -108,7 +114,8 @@ public final class Main implements Runnable {
                             .toList()
                     : scenarios;
             return places.report(
-                    "engine", new EngineSuite(upserts, rounds, places.directory).run(numbers));
+                    "engine",
+                    new EngineSuite(upserts, warmUpRounds, rounds, places.directory).run(numbers));
         }
     }
 

@@ -19,7 +19,8 @@ import java.util.function.Supplier;
 /**
  * Turbidite and its peers in one process, turn by turn, on the same tweets. The figure is CPU time of the
  * whole process per operation, background work included; every answer is compared between the engines.
- * The first round warms up and is not counted.
+ * The first rounds warm up and are not counted: every engine does the same work in them, on tweets of its own,
+ * and its answers are compared too.
  */
 public final class EngineSuite {
     private static final long MIB = 1 << 20;
@@ -35,23 +36,26 @@ public final class EngineSuite {
     private static final int SMALL_QUERIES = 30;
 
     /**
-     * How often in the round that warms up. Asked a dozen times, their code is still being compiled in the
+     * How often in a round that warms up. Asked a dozen times, their code is still being compiled in the
      * second counted round, and the compiler's CPU is a third of their cost.
      */
     private static final int WARM_UPS = 40;
 
     private final int upserts;
+    private final int warmUpRounds;
     private final int rounds;
     private final Path directory;
     private final Aims aims = new Aims();
 
     /**
      * @param upserts tweets a round
+     * @param warmUpRounds rounds before those, at least 0: the compiler's work is a share of the first ones
      * @param rounds counted rounds
      * @param directory for the stores; emptied
      */
-    public EngineSuite(int upserts, int rounds, Path directory) {
+    public EngineSuite(int upserts, int warmUpRounds, int rounds, Path directory) {
         this.upserts = upserts;
+        this.warmUpRounds = warmUpRounds;
         this.rounds = rounds;
         this.directory = directory;
     }
@@ -97,9 +101,13 @@ public final class EngineSuite {
                             "figure",
                             "CPU time of the whole process, median of %d rounds".formatted(rounds))
                     .setting(
+                            "warm-up",
+                            "%d round%s of all engines before those, not counted"
+                                    .formatted(warmUpRounds, warmUpRounds == 1 ? "" : "s"))
+                    .setting(
                             "command",
-                            "./turbidite bench engine --upserts %d --rounds %d --scenarios %d"
-                                    .formatted(upserts, rounds, number));
+                            "./turbidite bench engine --upserts %d --warm-up %d --rounds %d --scenarios %d"
+                                    .formatted(upserts, warmUpRounds, rounds, number));
         }
 
         private void aims() {
@@ -125,13 +133,13 @@ public final class EngineSuite {
 
         Report run() {
             int engines = scenario.engineNames().size();
-            for (int round = 0; round <= rounds; round++) {
+            for (int round = 0; round < warmUpRounds + rounds; round++) {
                 answers.clear();
                 for (int turn = 0; turn < engines; turn++) {
                     Path store = Scratch.empty(directory.resolve("engine"));
                     int engine = round % 2 == 0 ? turn : engines - 1 - turn;
                     try (Engine opened = scenario.open(engine, store)) {
-                        measure(opened, round > 0, 1_000 + round);
+                        measure(opened, round >= warmUpRounds, 1_000 + round);
                     }
                     Scratch.delete(store);
                 }
