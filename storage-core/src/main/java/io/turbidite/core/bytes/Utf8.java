@@ -20,6 +20,9 @@ public final class Utf8 {
 
     /** The index, from {@code offset}, of the first byte that is not part of well-formed UTF-8; or -1. */
     public static int firstInvalid(MemorySegment segment, long offset, int length) {
+        if (isAscii(segment, offset, length)) {
+            return -1;
+        }
         int at = 0;
         while (at < length) {
             if (length - at >= 32 && isAscii32(segment, offset + at)) {
@@ -42,6 +45,23 @@ public final class Utf8 {
             at += byteCount;
         }
         return -1;
+    }
+
+    /**
+     * Most text is; then that is all there is to see. The loop counts words and has no way out, so that the compiler
+     * checks its bounds once: half the time of one that stops at the first other byte (37 and 80 ns for 470 bytes).
+     * Other text is read twice.
+     */
+    private static boolean isAscii(MemorySegment segment, long offset, int length) {
+        if (length < Long.BYTES) {
+            return false; // the bytes are looked at one by one
+        }
+        long bits = segment.get(Bytes.I64, offset + length - Long.BYTES);
+        int words = length / Long.BYTES;
+        for (int word = 0; word < words; word++) {
+            bits |= segment.get(Bytes.I64, offset + (long) word * Long.BYTES);
+        }
+        return (bits & HIGH_BITS) == 0;
     }
 
     private static boolean isAscii32(MemorySegment segment, long offset) {

@@ -8,6 +8,7 @@ import io.turbidite.core.sim.Seeds;
 
 import org.junit.jupiter.api.Test;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -81,6 +82,23 @@ class Utf8Test {
         Slice text = Slice.of(new byte[] {'a', (byte) 0xC3, (byte) 0xA4, (byte) 0xC3});
         assertThat(Utf8.firstInvalid(text.segment(), text.offset(), text.length()))
                 .isEqualTo(3);
+    }
+
+    @Test
+    void aBadByteIsFoundWhereverItStandsAndNoneBesideTheText() {
+        int offset = 3;
+        for (int length = 0; length <= 40; length++) {
+            byte[] bytes = new byte[offset + length + 9];
+            Arrays.fill(bytes, (byte) 0xFF);
+            Arrays.fill(bytes, offset, offset + length, (byte) 'a');
+            MemorySegment around = MemorySegment.ofArray(bytes);
+            assertThat(Utf8.firstInvalid(around, offset, length)).isEqualTo(-1);
+            for (int at = 0; at < length; at++) {
+                bytes[offset + at] = (byte) 0xFF;
+                assertThat(Utf8.firstInvalid(around, offset, length)).isEqualTo(at);
+                bytes[offset + at] = 'a';
+            }
+        }
     }
 
     @Test
