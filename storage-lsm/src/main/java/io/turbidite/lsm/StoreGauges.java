@@ -26,7 +26,9 @@ final class StoreGauges {
         meters.total("log.bytes.written", () -> log.statistics().writtenBytes());
         meters.total("log.syncs", () -> log.statistics().syncCount());
         meters.total("log.waits", () -> log.statistics().waitCount());
-        meters.total("log.segments.prepared", () -> log.statistics().preparedCount());
+        meters.total("log.segments.created", () -> log.statistics().createdCount());
+        meters.total("log.bytes.zero", () -> log.statistics().zeroBytes());
+        meters.total("log.refuges", () -> log.statistics().refugeCount());
     }
 
     private static long openCursorCount(Substrate substrate) {

@@ -191,8 +191,7 @@ public final class TurbiditeEngine implements Engine {
     public Map<String, Long> writtenParts() {
         Map<String, Long> parts = new TreeMap<>();
         parts.put("log", total("log.bytes.written"));
-        long segmentBytes = StoreOptions.defaults().log().segmentBytes();
-        parts.put("log, zeros first", total("log.segments.prepared") * segmentBytes);
+        parts.put("log, zeros first", total("log.bytes.zero"));
         parts.put("flushes", store.meters().counter("flush.bytes").sum());
         parts.put("merges", store.meters().counter("merge.bytes.written").sum());
         return parts;

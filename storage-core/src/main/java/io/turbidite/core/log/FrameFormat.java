@@ -124,6 +124,16 @@ final class FrameFormat {
     }
 
     /**
+     * Seals the frame at {@code at}, which is complete for another place, for this one.
+     *
+     * @return the frame's length
+     */
+    static int sealAgain(MemorySegment target, long at, FrameHead head, long place, Crc32c crc) {
+        head.read(target, at);
+        return seal(target, at, head, place, crc);
+    }
+
+    /**
      * Reads the 32 bytes at {@code at} into {@code head}.
      *
      * @return whether they are the head of a frame that was written at this place
@@ -134,11 +144,7 @@ final class FrameFormat {
         if (kind < KIND_RECORD || kind > KIND_CONTINUED) {
             return false;
         }
-        head.kind = kind;
-        head.length = source.get(Bytes.I32, at + LENGTH_OFFSET);
-        head.sequence = source.get(Bytes.I64, at + SEQUENCE_OFFSET);
-        head.durable = source.get(Bytes.I64, at + DURABLE_OFFSET);
-        head.session = source.get(Bytes.I32, at + SESSION_OFFSET);
+        head.read(source, at);
         return kindWord == kindWord(head, place) && head.length >= 0;
     }
 
@@ -170,6 +176,15 @@ final class FrameFormat {
         int session;
         long sequence;
         long durable;
+
+        /** Takes what the head at {@code at} says; whether it is one is not looked at. */
+        void read(MemorySegment source, long at) {
+            kind = source.get(Bytes.I32, at + KIND_OFFSET) & 0xFF;
+            length = source.get(Bytes.I32, at + LENGTH_OFFSET);
+            sequence = source.get(Bytes.I64, at + SEQUENCE_OFFSET);
+            durable = source.get(Bytes.I64, at + DURABLE_OFFSET);
+            session = source.get(Bytes.I32, at + SESSION_OFFSET);
+        }
 
         /** Whether the frame takes a sequence of its own. */
         boolean takesSequence() {

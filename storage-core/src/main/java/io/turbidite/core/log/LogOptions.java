@@ -6,8 +6,8 @@ import io.turbidite.core.InvalidRequestException;
  * How a log behaves. <em>Immutable.</em>
  *
  * @param intervalMicros time between syncs under {@link Durability#INTERVAL}
- * @param segmentBytes size of a segment file, a power of two; preallocated whole, so it is also what a
- *     fresh store costs
+ * @param segmentBytes size of a segment file, a power of two; under {@link Durability#SYNC} preallocated
+ *     whole, so it is also what a fresh store costs then
  * @param ringSlots records that may wait for the writer, a power of two
  * @param slotBytes largest payload that fits a slot's own buffer, a multiple of 8
  * @param overflowBytesMax memory for all waiting payloads above {@code slotBytes}; bounds a payload too
@@ -21,6 +21,9 @@ public record LogOptions(
         int overflowBytesMax) {
 
     private static final int LATECOMERS_MAX = 64;
+
+    /** A write of this size costs the same per byte as a larger one, and bounds a step of the writer. */
+    private static final long BATCH_BYTES_TARGET = 1 << 20;
 
     public LogOptions {
         check("intervalMicros", intervalMicros, 1, 3_600_000_000L);
@@ -38,16 +41,16 @@ public record LogOptions(
         }
         // Everything that may be in flight must fit one segment, or a claim could never be
         // admitted.
-        long floor =
-                Segment.OVERHEAD_BYTES + inFlightBytesMax(ringSlots, slotBytes, overflowBytesMax);
+        long floor = Segment.OVERHEAD_BYTES
+                + inFlightBytesMax(ringSlots, slotBytes, overflowBytesMax)
+                + batchBytesMax(ringSlots, slotBytes);
         check("segmentBytes", segmentBytes, floor, 1L << 30);
     }
 
     /**
      * Sync on commit; 1,024 slots of 2 KiB (2 MiB of ring holds a few milliseconds of 500-byte records at
      * full speed); 18 MiB for large payloads, so that the largest record fits with its head; 32 MiB segments,
-     * the smallest that hold all of that: the smaller a segment, the fewer bytes are preallocated and wait to
-     * be used or truncated.
+     * the smallest that hold all of that: the smaller a segment, the fewer bytes wait to be used or truncated.
      */
     public static LogOptions defaults() {
         return new LogOptions(Durability.SYNC, 100_000, 32L << 20, 1_024, 2 << 10, 18 << 20);
@@ -88,6 +91,35 @@ public record LogOptions(
     /** Largest payload of one record. */
     public int payloadBytesMax() {
         return overflowBytesMax;
+    }
+
+    /** How much the writer puts into one write, if it is there. */
+    int batchBytesTarget() {
+        return batchBytesTarget(ringSlots, slotBytes);
+    }
+
+    /** Most bytes that the writer frames before it writes them: with the frame that reaches the target, and marks. */
+    long batchBytesMax() {
+        return batchBytesMax(ringSlots, slotBytes);
+    }
+
+    /**
+     * Bytes of a segment that holds everything that may be under way when the disk is found full: claims, and
+     * what has been framed and not written.
+     */
+    long reserveBytes() {
+        return Segment.OVERHEAD_BYTES + inFlightBytesMax() + batchBytesMax();
+    }
+
+    private static int batchBytesTarget(int ringSlots, int slotBytes) {
+        return (int)
+                Math.min(BATCH_BYTES_TARGET, ringSlots * FrameFormat.loneGroupBytes(slotBytes));
+    }
+
+    private static long batchBytesMax(int ringSlots, int slotBytes) {
+        return batchBytesTarget(ringSlots, slotBytes)
+                + FrameFormat.loneGroupBytes(slotBytes)
+                + 5 * Segment.MARK_BYTES;
     }
 
     /** Most file bytes that claimed and not yet written records can need. */

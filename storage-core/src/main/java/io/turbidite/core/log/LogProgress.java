@@ -38,6 +38,11 @@ final class LogProgress {
         return open;
     }
 
+    /** Whether there is room for everything that may be in flight. */
+    boolean isRoomy() {
+        return roomy;
+    }
+
     /** Every record below has been handed to the operating system. */
     long written() {
         return written;

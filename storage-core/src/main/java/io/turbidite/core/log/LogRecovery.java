@@ -9,10 +9,9 @@ import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.FileHeader;
 import io.turbidite.core.log.FrameFormat.FrameHead;
 
-import org.jspecify.annotations.Nullable;
-
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -20,11 +19,14 @@ import java.util.List;
  * found.
  *
  * <ol>
- *   <li>{@link #openSegments List} the segment files, in the order of their numbers.
+ *   <li>{@link #openSegments List} the segment files, in the order of their first sequences; those that have
+ *       none come last.
  *   <li>{@link #findBegin Begin} at the last one whose first record is at or below the start position;
  *       what lies before is not needed.
  *   <li>{@link #walk Walk} the frames: sequences are dense, sessions never go back. Where a segment ends,
- *       the walk goes on in the next one if that begins with the very sequence that is due.
+ *       the walk goes on in the one that it names, or else in the next one if that begins with the very
+ *       sequence that is due. Frames that the next segment holds too are those of a write that a full disk
+ *       refused: the next segment's count.
  *   <li>{@link #survey Survey} everything behind the last good frame. A frame there that was written
  *       when more had been synced than the walk has found proves damage: that is a {@link
  *       CorruptionException}. Otherwise what is there never counted as durable, and the end is torn.
@@ -45,7 +47,7 @@ final class LogRecovery {
     private final LogOptions options;
     private final long startPosition;
     private final ReplayVisitor visitor;
-    private final List<Found> found = new ArrayList<>();
+    private final List<FoundSegment> found = new ArrayList<>();
     private final Slice payload = new Slice();
     private final Slice record = new Slice();
 
@@ -113,7 +115,7 @@ final class LogRecovery {
         numbers.sort(Long::compare);
         for (long number : numbers) {
             DiskFile file = disk.open(Segment.name(site.directory(), number));
-            Found segment = new Found(number, file);
+            FoundSegment segment = new FoundSegment(number, file);
             found.add(segment);
             checkHeader(segment);
             try (SegmentReader reader = reader(segment)) {
@@ -124,10 +126,11 @@ final class LogRecovery {
                 }
             }
         }
+        found.sort(Comparator.comparingLong(FoundSegment::order)); // stable: else by number
     }
 
     /** Sets what is wrong with the header, if anything. */
-    private void checkHeader(Found segment) {
+    private void checkHeader(FoundSegment segment) {
         String name = segment.file.name();
         FileHeader header;
         try {
@@ -153,16 +156,21 @@ final class LogRecovery {
             segment.damage = e;
             segment.hasHeader = true;
         }
+        segment.spaceBytes = Segment.spaceBytes(header);
     }
 
     private void findBegin() {
         int last = -1;
         for (int i = 0; i < found.size(); i++) {
-            Found segment = found.get(i);
-            if (segment.firstSequence >= 0 && segment.firstSequence <= startPosition) {
+            FoundSegment segment = found.get(i);
+            boolean mayBegin = segment.firstSequence >= 0 && segment.firstSequence <= startPosition;
+            // Of two that begin alike one holds nothing, and may be on its way to be deleted.
+            boolean alike = last >= 0 && found.get(last).firstSequence == segment.firstSequence;
+            if (mayBegin && (!alike || segment.damage == null)) {
                 last = i;
             }
         }
+        last = withAlikeInFront(last);
         for (int i = Math.max(0, last); i < found.size(); i++) {
             found.get(i).requireWhole();
         }
@@ -182,6 +190,18 @@ final class LogRecovery {
         at = begin;
     }
 
+    /** Moves what begins as the segment where replay begins in front of it; returns where that is then. */
+    private int withAlikeInFront(int index) {
+        int first = index;
+        while (first >= 0
+                && first + 1 < found.size()
+                && found.get(first + 1).firstSequence == found.get(first).firstSequence) {
+            found.add(first, found.remove(first + 1));
+            first++;
+        }
+        return first;
+    }
+
     /** The first segment that can't be read; the directory if they all can, as one is not there then. */
     private String nameOfUnreadable() {
         return found.stream()
@@ -193,7 +213,7 @@ final class LogRecovery {
 
     private String describeSegments() {
         StringBuilder text = new StringBuilder("in none of %d segments".formatted(found.size()));
-        for (Found segment : found) {
+        for (FoundSegment segment : found) {
             text.append(", ").append(segment.file.name());
             if (segment.damage != null) {
                 text.append(" is unreadable (%d bytes)".formatted(segment.file.size()));
@@ -212,9 +232,9 @@ final class LogRecovery {
             walkSegment(found.get(at));
             boolean full = continuedIn != 0;
             if (full) {
-                requireNext(found.get(at));
+                bringNext(found.get(at));
             }
-            more = at + 1 < found.size() && continues(found.get(at + 1));
+            more = at + 1 < found.size() && continues(found.get(at + 1), full);
             if (more || full) {
                 at++;
                 found.get(at).requireHeader();
@@ -223,11 +243,14 @@ final class LogRecovery {
         }
     }
 
-    private void walkSegment(Found segment) {
+    private void walkSegment(FoundSegment segment) {
         try (SegmentReader reader = reader(segment)) {
             long offset = Segment.FIRST_FRAME_OFFSET;
             continuedIn = 0;
-            while (continuedIn == 0 && reader.read(offset) && follows(reader.head, offset)) {
+            while (continuedIn == 0
+                    && reader.read(offset)
+                    && follows(reader.head, offset)
+                    && !isBegunAnew(segment, reader.head)) {
                 FrameHead head = reader.head;
                 session = head.session;
                 sealed = head.kind == FrameFormat.KIND_SEAL;
@@ -251,7 +274,7 @@ final class LogRecovery {
         sessionMax = Math.max(sessionMax, session);
     }
 
-    private void replayGroup(Found segment, Slice group, long offset) {
+    private void replayGroup(FoundSegment segment, Slice group, long offset) {
         MemorySegment source = group.segment();
         long at = group.offset();
         long end = at + group.length();
@@ -287,26 +310,53 @@ final class LogRecovery {
                 && (head.session == session || (mark && head.session > session));
     }
 
-    private boolean continues(Found segment) {
-        return segment.firstSequence == next && segment.firstSession >= session;
+    /** Whether the log goes on in a segment; one that begins as this one does must be named by it. */
+    private boolean continues(FoundSegment segment, boolean named) {
+        return segment.firstSequence == next
+                && segment.firstSession >= session
+                && (named || segment.firstSequence > found.get(at).firstSequence);
     }
 
-    /** A full segment says so when the next one has been prepared, and only then goes the log on there. */
-    private void requireNext(Found full) {
-        boolean last = at + 1 == found.size();
-        if (last || found.get(at + 1).number != continuedIn) {
+    /** Whether the next segment begins with this frame's records, in the same session or later. */
+    private boolean isBegunAnew(FoundSegment segment, FrameHead head) {
+        if (at + 1 == found.size() || !head.takesSequence()) {
+            return false;
+        }
+        FoundSegment following = found.get(at + 1);
+        return following.firstSequence == head.sequence
+                && following.firstSequence > segment.firstSequence
+                && following.firstSession >= head.session;
+    }
+
+    /**
+     * Brings the segment that a full one names behind it: one whose first frame was torn away is among
+     * the last, and one may share its first sequence with the full one. A full segment names the next when
+     * that has been prepared, and only then goes the log on there.
+     */
+    private void bringNext(FoundSegment full) {
+        int named = 0;
+        while (named < found.size() && found.get(named).number != continuedIn) {
+            named++;
+        }
+        if (named == found.size() || (begin <= named && named <= at)) {
             throw new CorruptionException(
                     full.file.name(),
                     full.usedBytes,
                     "the log",
                     "going on in segment " + continuedIn,
-                    last ? "without it" : "going on in segment " + found.get(at + 1).number);
+                    named == found.size() ? "without it" : "having been there");
         }
+        FoundSegment following = found.remove(named);
+        if (named < begin) {
+            begin--;
+            at--;
+        }
+        found.add(at + 1, following);
     }
 
     private void survey() {
         for (int i = at; i < found.size(); i++) {
-            Found segment = found.get(i);
+            FoundSegment segment = found.get(i);
             long from = i == at ? segment.usedBytes : Segment.FIRST_FRAME_OFFSET;
             try (SegmentReader reader = reader(segment)) {
                 long offset = reader.search(from);
@@ -330,10 +380,10 @@ final class LogRecovery {
         }
     }
 
-    private void checkTorn(Found segment, FrameHead head) {
+    private void checkTorn(FoundSegment segment, FrameHead head) {
         sessionMax = Math.max(sessionMax, head.session);
         if (head.durable > next) {
-            Found damaged = found.get(at);
+            FoundSegment damaged = found.get(at);
             throw new CorruptionException(
                     damaged.file.name(),
                     damaged.usedBytes,
@@ -346,7 +396,7 @@ final class LogRecovery {
 
     private void harden() {
         for (int i = begin; i <= at && i < found.size(); i++) {
-            Found segment = found.get(i);
+            FoundSegment segment = found.get(i);
             boolean rewritten = false;
             try (SegmentReader reader = reader(segment)) {
                 long offset = Segment.FIRST_FRAME_OFFSET;
@@ -371,13 +421,13 @@ final class LogRecovery {
         Segment spare = null;
         boolean deleted = false;
         for (int i = 0; i < found.size(); i++) {
-            Found segment = found.get(i);
+            FoundSegment segment = found.get(i);
             // The segment behind a full one is in use, even if its first frame has been torn away.
             boolean inUse = i >= begin && i <= at && segment.firstSequence >= 0;
             if (inUse) {
                 segments.add(segment.inUse());
-            } else if (spare == null && i >= begin && segment.isSpare(options.segmentBytes())) {
-                spare = new Segment(segment.number, segment.file, segment.file.size());
+            } else if (spare == null && i >= begin && segment.isSpare(options)) {
+                spare = segment.spare();
             } else {
                 if (i < begin || !segment.hasFrames) {
                     Segment.wipeHeader(segment.file); // what the survey asks of others stays
@@ -390,73 +440,18 @@ final class LogRecovery {
         if (deleted) {
             disk.syncDirectory(site.directory());
         }
-        long nextNumber = found.isEmpty() ? 1 : found.getLast().number + 1;
+        long nextNumber =
+                1 + found.stream().mapToLong(segment -> segment.number).max().orElse(0);
         return new RecoveredLog(segments, spare, next, sessionMax + 1, nextNumber);
     }
 
-    private SegmentReader reader(Found segment) {
+    private SegmentReader reader(FoundSegment segment) {
         return new SegmentReader(segment.file, site.storeId(), segment.number);
     }
 
     private void closeFiles() {
-        for (Found segment : found) {
+        for (FoundSegment segment : found) {
             segment.file.close();
-        }
-    }
-
-    /** A segment file as it was found. */
-    private static final class Found {
-        final long number;
-        final DiskFile file;
-
-        /** What is wrong with header or length, if anything. */
-        @Nullable
-        CorruptionException damage;
-
-        /** Whether what is wrong is not the header itself. */
-        boolean hasHeader;
-
-        /** From its first frame; −1 if there is none. */
-        long firstSequence = -1;
-
-        int firstSession;
-        long usedBytes = Segment.FIRST_FRAME_OFFSET;
-        boolean hasFrames;
-
-        Found(long number, DiskFile file) {
-            this.number = number;
-            this.file = file;
-        }
-
-        /**
-         * An unreadable header may be that of an unfinished preparation; a sound one of another segment,
-         * or of a longer file, can't be: it is written last.
-         */
-        void requireWhole() {
-            if (hasHeader) {
-                requireHeader();
-            }
-        }
-
-        void requireHeader() {
-            if (damage != null) {
-                throw damage;
-            }
-        }
-
-        boolean isSpare(long segmentBytes) {
-            return damage == null
-                    && !hasFrames
-                    && usedBytes == Segment.FIRST_FRAME_OFFSET
-                    && file.size() == segmentBytes;
-        }
-
-        Segment inUse() {
-            Segment segment = new Segment(number, file, file.size());
-            segment.firstSequence = firstSequence;
-            segment.usedBytes = usedBytes;
-            segment.syncedBytes = usedBytes;
-            return segment;
         }
     }
 }

@@ -8,8 +8,10 @@ package io.turbidite.core.log;
  * @param writtenBytes bytes of frames
  * @param syncCount syncs of segment files that hold records
  * @param waitCount times that a claim had to wait for room
- * @param preparedCount segments made by writing zeros
+ * @param createdCount segment files made anew
  * @param recycledCount segments made of truncated ones
+ * @param zeroBytes written to have space before it is needed
+ * @param refugeCount times that a full disk sent the log on into space kept for that
  */
 public record LogStatistics(
         long recordCount,
@@ -17,5 +19,7 @@ public record LogStatistics(
         long writtenBytes,
         long syncCount,
         long waitCount,
-        long preparedCount,
-        long recycledCount) {}
+        long createdCount,
+        long recycledCount,
+        long zeroBytes,
+        long refugeCount) {}

@@ -2,6 +2,7 @@ package io.turbidite.core.log;
 
 import com.lmax.disruptor.EventPoller;
 
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Varints;
 import io.turbidite.core.format.Crc32c;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -33,14 +35,18 @@ import java.util.concurrent.atomic.LongAdder;
  *   <li>One write for the batch. Under SYNC one sync; then, and only then, the records are durable.
  * </ol>
  *
- * <p>Any failure fails the log with its first cause (D6); nothing is written or synced after it.
+ * <p><em>A full disk</em> fails nothing, as long as it refuses an append to a segment that still grows: what was
+ * to be written goes to the keeper's refuge, sealed again for its new place ({@link #moveToRefuge}).
+ *
+ * <p>Any other failure fails the log with its first cause (D6); nothing is written or synced after it.
  *
  * <p><em>Confined to its worker</em>, and to the closing thread once that has stopped; the counters may
  * be read by any thread.
  */
 final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
-    /** A write of this size costs the same per byte as a larger one, and bounds a step. */
-    private static final long BATCH_BYTES_MAX = 1 << 20;
+    /** A segment that holds nothing but where the log goes on. */
+    private static final long MARKS_BYTES =
+            Segment.MARK_BYTES + FrameFormat.frameBytes(FrameFormat.CONTINUED_PAYLOAD_BYTES);
 
     private final Durability durability;
     private final long inFlightBytesMax;
@@ -52,6 +58,7 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
     private final int session;
     private final Arena arena = NativeMemory.shared("the log writer");
     private final MemorySegment batch;
+    private final MemorySegment marks;
     private final int batchBytesTarget;
     private final Crc32c crc = new Crc32c();
     private final FrameHead head = new FrameHead();
@@ -98,10 +105,9 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
             this.current = last;
             this.batchOffset = last.usedBytes;
         }
-        // Room behind the target for the frame that reaches it and for the marks before it.
-        long frame = FrameFormat.loneGroupBytes(options.slotBytes());
-        this.batchBytesTarget = (int) Math.min(BATCH_BYTES_MAX, options.ringSlots() * frame);
-        this.batch = arena.allocate(batchBytesTarget + frame + 5 * Segment.MARK_BYTES, 64);
+        this.batchBytesTarget = options.batchBytesTarget();
+        this.batch = arena.allocate(options.batchBytesMax(), 64);
+        this.marks = arena.allocate(MARKS_BYTES, FrameFormat.ALIGNMENT);
     }
 
     /** Writes what the ring holds, up to a batch; returns whether there was anything. */
@@ -225,8 +231,9 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
 
     private void writeLarge(Buffer large, int length) {
         endGroup();
-        Segment segment = segmentFor(FrameFormat.frameBytes(length));
+        var _ = segmentFor(FrameFormat.frameBytes(length));
         writeBatch();
+        Segment segment = Objects.requireNonNull(current); // wherever the batch has gone
         fillHead(FrameFormat.KIND_RECORD, length);
         long place = FrameFormat.place(storeId, segment.number, batchOffset);
         write(segment, large.segment, FrameFormat.seal(large.segment, 0, head, place, large.crc));
@@ -258,6 +265,9 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
         if (full != null) {
             putContinued(full, segment.number);
             writeBatch();
+            if (current != full) {
+                return Objects.requireNonNull(current); // there is room, but the disk is full
+            }
             if (durability == Durability.SYNC) {
                 syncCurrent();
             }
@@ -305,10 +315,95 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
             throw new IllegalStateException(
                     "%d bytes at %d do not fit %s".formatted(byteCount, batchOffset, segment));
         }
-        segment.file.write(batchOffset, source, 0, byteCount);
+        try {
+            segment.file.write(batchOffset, source, 0, byteCount);
+        } catch (StorageIoException e) {
+            boolean grows = batchOffset + byteCount > segment.spaceBytes;
+            Segment refuge = keeper.refuge();
+            if (e.kind() != StorageIoException.Kind.NO_SPACE || !grows || refuge == null) {
+                throw e;
+            }
+            moveToRefuge(segment, refuge, source, byteCount);
+            return;
+        }
+        wrote(segment, byteCount);
+    }
+
+    private void wrote(Segment segment, int byteCount) {
         batchOffset += byteCount;
         segment.usedBytes = batchOffset;
         bytesWritten.add(byteCount);
+    }
+
+    /**
+     * A full disk has refused {@code frames}: writes them to the segment that has its space.
+     *
+     * <ol>
+     *   <li>The full disk's segment says where the log goes on, if there is room for so much. It may show any
+     *       part of the frames that were refused; recovery goes by the refuge's first sequence.
+     *   <li>One of which nothing was in use says so on the block of its header. That is synced first: two
+     *       segments that begin with the same sequence must not both seem to hold it.
+     *   <li>The frames are sealed for their new place and written; a mark of the old segment's own is left
+     *       out.
+     * </ol>
+     */
+    private void moveToRefuge(Segment full, Segment refuge, MemorySegment frames, int byteCount) {
+        head.read(frames, 0);
+        long first = head.sequence;
+        boolean fresh = batchOffset == Segment.FIRST_FRAME_OFFSET;
+        leave(full, refuge.number, first, fresh);
+        if (fresh || durability == Durability.SYNC) {
+            full.file.sync();
+            syncCount.increment();
+            full.syncedBytes = full.usedBytes;
+        }
+        keeper.takeRefuge(refuge, first);
+        current = refuge;
+        batchOffset = refuge.usedBytes;
+        int at = putMarkAt(0, FrameFormat.KIND_SEGMENT, 0, first);
+        refuge.file.write(batchOffset, marks, 0, at);
+        wrote(refuge, at);
+        int from = 0;
+        int to = 0;
+        while (to < byteCount) {
+            head.read(frames, to);
+            int frameBytes = Math.toIntExact(FrameFormat.frameBytes(head.length));
+            if (!head.takesSequence()) {
+                if (to > 0) {
+                    break; // the mark of a full segment, at the end
+                }
+                from = frameBytes;
+            } else {
+                long place = FrameFormat.place(storeId, refuge.number, batchOffset + to - from);
+                var _ = FrameFormat.sealAgain(frames, to, head, place, crc);
+            }
+            to += frameBytes;
+        }
+        refuge.file.write(batchOffset, frames, from, to - from);
+        wrote(refuge, to - from);
+    }
+
+    private void leave(Segment full, long nextNumber, long first, boolean fresh) {
+        int at = fresh ? putMarkAt(0, FrameFormat.KIND_SEGMENT, 0, first) : 0;
+        marks.set(Bytes.I64, at + (long) FrameFormat.HEADER_BYTES, nextNumber);
+        at = putMarkAt(at, FrameFormat.KIND_CONTINUED, FrameFormat.CONTINUED_PAYLOAD_BYTES, first);
+        try {
+            full.file.write(batchOffset, marks, 0, at);
+            wrote(full, at);
+        } catch (StorageIoException e) {
+            if (fresh || e.kind() != StorageIoException.Kind.NO_SPACE) {
+                throw e;
+            }
+        }
+    }
+
+    /** Completes a frame in {@link #marks}, for its place behind {@link #batchOffset}; returns where it ends. */
+    private int putMarkAt(int at, int kind, int length, long sequence) {
+        fillHead(kind, length);
+        head.sequence = sequence;
+        Segment segment = Objects.requireNonNull(current);
+        long place = FrameFormat.place(storeId, segment.number, batchOffset + at);
+        return at + FrameFormat.seal(marks, at, head, place, crc);
     }
 
     private void syncCurrent() {
@@ -335,6 +430,7 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
         if (keeper.prepareClosing(next)) {
             segment = nextSegment();
             writeBatch();
+            segment = Objects.requireNonNull(current);
             keeper.syncAll();
             progress.checkFailure();
         }

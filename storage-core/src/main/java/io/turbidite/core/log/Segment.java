@@ -8,20 +8,22 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One file of the log: the file header, then frames without gaps, then unused preallocated bytes.
+ * One file of the log: the file header, then frames without gaps, then unused bytes.
  *
  * <p>A file with a sound header has its whole length and its name on disk: the header is written last.
- * The first frame names the segment's first sequence; the last one of a full segment says that the next
- * segment exists.
+ * The length is there from the begin, so that a file that was cut is known by it; the space behind what was
+ * written may be a hole. The first frame names the segment's first sequence; the last one of a full segment
+ * says which segment is next.
  *
- * <p>Named by its number, {@code 0000000012.log}; numbers grow and gaps mean nothing. Written by the
- * writer, synced by one party at a time, read by recovery only.
+ * <p>Named by its number, {@code 0000000012.log}; no number is used twice and gaps mean nothing. Segments
+ * follow each other by their first sequences: a reserve has its number long before it is gone on in.
+ * Written by the writer, synced by one party at a time, read by recovery only.
  *
  * <p><em>Thread-safe</em> by volatile counters, each with one writing thread at a time.
  */
 final class Segment {
     static final String FORMAT = "log-segment";
-    static final int FORMAT_VERSION = 2;
+    static final int FORMAT_VERSION = 3;
 
     /** Where the first frame begins. */
     static final long FIRST_FRAME_OFFSET = FileHeader.BYTES;
@@ -38,6 +40,9 @@ final class Segment {
 
     /** What a segment holds besides records: header, its own mark, a session's mark, the reserve. */
     static final long OVERHEAD_BYTES = FIRST_FRAME_OFFSET + 2 * MARK_BYTES + RESERVED_BYTES;
+
+    /** Of a header's flags: all of the file has been written, if with zeros. */
+    private static final int WRITTEN_FLAG = 1 << 6;
 
     /**
      * Length of the segment that a clean close goes on in when no record is needed any more: the smallest
@@ -60,10 +65,14 @@ final class Segment {
     /** How far it is known to be synced. */
     volatile long syncedBytes = FIRST_FRAME_OFFSET;
 
-    Segment(long number, DiskFile file, long capacityBytes) {
+    /** How far the file has been written, in an earlier use or with zeros: no full disk refuses that again. */
+    final long spaceBytes;
+
+    Segment(long number, DiskFile file, long capacityBytes, long spaceBytes) {
         this.number = number;
         this.file = file;
         this.capacityBytes = capacityBytes;
+        this.spaceBytes = spaceBytes;
     }
 
     static String name(String directory, long number) {
@@ -87,20 +96,40 @@ final class Segment {
         file.sync();
     }
 
-    /** Its flags are the binary logarithm of the segment's length. */
-    static FileHeader header(long storeId, long number, long capacityBytes) {
+    /** Its flags are the binary logarithm of the segment's length, and whether all of it has been written. */
+    FileHeader header(long storeId) {
         int flags = Long.numberOfTrailingZeros(capacityBytes);
-        return new FileHeader(FORMAT, FORMAT_VERSION, flags, storeId, number);
+        return new FileHeader(
+                FORMAT,
+                FORMAT_VERSION,
+                spaceBytes == capacityBytes ? flags | WRITTEN_FLAG : flags,
+                storeId,
+                number);
     }
 
     /** The length that a sound file with this header has. */
     static long capacityBytes(FileHeader header) {
-        return 1L << Math.min(header.flags(), Long.SIZE - 2);
+        return 1L << Math.min(header.flags() & ~WRITTEN_FLAG, Long.SIZE - 2);
     }
 
-    /** Bytes that frames of records can still take; negative when the reserve is in use. */
+    /** How far a sound file with this header has been written. */
+    static long spaceBytes(FileHeader header) {
+        return (header.flags() & WRITTEN_FLAG) == 0 ? 0 : capacityBytes(header);
+    }
+
+    /** Bytes that frames of records can still take; negative when the last ones kept free are in use. */
     long remainingBytes() {
         return capacityBytes - RESERVED_BYTES - usedBytes;
+    }
+
+    /** As {@link #remainingBytes}, of those that no full disk can refuse. */
+    long remainingSpaceBytes() {
+        return spaceBytes - RESERVED_BYTES - usedBytes;
+    }
+
+    /** What will not be refused to the segment's next use. */
+    long spaceForNextUse() {
+        return Math.max(spaceBytes, usedBytes);
     }
 
     /** Makes what was written before the call durable; the callers take turns. */

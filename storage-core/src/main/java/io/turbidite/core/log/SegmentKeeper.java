@@ -2,14 +2,10 @@ package io.turbidite.core.log;
 
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.Disk;
-import io.turbidite.core.file.DiskFile;
-import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.time.Clock;
 
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,22 +16,24 @@ import java.util.concurrent.locks.ReentrantLock;
  * Keeps the segment files: prepares the next one ahead, syncs where the writer does not, drops what is
  * not needed any more.
  *
- * <p><em>Admission.</em> A record is admitted only when preallocated space for it exists. Claims that are
- * not yet written need at most {@link LogOptions#inFlightBytesMax} bytes, so the gate is open while the
- * current segment has that much left or a spare segment (which holds that much) is ready. The writer
- * shuts the gate before it frees slots; a claim looks at the gate after it has its slot. Hence all claims
- * that saw it open were in flight together with the room that was there then.
+ * <p><em>Admission.</em> A record is admitted only when space for it exists. Claims that are not yet written
+ * need at most {@link LogOptions#inFlightBytesMax} bytes, and what the writer has framed already {@link
+ * LogOptions#batchBytesMax} more. The gate is open while the current segment has room for that or a spare
+ * segment (which holds it) is ready, <em>and</em> there is a refuge: a segment whose space has been written,
+ * in which the writer goes on if a full disk refuses what it appends. The writer shuts the gate before it
+ * frees slots; a claim looks at the gate after it has its slot. Hence all claims that saw it open were in
+ * flight together with the room that was there then.
+ *
+ * <p><em>The refuge.</em> Under {@link Durability#SYNC} each segment is written with zeros before it is
+ * used, so that a commit's sync finds its space and changes nothing but content; the spare is the refuge then. In the
+ * other modes segments grow, and one reserve is written with zeros, as large as what may be in flight. It
+ * is used when an append meets a full disk, and only then.
  *
  * <p><em>Thread-safe.</em> The monitor guards the list and the spare, for list work only. {@code turn} is
  * held for work on files of the list: one sync at a time, so that a failed one can't be followed by
  * another that succeeds on the pages it dropped, and none of a file that is being deleted.
  */
 final class SegmentKeeper implements AutoCloseable {
-    private static final int ZERO_BYTES = 1 << 20;
-
-    /** Zeros are made durable in such pieces: a commit's sync waits behind one of them, not behind all. */
-    private static final int ZERO_SYNC_BYTES = 4 << 20;
-
     /** What a flush of 128 MiB of write memory frees at once, and the log grows by until the next. */
     private static final int RECYCLABLE_COUNT_MAX = 4;
 
@@ -48,6 +46,8 @@ final class SegmentKeeper implements AutoCloseable {
     private final LogProgress progress;
     private final Disk disk;
     private final Clock clock;
+    private final SegmentMaker maker;
+    private final boolean isSync;
     private final ReentrantLock turn = new ReentrantLock();
 
     /** In use, oldest first; guarded by the monitor. */
@@ -57,6 +57,10 @@ final class SegmentKeeper implements AutoCloseable {
     private final ArrayDeque<Segment> recyclable = new ArrayDeque<>();
 
     private volatile @Nullable Segment spare;
+
+    /** Never under SYNC. */
+    private volatile @Nullable Segment reserve;
+
     private volatile @Nullable Segment current;
     private volatile boolean retrying;
     private volatile long retryAtNanos;
@@ -69,26 +73,23 @@ final class SegmentKeeper implements AutoCloseable {
     private long truncatedBefore;
 
     private final LongAdder syncCount = new LongAdder();
-    private final LongAdder preparedCount = new LongAdder();
-    private final LongAdder recycledCount = new LongAdder();
-    private long nextNumber;
+    private final LongAdder refugeCount = new LongAdder();
     private long lastSyncNanos;
 
     SegmentKeeper(LogSite site, LogOptions options, LogProgress progress, RecoveredLog recovered) {
         this.site = site;
         this.options = options;
+        this.maker = new SegmentMaker(site, recovered.nextNumber());
+        this.isSync = options.durability() == Durability.SYNC;
         this.inFlightBytesMax = options.inFlightBytesMax();
         this.progress = progress;
         this.disk = site.disk();
         this.clock = site.clock();
         this.kept.addAll(recovered.segments());
         this.spare = recovered.spare();
-        this.nextNumber = recovered.nextNumber();
         this.lastSyncNanos = clock.monotonicNanos();
-        Segment last = kept.peekLast();
-        this.current = last;
-        progress.setRoomy(
-                spare != null || (last != null && last.remainingBytes() >= inFlightBytesMax));
+        this.current = kept.peekLast();
+        progress.setRoomy(isRoomy());
     }
 
     /** The worker's step: prepare, sync. */
@@ -96,31 +97,47 @@ final class SegmentKeeper implements AutoCloseable {
         if (progress.failed()) {
             return false;
         }
-        if (wantsSpare()) {
-            prepareSpare();
+        if (wantsReserve()) {
+            prepare(() -> reserve = make(options.reserveBytes()));
         }
-        if (options.durability() != Durability.SYNC && syncIsDue()) {
+        if (wantsSpare()) {
+            prepare(() -> spare = make(isSync ? options.segmentBytes() : 0));
+        }
+        if (!isSync && syncIsDue()) {
             syncAll();
         }
         return false;
     }
 
+    /** Whether there is something to prepare now. */
+    boolean wantsWork() {
+        return wantsSpare() || wantsReserve();
+    }
+
+    /** Not before somebody claims, unless the log is new: most sessions only read. */
+    private boolean wantsReserve() {
+        return !isSync && reserve == null && (current == null || isAwaited) && mayTry();
+    }
+
     /**
      * Whether the next segment should be prepared now: a quarter is used of what the current one can take
-     * before the gate shuts. Behind the small one of a clean close not before somebody claims: most such
-     * sessions only read.
+     * before the gate shuts. Behind the small one of a clean close not before somebody claims.
      */
-    boolean wantsSpare() {
-        if (spare != null || (retrying && clock.monotonicNanos() < retryAtNanos)) {
+    private boolean wantsSpare() {
+        if (spare != null || !mayTry()) {
             return false;
         }
         Segment last = current;
-        if (last != null && last.capacityBytes == Segment.CLOSING_BYTES) {
-            return isAwaited;
+        if (last == null || (isAwaited && !progress.isRoomy())) {
+            return true;
         }
-        return last == null
-                || last.remainingBytes() - inFlightBytesMax
+        return last.capacityBytes != Segment.CLOSING_BYTES
+                && last.remainingBytes() - inFlightBytesMax
                         < (last.capacityBytes - inFlightBytesMax) / 4 * 3;
+    }
+
+    private boolean mayTry() {
+        return !retrying || clock.monotonicNanos() >= retryAtNanos;
     }
 
     /** A claim is about to wait for room. */
@@ -150,24 +167,61 @@ final class SegmentKeeper implements AutoCloseable {
 
     /** The writer moves on to the spare. */
     synchronized void takeSpare(Segment segment, long firstSequence) {
+        spare = null;
+        take(segment, firstSequence);
+    }
+
+    /**
+     * The writer has met a full disk and moves on to space that is there already.
+     *
+     * @return null if there is none: then what it writes to has been counted upon itself
+     */
+    @Nullable
+    Segment refuge() {
+        return isSync ? spare : reserve;
+    }
+
+    /** The writer moves on to the {@link #refuge}; from here on nothing is admitted until there is another. */
+    synchronized void takeRefuge(Segment segment, long firstSequence) {
+        if (segment == spare) {
+            spare = null;
+        } else {
+            reserve = null;
+        }
+        take(segment, firstSequence);
+        refugeCount.increment();
+        progress.setRoomy(isRoomy());
+    }
+
+    private void take(Segment segment, long firstSequence) {
         segment.firstSequence = firstSequence;
         kept.addLast(segment);
         current = segment;
-        spare = null;
     }
 
-    private void prepareSpare() {
+    /** Whether everything that may be in flight has a segment to go to, and space wherever that is full. */
+    private boolean isRoomy() {
+        Segment last = current;
+        long wanted = inFlightBytesMax + options.batchBytesMax();
+        if (isSync) {
+            return spare != null || (last != null && last.remainingSpaceBytes() >= wanted);
+        }
+        return reserve != null
+                && (spare != null || (last != null && last.remainingBytes() >= wanted));
+    }
+
+    private void prepare(Runnable work) {
         try {
-            Segment segment = makeSpare();
+            work.run();
             synchronized (this) {
-                spare = segment;
                 retrying = false;
-                progress.setRoomy(true);
+                if (isRoomy()) {
+                    progress.setRoomy(true);
+                }
             }
         } catch (StorageIoException e) {
             // Not a failure of the log: nothing was in that file. Claims are refused with the
-            // reason
-            // once the room is used up, and this is tried again with a new file.
+            // reason once the room is used up, and this is tried again with a new file.
             retryAtNanos = clock.monotonicNanos() + RETRY_NANOS;
             retrying = true;
             progress.refuse(e);
@@ -176,95 +230,14 @@ final class SegmentKeeper implements AutoCloseable {
         }
     }
 
-    private Segment makeSpare() {
+    private Segment make(long spaceBytes) {
         Segment old;
         synchronized (this) {
             old = recyclable.pollFirst();
         }
-        // A new number each time: a name whose directory sync has failed is not used again.
-        long number = nextNumber++;
-        return old == null ? create(number, options.segmentBytes()) : recycle(old, number);
-    }
-
-    private Segment create(long number, long bytes) {
-        String name = Segment.name(site.directory(), number);
-        if (disk.usableBytes() < bytes) {
-            // Asked first, so as not to take the last space from others only to give it back.
-            throw new StorageIoException(
-                    StorageIoException.Kind.NO_SPACE,
-                    "preallocation",
-                    name,
-                    "%d bytes are wanted, %d are left".formatted(bytes, disk.usableBytes()),
-                    null);
-        }
-        DiskFile file = disk.create(name);
-        try (Arena arena = NativeMemory.confined("a new log segment")) {
-            // By writing, never by sparse growth: only so a later write can't meet a full disk.
-            int chunk = (int) Math.min(bytes, ZERO_BYTES);
-            MemorySegment zeros = arena.allocate(chunk, 8);
-            long synced = 0;
-            for (long at = 0; at < bytes; at += chunk) {
-                file.write(at, zeros, 0, (int) Math.min(chunk, bytes - at));
-                if (at + chunk - synced >= ZERO_SYNC_BYTES && at + chunk < bytes) {
-                    file.sync();
-                    synced = at + chunk;
-                }
-            }
-            file.sync();
-            disk.syncDirectory(site.directory());
-            writeHeader(file, number, bytes);
-        } catch (StorageIoException e) {
-            discard(file, List.of(name), e);
-            throw e;
-        }
-        preparedCount.increment();
-        return new Segment(number, file, bytes);
-    }
-
-    /**
-     * Makes a truncated segment the spare: writing over allocated space costs a third of writing zeros
-     * first.
-     */
-    private Segment recycle(Segment old, long number) {
-        String oldName = Segment.name(site.directory(), old.number);
-        String newName = Segment.name(site.directory(), number);
-        DiskFile opened = old.file;
-        try {
-            Segment.wipeHeader(old.file);
-            old.file.close();
-            disk.rename(oldName, newName);
-            disk.syncDirectory(site.directory());
-            DiskFile file = disk.open(newName);
-            opened = file;
-            writeHeader(file, number, old.capacityBytes);
-            recycledCount.increment();
-            return new Segment(number, file, old.capacityBytes);
-        } catch (StorageIoException e) {
-            discard(opened, List.of(oldName, newName), e);
-            throw e;
-        }
-    }
-
-    /**
-     * The last step of a preparation: a file with a sound header has its whole length and its name on
-     * disk, and holds no frame that is valid under this number.
-     */
-    private void writeHeader(DiskFile file, long number, long bytes) {
-        Segment.header(site.storeId(), number, bytes).writeTo(file);
-        file.sync();
-    }
-
-    private void discard(DiskFile file, List<String> names, StorageIoException cause) {
-        try {
-            file.close();
-            for (String name : names) {
-                if (disk.exists(name)) {
-                    disk.delete(name);
-                }
-            }
-        } catch (StorageIoException e) {
-            cause.addSuppressed(e); // the next attempt, or the next opening, cleans up
-        }
+        return old == null
+                ? maker.create(options.segmentBytes(), spaceBytes)
+                : maker.recycle(old, spaceBytes);
     }
 
     /** Asks for a sync of everything below {@code sequence}, which has been written. */
@@ -348,9 +321,8 @@ final class SegmentKeeper implements AutoCloseable {
             return false;
         }
         try {
-            // the old spare first: the log goes on in the next file that there is
             deleteSpareAndRecyclable();
-            Segment closing = create(nextNumber++, Segment.CLOSING_BYTES);
+            Segment closing = maker.create(Segment.CLOSING_BYTES, Segment.CLOSING_BYTES);
             synchronized (this) {
                 spare = closing;
             }
@@ -366,6 +338,13 @@ final class SegmentKeeper implements AutoCloseable {
      */
     void deleteUnused() {
         truncateBefore(truncatedBefore);
+        synchronized (this) {
+            Segment unneeded = reserve;
+            if (unneeded != null) {
+                recyclable.addLast(unneeded);
+                reserve = null;
+            }
+        }
         deleteSpareAndRecyclable();
     }
 
@@ -435,12 +414,21 @@ final class SegmentKeeper implements AutoCloseable {
         return syncCount.sum();
     }
 
-    long preparedCount() {
-        return preparedCount.sum();
+    long createdCount() {
+        return maker.createdCount();
     }
 
     long recycledCount() {
-        return recycledCount.sum();
+        return maker.recycledCount();
+    }
+
+    long zeroBytes() {
+        return maker.zeroBytes();
+    }
+
+    /** How often a full disk has sent the writer into its refuge. */
+    long refugeCount() {
+        return refugeCount.sum();
     }
 
     @Override
@@ -451,6 +439,9 @@ final class SegmentKeeper implements AutoCloseable {
         kept.clear();
         if (spare != null) {
             spare.file.close();
+        }
+        if (reserve != null) {
+            reserve.file.close();
         }
         for (Segment segment : recyclable) {
             segment.file.close();

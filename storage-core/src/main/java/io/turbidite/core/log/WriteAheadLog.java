@@ -102,7 +102,7 @@ public final class WriteAheadLog implements AutoCloseable {
 
     private boolean writerStep() {
         boolean more = writer.step(poller);
-        if (keeper.wantsSpare()) {
+        if (keeper.wantsWork()) {
             keeperWorker.wake();
         }
         return more;
@@ -366,8 +366,10 @@ public final class WriteAheadLog implements AutoCloseable {
                 writer.bytesWritten(),
                 writer.syncCount() + keeper.syncCount(),
                 waits.sum(),
-                keeper.preparedCount(),
-                keeper.recycledCount());
+                keeper.createdCount(),
+                keeper.recycledCount(),
+                keeper.zeroBytes(),
+                keeper.refugeCount());
     }
 
     /**

@@ -11,8 +11,8 @@
  *   <li>A damaged record is a torn end only if nothing proves that it had been synced; otherwise it is a
  *       {@link io.turbidite.core.CorruptionException}, never a shorter log.
  *   <li>After the first failed write or sync nothing more is acknowledged, and no sync is tried again.
- *   <li>A record is only admitted when preallocated space for it exists: a full disk refuses a claim and
- *       never fails a write.
+ *   <li>A record is only admitted when space for it has been written before, where it will go or in a
+ *       reserve: a full disk refuses a claim and never fails a write.
  * </ol>
  *
  * <p>Start reading at {@link io.turbidite.core.log.WriteAheadLog}, then {@code FrameFormat} (what a

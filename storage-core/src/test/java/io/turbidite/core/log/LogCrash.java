@@ -1,5 +1,6 @@
 package io.turbidite.core.log;
 
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.log.BuggyDisk.Bug;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
@@ -18,14 +19,27 @@ final class LogCrash {
 
     private final long seed;
     private final LogOptions options;
+    private final boolean fillsDisk;
     private final Bug bug;
     private final SplittableRandom random;
     private long imageCount;
     private long nestedCount;
+    private long refugeCount;
 
     LogCrash(long seed, Durability durability, Bug bug) {
+        this(seed, LogDriver.TINY.withDurability(durability), false, bug);
+    }
+
+    /** A run in which the disk is full at times, met by large records too, and each life has a mode of its own. */
+    static LogCrash onFullDisk(long seed) {
+        LogOptions large = LogDriver.TINY.withSegmentBytes(32 << 10, 8, 64, 10 << 10);
+        return new LogCrash(seed, large, true, Bug.NONE);
+    }
+
+    private LogCrash(long seed, LogOptions options, boolean fillsDisk, Bug bug) {
         this.seed = seed;
-        this.options = LogDriver.TINY.withDurability(durability);
+        this.options = options;
+        this.fillsDisk = fillsDisk;
         this.bug = bug;
         this.random = new SplittableRandom(Seeds.mix(seed, 1));
     }
@@ -36,6 +50,11 @@ final class LogCrash {
 
     long nestedCount() {
         return nestedCount;
+    }
+
+    /** How often a full disk sent a log into the space kept for that. */
+    long refugeCount() {
+        return refugeCount;
     }
 
     void run(int lives, int operationsPerLife) {
@@ -49,7 +68,10 @@ final class LogCrash {
     }
 
     private SimDisk live(SimDisk disk, LogOracle oracle, int life, int operationCount) {
-        LogDriver driver = driver(disk, oracle, life);
+        Durability[] modes = Durability.values();
+        LogOptions own =
+                fillsDisk ? options.withDurability(modes[random.nextInt(modes.length)]) : options;
+        LogDriver driver = driver(disk, oracle, life, own);
         // What opening has shown must not be lost by a crash right after: it counts as
         // acknowledged.
         driver.resume();
@@ -57,9 +79,14 @@ final class LogCrash {
             driver.noteDurable();
             cutPower(disk, oracle);
         });
-        for (int i = 0; i < operationCount; i++) {
-            driver.operate();
+        for (int i = 0; i < operationCount && driver.isOpen(); i++) {
+            if (fillsDisk) {
+                operateOnFullDisk(driver, disk);
+            } else {
+                driver.operate();
+            }
         }
+        disk.capacity(Long.MAX_VALUE);
         int end = random.nextInt(3);
         if (end == 0) {
             driver.close();
@@ -70,6 +97,29 @@ final class LogCrash {
         disk.onOperation(operation -> {});
         // The process was killed and starts again on what it sees, or the power was cut.
         return end == 1 ? disk : disk.crashImage(random.nextLong(), anyProfile());
+    }
+
+    private void operateOnFullDisk(LogDriver driver, SimDisk disk) {
+        int chance = random.nextInt(10);
+        if (chance == 0) {
+            disk.capacity(disk.usedBytes());
+        } else if (chance == 1) {
+            disk.capacity(Long.MAX_VALUE);
+        }
+        WriteAheadLog log = driver.log();
+        long before = log.statistics().refugeCount();
+        try {
+            if (chance == 0) {
+                driver.appendLarge();
+                driver.appendLarge();
+            }
+            driver.operate();
+        } catch (StorageIoException e) {
+            if (e.kind() != StorageIoException.Kind.NO_SPACE || log.failed()) {
+                throw e;
+            }
+        }
+        refugeCount += log.statistics().refugeCount() - before;
     }
 
     private void cutPower(SimDisk disk, LogOracle oracle) {
@@ -104,6 +154,7 @@ final class LogCrash {
 
     /** A recovered log takes records again, and they survive the next power cut. */
     private void goOn(SimDisk image, LogOracle before, NavigableMap<Long, byte[]> replayed) {
+        image.capacity(Long.MAX_VALUE);
         LogOracle oracle = new LogOracle();
         oracle.moveStart(before.start());
         oracle.adopt(replayed);
@@ -132,10 +183,14 @@ final class LogCrash {
     }
 
     private LogDriver driver(SimDisk disk, LogOracle oracle, long number) {
+        return driver(disk, oracle, number, options);
+    }
+
+    private LogDriver driver(SimDisk disk, LogOracle oracle, long number, LogOptions own) {
         return new LogDriver(
                 Seeds.mix(seed, number),
                 bug == Bug.NONE ? disk : new BuggyDisk(disk, bug),
-                options,
+                own,
                 oracle);
     }
 

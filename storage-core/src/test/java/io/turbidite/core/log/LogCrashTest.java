@@ -6,6 +6,7 @@ import io.turbidite.core.log.BuggyDisk.Bug;
 import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.sim.Seeds;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -43,5 +44,31 @@ class LogCrashTest {
                 "LogCrashTest %s: %d runs, %d power cuts recovered, %d more inside recovery%n",
                 durability, runs, images, nested);
         assertTrue(Seeds.isReplay() || images >= 500, "power cuts: " + images);
+    }
+
+    /** The disk fills up and is freed again all the time, in all modes one after the other. */
+    @Test
+    @Timeout(600)
+    void aPowerCutOnAFullDiskLosesNothingAcknowledged() {
+        String test = "LogCrashTest full disk";
+        long base = Seeds.of(test);
+        long images = 0;
+        long refuges = 0;
+        int runs = Seeds.isReplay() ? 1 : 2 * RUN_COUNT;
+        for (int run = 0; run < runs; run++) {
+            long seed = Seeds.isReplay() ? base : Seeds.mix(base, run);
+            LogCrash crash = LogCrash.onFullDisk(seed);
+            try {
+                crash.run(6, 60);
+            } catch (RuntimeException | AssertionError e) {
+                throw new AssertionError(e.getMessage() + "\n" + Seeds.replay(test, seed), e);
+            }
+            images += crash.imageCount();
+            refuges += crash.refugeCount();
+        }
+        System.out.printf(
+                "LogCrashTest full disk: %d runs, %d power cuts recovered, %d refuges%n",
+                runs, images, refuges);
+        assertTrue(Seeds.isReplay() || refuges >= runs, "refuges: " + refuges);
     }
 }

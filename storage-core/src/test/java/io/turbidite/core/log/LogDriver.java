@@ -116,7 +116,7 @@ final class LogDriver implements AutoCloseable {
     }
 
     void appendLarge() {
-        append(65 + random.nextInt(random.nextInt(4) == 0 ? 1_983 : 400));
+        append(65 + random.nextInt(random.nextInt(4) == 0 ? options.payloadBytesMax() - 65 : 400));
     }
 
     /** Several claims at once, ended in another order, some of them cancelled. */

@@ -131,4 +131,63 @@ class LogFaultTest {
         oracle.check(driver.open());
         driver.close();
     }
+
+    /** The segment grows until somebody else has taken the space: what was accepted goes to the reserve. */
+    @ParameterizedTest
+    @EnumSource(names = {"INTERVAL", "NONE"})
+    void aDiskThatOthersFillCostsNoAcceptedRecord(Durability durability) {
+        SimDisk disk = new SimDisk(3, Profile.ADVERSARIAL);
+        LogOracle oracle = new LogOracle();
+        LogOptions options = LogDriver.TINY
+                .withSegmentBytes(32 << 10, 8, 64, 2 << 10)
+                .withDurability(durability);
+        LogDriver driver = new LogDriver(3, disk, options, oracle);
+        var _ = driver.open();
+        driver.append(50);
+        driver.tasks().runForMicros(10_000);
+        disk.capacity(disk.usedBytes());
+        StorageIoException refused = null;
+        for (int i = 0; i < 1_000 && refused == null; i++) {
+            try {
+                driver.append(50);
+            } catch (StorageIoException e) {
+                refused = e;
+            }
+        }
+        assertEquals(StorageIoException.Kind.NO_SPACE, refused == null ? null : refused.kind());
+        assertFalse(driver.log().failed());
+        assertEquals(1, driver.log().statistics().refugeCount());
+        driver.flush();
+        assertEquals(oracle.end(), driver.log().durableSequence());
+        assertThrows(StorageIoException.class, () -> driver.append(50));
+        SimDisk image = disk.crashImage(4, Profile.ADVERSARIAL);
+        image.capacity(Long.MAX_VALUE);
+        try (LogDriver reader = new LogDriver(4, image, options, new LogOracle())) {
+            oracle.check(reader.open());
+        }
+
+        disk.capacity(Long.MAX_VALUE);
+        driver.tasks().runForMicros(200_000);
+        for (int i = 0; i < 500; i++) {
+            driver.append(50);
+        }
+        driver.close();
+        oracle.check(driver.open());
+        driver.close();
+    }
+
+    @Test
+    void aGrowingLogWritesZerosForItsReserveAlone() {
+        SimDisk disk = new SimDisk(4, Profile.STRICT);
+        LogOptions options = LogDriver.TINY.withDurability(Durability.NONE);
+        LogDriver driver = new LogDriver(4, disk, options, new LogOracle());
+        var _ = driver.open();
+        for (int i = 0; i < 1_000; i++) {
+            driver.append(50);
+        }
+        LogStatistics statistics = driver.log().statistics();
+        assertTrue(statistics.createdCount() > 5, statistics.toString());
+        assertEquals(options.reserveBytes(), statistics.zeroBytes());
+        driver.close();
+    }
 }

@@ -19,19 +19,19 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 /**
- * Two segments of version 2, in {@code src/test/resources/golden}: a full one and the one that it goes on
+ * Two segments of version 3, in {@code src/test/resources/golden}: a full one and the one that it goes on
  * in, with every kind of frame. They are read for ever; they are written so until the version changes.
  *
  * <p>{@code -Dgolden.print=true} prints what a new archive has to hold.
  */
 class LogGoldenTest {
     private static final long STORE_ID = 0x0123_4567_89AB_CDEFL;
-    private static final int SEGMENT_BYTES = 4 << 10;
+    private static final int SEGMENT_BYTES = 8 << 10;
     private static final LogOptions OPTIONS =
-            LogOptions.defaults().withSegmentBytes(SEGMENT_BYTES, 2, 64, 1 << 10);
+            LogOptions.defaults().withSegmentBytes(SEGMENT_BYTES, 2, 64, 2 << 10);
 
     @Test
-    void versionTwoIsRead() throws IOException {
+    void versionThreeIsRead() throws IOException {
         SimDisk disk = new SimDisk(1, Profile.STRICT);
         disk.createDirectories("log");
         for (int number = 1; number <= 2; number++) {
@@ -47,7 +47,7 @@ class LogGoldenTest {
     }
 
     @Test
-    void versionTwoIsWrittenAsItAlwaysWas() throws IOException {
+    void versionThreeIsWrittenAsItAlwaysWas() throws IOException {
         SimDisk disk = new SimDisk(1, Profile.STRICT);
         var _ = written(disk);
         for (int number = 1; number <= 2; number++) {
@@ -79,7 +79,7 @@ class LogGoldenTest {
                 }
                 log.claim(10).cancel();
                 log.flush();
-                String large = "large ".repeat(150);
+                String large = "large ".repeat(340);
                 for (int i = 0; i < 2; i++) {
                     published.put(log.append(WriteAheadLogTest.utf8(large)), large);
                     log.flush();
@@ -100,7 +100,7 @@ class LogGoldenTest {
     }
 
     private static String fileName(int number) {
-        return "log-v2-segment-" + number + ".hex";
+        return "log-v3-segment-" + number + ".hex";
     }
 
     private static String golden(int number) throws IOException {

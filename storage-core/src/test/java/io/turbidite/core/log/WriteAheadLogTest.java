@@ -137,7 +137,7 @@ class WriteAheadLogTest {
         }
         try (Opened onlyReads = new Opened(SMALL, position)) {
             assertEquals(Map.of(), onlyReads.replayed);
-            assertEquals(0, onlyReads.log.statistics().preparedCount());
+            assertEquals(0, onlyReads.log.statistics().createdCount());
         }
         Map<Long, String> kept = new TreeMap<>();
         try (Opened opened = new Opened(SMALL, position)) {
@@ -158,7 +158,7 @@ class WriteAheadLogTest {
                 kept.put(opened.log.append(utf8(text)), text);
             }
             opened.log.flush();
-            opened.tasks.await(() -> opened.log.statistics().preparedCount() == 2);
+            opened.tasks.await(() -> opened.log.statistics().createdCount() == 2);
         }
         assertEquals(SMALL.segmentBytes(), bytesOfTheLog());
         try (Opened opened = new Opened(SMALL, 0)) {
