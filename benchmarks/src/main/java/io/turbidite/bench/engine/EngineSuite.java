@@ -23,7 +23,6 @@ import java.util.function.Supplier;
  * and its answers are compared too.
  */
 public final class EngineSuite {
-    private static final long MIB = 1 << 20;
     private static final int GETS = 200_000;
 
     /**
@@ -88,12 +87,8 @@ public final class EngineSuite {
             this.report = new Report(scenario.title(), scenario.engineNames())
                     .setting("machine", Report.machine())
                     .setting("tweets", "%,d a round, about 500 bytes".formatted(upserts))
-                    .setting(
-                            "memory",
-                            "write memory %d MiB, cache %,d MiB"
-                                    .formatted(
-                                            scenario.writeMemoryBytes() / MIB,
-                                            scenario.cacheBytes() / MIB))
+                    .setting("memory", scenario.memory())
+                    .setting("components", scenario.components())
                     .setting(
                             "durability",
                             "logs on (Hyracks has none), no sync per write, no compression")

@@ -66,8 +66,29 @@ record Scenario(
     Engine open(int index, Path directory) {
         EngineOptions options =
                 new EngineOptions(directory, writeMemoryBytes(), cacheBytes, secondaries, directIo);
+        // where memory is what is scarce, nobody may hold more of it than the others
+        Function<EngineOptions, Engine> rocks =
+                directIo ? RocksEngine::bounded : RocksEngine::new;
         List<Function<EngineOptions, Engine>> engines =
-                List.of(TurbiditeEngine::new, RocksEngine::new, HyracksEngine::new);
+                List.of(TurbiditeEngine::new, rocks, HyracksEngine::new);
         return engines.get(index).apply(options);
+    }
+
+    /** What each engine has of it. */
+    String memory() {
+        String memory = "write memory %d MiB, cache %,d MiB, each"
+                .formatted(writeMemoryBytes() / MIB, cacheBytes / MIB);
+        return directIo
+                ? memory + "; RocksDB's memtables together bounded by db_write_buffer_size"
+                : memory + "; RocksDB's memtables may hold three times that and more";
+    }
+
+    /** How each engine reads and writes components. */
+    String components() {
+        String pages = "pages of Turbidite 16 KiB, of RocksDB 16 KiB (records) and 4 KiB (secondaries)%s"
+                .formatted(withHyracks ? ", of Hyracks 32 KiB" : "");
+        return directIo
+                ? pages + "; both: direct reads, flushes and merges, a checksum for each page"
+                : pages + "; through the page cache";
     }
 }
