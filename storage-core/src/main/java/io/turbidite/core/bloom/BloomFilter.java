@@ -1,9 +1,5 @@
 package io.turbidite.core.bloom;
 
-import com.dynatrace.hash4j.hashing.ByteAccess;
-import com.dynatrace.hash4j.hashing.Hasher64;
-import com.dynatrace.hash4j.hashing.Hashing;
-
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
@@ -23,10 +19,6 @@ import java.lang.foreign.MemorySegment;
  * h * odd^i} are the i-th probe.
  */
 public final class BloomFilter {
-    private static final Hasher64 HASHER = Hashing.xxh3_64();
-    private static final ByteAccess<MemorySegment> ACCESS =
-            ByteAccess.forMemorySegment(MemorySegment.class);
-
     /** 2^32 divided by the golden ratio, odd: multiplying spreads each bit upwards. */
     private static final int STEP = 0x9E3779B9;
 
@@ -42,7 +34,17 @@ public final class BloomFilter {
 
     /** The project's hash of a key: XXH3, 64 bits, no seed. Without garbage. */
     public static long hash(Slice key) {
-        return HASHER.hashBytesToLong(key.segment(), key.offset(), key.length(), ACCESS);
+        return KeyHash.of(key);
+    }
+
+    /**
+     * The same of a key of sixteen bytes at most.
+     *
+     * @param prefix its first eight bytes as {@link Bytes#prefix}
+     * @param second the eight behind them, likewise
+     */
+    public static long hash(long prefix, long second, int keyBytes) {
+        return KeyHash.of(prefix, second, keyBytes);
     }
 
     /**

@@ -3,6 +3,8 @@ package io.turbidite.core.bloom;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.dynatrace.hash4j.hashing.Hashing;
+
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Bytes;
@@ -17,6 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.SplittableRandom;
 
@@ -140,6 +143,24 @@ class BloomFilterTest {
                     assertThat(BloomFilter.hash(new Slice().set(native_, offset, length)))
                             .isEqualTo(onHeap);
                 }
+            }
+        }
+    }
+
+    @Test
+    void the_hash_is_the_library_s_at_any_length_and_from_words_too() {
+        SplittableRandom random = new SplittableRandom(5);
+        for (int i = 0; i < 20_000; i++) {
+            byte[] bytes = new byte[i % 40];
+            random.nextBytes(bytes);
+            long expected = Hashing.xxh3_64().hashBytesToLong(bytes);
+            Slice key = Slice.of(bytes);
+            assertThat(BloomFilter.hash(key)).isEqualTo(expected);
+            if (bytes.length <= 16) {
+                MemorySegment padded = MemorySegment.ofArray(Arrays.copyOf(bytes, 16));
+                long prefix = padded.get(Bytes.I64_BE, 0);
+                long second = padded.get(Bytes.I64_BE, 8);
+                assertThat(BloomFilter.hash(prefix, second, bytes.length)).isEqualTo(expected);
             }
         }
     }
