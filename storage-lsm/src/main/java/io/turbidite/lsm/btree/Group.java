@@ -158,9 +158,7 @@ final class Group {
             sharedIsKnown = true;
         }
         decodePrefixes(page, from, stretch);
-        boolean fitsWords = lengthBytes == 0
-                && suffixBytes <= Heads.BYTES
-                && prefixBytes + suffixBytes <= 2 * Long.BYTES;
+        boolean fitsWords = lengthBytes == 0 && prefixBytes + suffixBytes <= 2 * Long.BYTES;
         stretch.keyBytes = fitsWords ? prefixBytes + suffixBytes : -1;
         if (fitsWords) {
             decodeSeconds(page, from, stretch);
@@ -196,10 +194,21 @@ final class Group {
     private void decodeSeconds(MemorySegment page, int from, Stretch stretch) {
         long[] seconds = stretch.seconds;
         int entries = stretch.count();
-        if (prefixBytes == 0 || prefixBytes >= 2 * Long.BYTES) {
+        if (prefixBytes == 0) {
+            Arrays.fill(seconds, 0, entries, 0);
+        } else if (prefixBytes >= 2 * Long.BYTES) {
             Arrays.fill(seconds, 0, entries, sharedSecond);
-            return;
+        } else {
+            decodeSecondHeads(page, from, stretch);
         }
+        if (suffixBytes > Heads.BYTES) {
+            addTails(page, from, stretch);
+        }
+    }
+
+    private void decodeSecondHeads(MemorySegment page, int from, Stretch stretch) {
+        long[] seconds = stretch.seconds;
+        int entries = stretch.count();
         heads.decode(page, from, seconds, entries);
         if (prefixBytes >= Heads.BYTES) {
             or(seconds, entries, sharedSecond, Byte.SIZE * (prefixBytes - Heads.BYTES));
@@ -209,6 +218,20 @@ final class Group {
             for (int i = 0; i < entries; i++) {
                 seconds[i] <<= shift;
             }
+        }
+    }
+
+    /** Puts what of each key lies in the heap behind what of its head is in the second word. */
+    private void addTails(MemorySegment page, int from, Stretch stretch) {
+        long[] seconds = stretch.seconds;
+        int entries = stretch.count();
+        int tail = suffixBytes - Heads.BYTES;
+        long mask = -1L >>> (Long.SIZE - Byte.SIZE * tail);
+        int shift = Byte.SIZE * (2 * Long.BYTES - prefixBytes - suffixBytes);
+        for (int i = 0; i < entries; i++) {
+            // the eight bytes that end with the tail: there are always as many before it
+            long end = heapStart(page, from + i) + tail;
+            seconds[i] |= (page.get(Bytes.I64_BE, end - Long.BYTES) & mask) << shift;
         }
     }
 

@@ -4,6 +4,7 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.entry.EntryBrief;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -86,23 +87,20 @@ public final class LeafBuilder {
         return keys.segment().byteSize() + values.segment().byteSize() + 16L * versions.length;
     }
 
-    /** The version of an entry as it is stored. */
-    public static long version(long timestamp, boolean antimatter) {
-        return timestamp << 1 | (antimatter ? 1 : 0);
-    }
-
     /**
      * Adds an entry that is above all others; false, and nothing is added, if the page is full. The
      * first entry of a page always finds room.
      *
      * @param sharedBytes how many first bytes the key shares with the key before it
      */
-    public boolean add(Slice key, int sharedBytes, long version, Slice value) {
+    public boolean add(EntryBrief entry, int sharedBytes, Slice value) {
+        int keyBytes = entry.keyBytes;
+        long version = entry.version();
         if (count == 0) {
-            prefixBytes = key.length();
-            draft.begin(0, key.length(), version, value.length());
+            prefixBytes = keyBytes;
+            draft.begin(0, keyBytes, version, value.length());
             openGroup();
-            append(key, version, value);
+            append(entry, version, value);
             return true;
         }
         GroupShape open = groups.get(groupCount - 1);
@@ -110,19 +108,19 @@ public final class LeafBuilder {
             // as mostly: the next entry of a group changes no prefix
             long groupBytesMax =
                     pageBytesMax - pageBytes(groupCount, prefixBytes, closedGroupBytes);
-            if (!open.grow(groupBytesMax, key.length(), version, value.length())) {
+            if (!open.grow(groupBytesMax, keyBytes, version, value.length())) {
                 return false;
             }
-            append(key, version, value);
+            append(entry, version, value);
             return true;
         }
         int newPrefix = Math.min(prefixBytes, sharedBytes);
         boolean cut = isCutBefore(open, sharedBytes, newPrefix);
         if (cut) {
-            draft.begin(count, key.length(), version, value.length());
+            draft.begin(count, keyBytes, version, value.length());
         } else {
             int groupPrefix = Math.min(open.prefixBytes, sharedBytes);
-            draft.extend(open, groupPrefix, tails(open, groupPrefix), key.length(), value.length());
+            draft.extend(open, groupPrefix, tails(open, groupPrefix), keyBytes, value.length());
             draft.addVersion(version);
         }
         long closed = closedGroupBytes + (cut ? open.bytes() : 0);
@@ -139,7 +137,7 @@ public final class LeafBuilder {
             groups.set(groupCount - 1, draft);
             draft = open;
         }
-        append(key, version, value);
+        append(entry, version, value);
         return true;
     }
 
@@ -208,13 +206,13 @@ public final class LeafBuilder {
         groupCount++;
     }
 
-    private void append(Slice key, long version, Slice value) {
+    private void append(EntryBrief entry, long version, Slice value) {
         if (count == versions.length) {
             keyEnds = Arrays.copyOf(keyEnds, count * 2);
             valueEnds = Arrays.copyOf(valueEnds, count * 2);
             versions = Arrays.copyOf(versions, count * 2);
         }
-        keys.putBytes(key);
+        entry.putKey(keys);
         if (value.length() > 0) {
             values.putBytes(value);
         }

@@ -3,6 +3,7 @@ package io.turbidite.lsm.btree;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.entry.EntryBrief;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.KeyCopy;
 
@@ -94,6 +95,27 @@ public final class TreeCursor implements EntryCursor {
             return standOn(index + 1, true);
         }
         return nextPage();
+    }
+
+    @Override
+    public boolean next(EntryBrief brief) {
+        if (!next()) {
+            return false;
+        }
+        Stretch entries = stretch;
+        if (entries.keyBytes < 0) {
+            brief.note(this);
+            return true;
+        }
+        int at = place;
+        long version = entries.versions[at];
+        brief.note(
+                entries.prefixes[at],
+                entries.seconds[at],
+                entries.keyBytes,
+                version >>> 1,
+                (version & 1) != 0);
+        return true;
     }
 
     @Override

@@ -13,6 +13,7 @@ import io.turbidite.core.format.FileHeader;
 import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.lsm.component.BlockWriter.Section;
 import io.turbidite.lsm.component.ComponentWriters.Builders;
+import io.turbidite.lsm.entry.EntryBrief;
 import io.turbidite.lsm.entry.KeyCopy;
 
 import org.jspecify.annotations.Nullable;
@@ -56,6 +57,7 @@ public final class ComponentWriter implements AutoCloseable {
     private final BloomFilter.@Nullable Builder bloom;
 
     private final KeyCopy lastKey = new KeyCopy();
+    private final EntryBrief brief = new EntryBrief();
     private long lastTimestamp;
     private Slice firstKey = NO_VALUE;
 
@@ -141,36 +143,59 @@ public final class ComponentWriter implements AutoCloseable {
      * @throws IllegalArgumentException if it is not behind the entry before it, or too long
      */
     public void add(Slice key, long timestamp, boolean antimatter, Slice value) {
+        brief.note(key, timestamp, antimatter);
+        add(brief, value);
+    }
+
+    /** As {@link #add(Slice, long, boolean, Slice)}. */
+    public void add(EntryBrief entry, Slice value) {
         checkOpen();
-        if (key.length() > Limits.KEY_BYTES_MAX || (antimatter && value.length() > 0)) {
+        if (entry.keyBytes > Limits.KEY_BYTES_MAX || (entry.antimatter && value.length() > 0)) {
             throw new IllegalArgumentException(
-                    "key of %d bytes, value of %d".formatted(key.length(), value.length()));
+                    "key of %d bytes, value of %d".formatted(entry.keyBytes, value.length()));
         }
-        int shared = lastKey.sharedBytes(key);
-        boolean sameKey = entryCount > 0 && shared == lastKey.length() && shared == key.length();
-        if (entryCount > 0) {
-            checkOrder(key, shared, sameKey, timestamp);
+        int shared = lastKey.sharedBytes(entry);
+        boolean sameKey = entryCount > 0 && lastKey.matches(entry);
+        if (entryCount > 0 && !isBehindLast(entry, sameKey)) {
+            throw new IllegalArgumentException("%s at %d comes behind %s at %d"
+                    .formatted(keyOf(entry), entry.timestamp, lastKey(), lastTimestamp));
         }
-        long version = timestamp << 1 | (antimatter ? 1 : 0);
-        records.add(key, shared, sameKey, version, value);
+        records.add(entry, shared, sameKey, value);
         if (keys != null) {
-            keys.add(key, shared, sameKey, version, NO_VALUE);
+            keys.add(entry, shared, sameKey, NO_VALUE);
         }
         if (!sameKey) {
             keyCount++;
             if (bloom != null) {
-                bloom.add(BloomFilter.hash(key));
+                bloom.add(hash(entry));
             }
             if (entryCount == 0) {
-                firstKey = Slice.of(key.toByteArray());
+                firstKey = keyOf(entry);
             }
-            lastKey.set(key);
+            lastKey.set(entry);
         }
-        lastTimestamp = timestamp;
+        lastTimestamp = entry.timestamp;
         entryCount++;
-        if (antimatter) {
+        if (entry.antimatter) {
             antimatterCount++;
         }
+    }
+
+    private boolean isBehindLast(EntryBrief entry, boolean sameKey) {
+        return sameKey ? entry.timestamp < lastTimestamp : lastKey.precedes(entry);
+    }
+
+    private static long hash(EntryBrief entry) {
+        return entry.isLong()
+                ? BloomFilter.hash(entry.longKey())
+                : BloomFilter.hash(entry.prefix, entry.second, entry.keyBytes);
+    }
+
+    /** A copy. */
+    private static Slice keyOf(EntryBrief entry) {
+        ByteSink copy = new ByteSink(EntryBrief.WORDS_BYTES, Limits.KEY_BYTES_MAX);
+        entry.putKey(copy);
+        return copy.asSlice(new Slice());
     }
 
     /** Entries added so far. */
@@ -255,21 +280,6 @@ public final class ComponentWriter implements AutoCloseable {
             target.writers.give(keyBuilders);
         }
         target.close(finished);
-    }
-
-    private void checkOrder(Slice key, int shared, boolean sameKey, long timestamp) {
-        boolean ordered;
-        if (sameKey) {
-            ordered = timestamp < lastTimestamp;
-        } else if (shared == lastKey.length()) {
-            ordered = true;
-        } else {
-            ordered = shared < key.length() && key.byteAt(shared) > (lastKey.byteAt(shared) & 0xFF);
-        }
-        if (!ordered) {
-            throw new IllegalArgumentException("%s at %d comes behind %s at %d"
-                    .formatted(key, timestamp, lastKey(), lastTimestamp));
-        }
     }
 
     private Slice lastKey() {

@@ -1,9 +1,12 @@
 package io.turbidite.lsm.component;
 
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.lsm.btree.FencesBuilder;
 import io.turbidite.lsm.btree.LeafBuilder;
+import io.turbidite.lsm.entry.EntryBrief;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -19,6 +22,8 @@ final class TreeWriter {
     private final LeafBuilder leaf;
     private final FencesBuilder fences;
     private final Arena arena;
+    private final ByteSink firstKey = new ByteSink(64, Limits.KEY_BYTES_MAX);
+    private final Slice firstKeySlice = new Slice();
     private long entryCount;
 
     /** Where a page is laid out that will be compressed; the null segment if none will be. */
@@ -47,16 +52,17 @@ final class TreeWriter {
      * @param sharedBytes how many first bytes the key shares with the one before it
      * @param sameKey whether it is the one before it
      */
-    void add(Slice key, int sharedBytes, boolean sameKey, long version, Slice value) {
+    void add(EntryBrief entry, int sharedBytes, boolean sameKey, Slice value) {
         if (leaf.entryCount() > 0) {
-            if (leaf.add(key, sharedBytes, version, value)) {
+            if (leaf.add(entry, sharedBytes, value)) {
                 entryCount++;
                 return;
             }
             writePage();
         }
-        fences.begin(key, sharedBytes, sameKey, version >>> 1);
-        leaf.add(key, sharedBytes, version, value);
+        entry.putKey(firstKey.clear());
+        fences.begin(firstKey.asSlice(firstKeySlice), sharedBytes, sameKey, entry.timestamp);
+        leaf.add(entry, sharedBytes, value);
         entryCount++;
     }
 

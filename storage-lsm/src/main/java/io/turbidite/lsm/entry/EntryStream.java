@@ -14,6 +14,18 @@ public interface EntryStream extends AutoCloseable {
     /** Moves to the next entry; false at the end. */
     boolean next();
 
+    /**
+     * Moves to the next entry and notes it; false at the end, and nothing is noted. Whoever can tell more
+     * cheaply than part by part says so.
+     */
+    default boolean next(EntryBrief brief) {
+        if (!next()) {
+            return false;
+        }
+        brief.note(this);
+        return true;
+    }
+
     Slice key();
 
     /**

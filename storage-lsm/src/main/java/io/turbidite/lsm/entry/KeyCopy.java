@@ -17,8 +17,7 @@ import java.util.Objects;
  * <p><em>Confined to one thread.</em>
  */
 public final class KeyCopy {
-    /** The longest key that two numbers hold. */
-    public static final int WORDS_BYTES = 2 * Long.BYTES;
+    private static final int WORDS_BYTES = EntryBrief.WORDS_BYTES;
 
     /** The whole key if it is longer than two words. */
     private final ByteSink bytes = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
@@ -60,6 +59,17 @@ public final class KeyCopy {
         }
     }
 
+    /** Remembers the key of {@code entry}. */
+    public void set(EntryBrief entry) {
+        prefix = entry.prefix;
+        second = entry.second;
+        length = entry.keyBytes;
+        present = true;
+        if (entry.isLong()) {
+            bytes.clear().putBytes(entry.longKey());
+        }
+    }
+
     private static long prefixOf(Slice key) {
         return Bytes.prefix(key.segment(), key.offset(), key.length());
     }
@@ -97,6 +107,51 @@ public final class KeyCopy {
                 && entries.keyPrefix() == prefix
                 && entries.keyLength() == length
                 && (length > WORDS_BYTES ? hasBytes(entries.key()) : entries.keySecond() == second);
+    }
+
+    /** Whether a key is remembered and {@code entry} has the same. */
+    public boolean matches(EntryBrief entry) {
+        return present
+                && entry.prefix == prefix
+                && entry.keyBytes == length
+                && (length > WORDS_BYTES ? hasBytes(entry.longKey()) : entry.second == second);
+    }
+
+    /** Whether the key that is remembered is below that of {@code entry}. */
+    public boolean precedes(EntryBrief entry) {
+        assert present;
+        int order = Long.compareUnsigned(prefix, entry.prefix);
+        if (order == 0) {
+            order = Long.compareUnsigned(secondWord(), entry.second);
+        }
+        if (order != 0) {
+            return order < 0;
+        }
+        if (length > WORDS_BYTES && entry.isLong()) {
+            return compare(entry.longKey()) < 0;
+        }
+        // they differ only in how many zeros they are padded with: the shorter is below
+        return length < entry.keyBytes;
+    }
+
+    /** How many first bytes the key of {@code entry} shares with the one that is remembered; 0 if none is. */
+    public int sharedBytes(EntryBrief entry) {
+        if (entry.isLong()) {
+            return sharedBytes(entry.longKey());
+        }
+        if (!present) {
+            return 0;
+        }
+        long difference = entry.prefix ^ prefix;
+        int shared = difference == 0
+                ? Long.BYTES + sameBytes(entry.second ^ secondWord())
+                : sameBytes(difference);
+        return Math.min(shared, Math.min(length, entry.keyBytes));
+    }
+
+    /** The second eight bytes, of a long key too. */
+    private long secondWord() {
+        return length > WORDS_BYTES ? bytes.segment().get(Bytes.I64_BE, Long.BYTES) : second;
     }
 
     /** How many first bytes {@code key} shares with the key that is remembered; 0 if none is. */
@@ -150,5 +205,10 @@ public final class KeyCopy {
 
     private boolean hasBytes(Slice key) {
         return Bytes.compare(bytes.segment(), 0, length, key.segment(), key.offset(), length) == 0;
+    }
+
+    /** The order of the key that is remembered, which is long, against {@code key}. */
+    private int compare(Slice key) {
+        return Bytes.compare(bytes.segment(), 0, length, key.segment(), key.offset(), key.length());
     }
 }

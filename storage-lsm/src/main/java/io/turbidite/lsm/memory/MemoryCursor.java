@@ -2,6 +2,7 @@ package io.turbidite.lsm.memory;
 
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.entry.EntryBrief;
 import io.turbidite.lsm.entry.EntryCursor;
 
 import java.lang.foreign.MemorySegment;
@@ -194,6 +195,30 @@ final class MemoryCursor implements EntryCursor {
             warm(0, newestCount);
         }
         moveTo(newest[slot]);
+        return true;
+    }
+
+    @Override
+    public boolean next(EntryBrief brief) {
+        if (!next()) {
+            return false;
+        }
+        int keyBytes = Entry.keyLength(word);
+        if (keyBytes < Long.BYTES || keyBytes > EntryBrief.WORDS_BYTES) {
+            brief.note(this);
+            return true;
+        }
+        long keyAt = at + Entry.KEY;
+        // the last eight bytes, those of the first word shifted out
+        int shift = Byte.SIZE * (EntryBrief.WORDS_BYTES - keyBytes);
+        long last = chunk.get(Bytes.I64_BE, keyAt + keyBytes - Long.BYTES);
+        long second = keyBytes == Long.BYTES ? 0 : last << shift;
+        brief.note(
+                chunk.get(Bytes.I64_BE, keyAt),
+                second,
+                keyBytes,
+                Entry.timestamp(word),
+                Entry.isAntimatter(word));
         return true;
     }
 

@@ -1,8 +1,8 @@
 package io.turbidite.lsm.merge;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.entry.EntryBrief;
 import io.turbidite.lsm.entry.EntryCursor;
-import io.turbidite.lsm.entry.KeyCopy;
 
 import java.util.Arrays;
 import java.util.List;
@@ -38,18 +38,23 @@ public final class MergeCursor implements EntryCursor {
 
     private final boolean[] ended;
 
+    /** The entry that each stream stands on. */
+    private final EntryBrief[] briefs;
+
     /** Slot 0 holds the winner, slots 1.. the losers; stream i plays first at slot (i + k) / 2. */
     private final int[] tree;
 
     private int direction = UNDECIDED;
 
-    /** What makes a rank of a key prefix, and back: it orders unsigned numbers, and turns them round. */
+    /** What makes a rank of a key prefix: it orders unsigned numbers, and turns them round. */
     private long flip = Long.MIN_VALUE;
 
     private MergeCursor(List<? extends EntryCursor> newestFirst) {
         streams = newestFirst.toArray(EntryCursor[]::new);
         ranks = new long[streams.length];
         ended = new boolean[streams.length];
+        briefs = new EntryBrief[streams.length];
+        Arrays.setAll(briefs, i -> new EntryBrief());
         tree = new int[streams.length];
     }
 
@@ -84,6 +89,15 @@ public final class MergeCursor implements EntryCursor {
     }
 
     @Override
+    public boolean next(EntryBrief brief) {
+        if (!move(FORWARD)) {
+            return false;
+        }
+        brief.set(briefs[tree[0]]);
+        return true;
+    }
+
+    @Override
     public boolean previous() {
         return move(BACKWARD);
     }
@@ -108,7 +122,7 @@ public final class MergeCursor implements EntryCursor {
     /** Moves every stream to its entry on the wanted side of the position, and plays all matches. */
     private void start(int wanted) {
         for (int i = 0; i < streams.length; i++) {
-            ended[i] = !(wanted == FORWARD ? streams[i].next() : streams[i].previous());
+            ended[i] = !step(i, wanted);
         }
         direction = wanted;
         flip = wanted == FORWARD ? Long.MIN_VALUE : Long.MAX_VALUE;
@@ -122,13 +136,24 @@ public final class MergeCursor implements EntryCursor {
     }
 
     private void advance(int stream) {
-        EntryCursor cursor = streams[stream];
-        ended[stream] = !(direction == FORWARD ? cursor.next() : cursor.previous());
+        ended[stream] = !step(stream, direction);
         rank(stream);
     }
 
+    private boolean step(int stream, int wanted) {
+        EntryCursor cursor = streams[stream];
+        if (wanted == FORWARD) {
+            return cursor.next(briefs[stream]);
+        }
+        boolean found = cursor.previous();
+        if (found) {
+            briefs[stream].note(cursor);
+        }
+        return found;
+    }
+
     private void rank(int stream) {
-        ranks[stream] = ended[stream] ? Long.MAX_VALUE : streams[stream].keyPrefix() ^ flip;
+        ranks[stream] = ended[stream] ? Long.MAX_VALUE : briefs[stream].prefix ^ flip;
     }
 
     /** Plays the matches from the leaf of {@code stream} to the root; an empty slot waits for its rival. */
@@ -161,27 +186,18 @@ public final class MergeCursor implements EntryCursor {
         return (compareEntries(a, b) < 0) == (direction == FORWARD);
     }
 
-    /** The order of two entries with equal prefixes; never 0. */
+    /** The order of two entries; never 0. */
     private int compareEntries(int a, int b) {
-        int order = compareBehindPrefix(streams[a], streams[b]);
+        EntryBrief entryOfA = briefs[a];
+        EntryBrief entryOfB = briefs[b];
+        int order = entryOfA.compareKeys(entryOfB);
         if (order == 0) {
-            order = Long.compare(streams[b].timestamp(), streams[a].timestamp());
+            order = Long.compare(entryOfB.timestamp, entryOfA.timestamp);
         }
         if (order == 0) {
-            order = Boolean.compare(streams[a].isAntimatter(), streams[b].isAntimatter());
+            order = Boolean.compare(entryOfA.antimatter, entryOfB.antimatter);
         }
         return order != 0 ? order : Integer.compare(a, b);
-    }
-
-    private static int compareBehindPrefix(EntryCursor a, EntryCursor b) {
-        int lengthOfA = a.keyLength();
-        int lengthOfB = b.keyLength();
-        if (Math.max(lengthOfA, lengthOfB) > KeyCopy.WORDS_BYTES) {
-            return a.key().compareBytes(b.key());
-        }
-        // of two keys that differ only in how many zeros they are padded with, the shorter is below
-        int order = Long.compareUnsigned(a.keySecond(), b.keySecond());
-        return order != 0 ? order : Integer.compare(lengthOfA, lengthOfB);
     }
 
     @Override
@@ -191,27 +207,27 @@ public final class MergeCursor implements EntryCursor {
 
     @Override
     public long keyPrefix() {
-        return ranks[tree[0]] ^ flip;
+        return briefs[tree[0]].prefix;
     }
 
     @Override
     public int keyLength() {
-        return streams[tree[0]].keyLength();
+        return briefs[tree[0]].keyBytes;
     }
 
     @Override
     public long keySecond() {
-        return streams[tree[0]].keySecond();
+        return briefs[tree[0]].second;
     }
 
     @Override
     public long timestamp() {
-        return streams[tree[0]].timestamp();
+        return briefs[tree[0]].timestamp;
     }
 
     @Override
     public boolean isAntimatter() {
-        return streams[tree[0]].isAntimatter();
+        return briefs[tree[0]].antimatter;
     }
 
     @Override
@@ -221,7 +237,7 @@ public final class MergeCursor implements EntryCursor {
 
     @Override
     public long successorTimestamp() {
-        return streams[tree[0]].successorTimestamp();
+        return briefs[tree[0]].successor;
     }
 
     @Override

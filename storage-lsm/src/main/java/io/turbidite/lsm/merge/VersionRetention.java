@@ -3,6 +3,7 @@ package io.turbidite.lsm.merge;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.entry.EntryBrief;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.entry.ForwardingStream;
 import io.turbidite.lsm.entry.KeyCopy;
@@ -129,6 +130,7 @@ public final class VersionRetention {
         private final EntryStream versions;
         private final @Nullable Pairs pairs;
         private final KeyCopy key = new KeyCopy();
+        private final EntryBrief own = new EntryBrief();
         private long newerTimestamp;
         private long successorTimestamp;
 
@@ -147,12 +149,17 @@ public final class VersionRetention {
 
         @Override
         public boolean next() {
-            while (versions.next()) {
-                boolean isFirst = !key.matches(versions);
+            return next(own);
+        }
+
+        @Override
+        public boolean next(EntryBrief entry) {
+            while (versions.next(entry)) {
+                boolean isFirst = !key.matches(entry);
                 if (isFirst) {
-                    key.set(versions);
+                    key.set(entry);
                     cutsServedFrom = cutsAscending.length;
-                } else if (versions.timestamp() == newerTimestamp) {
+                } else if (entry.timestamp == newerTimestamp) {
                     continue;
                 }
                 if (pairs != null) {
@@ -161,21 +168,22 @@ public final class VersionRetention {
                     }
                     pairs.note(versions);
                 }
-                long marked = versions.successorTimestamp();
+                long marked = entry.successor;
                 successorTimestamp = isFirst ? marked : Math.min(marked, newerTimestamp);
-                newerTimestamp = versions.timestamp();
-                if (mustKeep(newerTimestamp, marked)) {
+                newerTimestamp = entry.timestamp;
+                if (mustKeep(entry, marked)) {
+                    entry.successor = successorTimestamp;
                     return true;
                 }
             }
             return false;
         }
 
-        private boolean mustKeep(long timestamp, long marked) {
-            if (marked <= timestamp) {
+        private boolean mustKeep(EntryBrief entry, long marked) {
+            if (marked <= entry.timestamp) {
                 return false;
             }
-            int cut = oldestCutAtOrAbove(timestamp);
+            int cut = oldestCutAtOrAbove(entry.timestamp);
             if (cut == cutsAscending.length) {
                 return true;
             }
@@ -183,7 +191,7 @@ public final class VersionRetention {
                 return false;
             }
             cutsServedFrom = cut;
-            return !(cut == 0 && dropsAntimatter && versions.isAntimatter());
+            return !(cut == 0 && dropsAntimatter && entry.antimatter);
         }
 
         @Override

@@ -8,6 +8,7 @@ import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.component.DiskComponent;
+import io.turbidite.lsm.entry.EntryBrief;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.handover.Handover;
 import io.turbidite.lsm.memory.MemoryComponent;
@@ -213,6 +214,7 @@ final class Flush {
 
     /** Copies the entries; those that have a successor are written dead (design §4 rule 5). */
     private void copy(EntryStream entries, ComponentWriter writer, @Nullable Handover handover) {
+        EntryBrief entry = new EntryBrief();
         long ordinal = 0;
         long charged = 0;
         long synced = 0;
@@ -222,16 +224,15 @@ final class Flush {
             long stepBytes = 0;
             long stepEntries = 0;
             while (stepBytes < STEP_BYTES && more) {
-                more = entries.next();
+                more = entries.next(entry);
                 if (more) {
-                    Slice key = entries.key();
                     Slice value = entries.value();
-                    writer.add(key, entries.timestamp(), entries.isAntimatter(), value);
+                    writer.add(entry, value);
                     if (handover != null) {
                         handover.copied(entries, ordinal);
                     }
                     ordinal++;
-                    stepBytes += key.length() + value.length() + Long.BYTES;
+                    stepBytes += entry.keyBytes + value.length() + Long.BYTES;
                     stepEntries++;
                 }
             }

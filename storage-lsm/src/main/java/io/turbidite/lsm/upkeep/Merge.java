@@ -7,6 +7,7 @@ import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
+import io.turbidite.lsm.entry.EntryBrief;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.handover.Handover;
@@ -401,6 +402,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
         /** What the hook filters, standing on the entry that it lets through. */
         private EntryStream retained;
 
+        private final EntryBrief entry = new EntryBrief();
         private long ordinal;
 
         Output(
@@ -427,22 +429,19 @@ final class Merge implements RunQueue.Job, AutoCloseable {
                     isComplete = hook.complete(bytesMax - bytes);
                     return isComplete ? bytes : bytesMax;
                 }
-                if (!kept.next()) {
+                if (!kept.next(entry)) {
                     isWritten = true;
                     continue;
                 }
-                Slice key = kept.key();
                 Slice value = kept.value();
-                long timestamp = kept.timestamp();
-                boolean antimatter = kept.isAntimatter();
-                writer.add(key, timestamp, antimatter, value);
+                writer.add(entry, value);
                 // the entry that is kept is the one that the versions stand on
-                hook.written(key, timestamp, antimatter, versions.checkedUntil());
+                hook.written(kept, versions);
                 if (handover != null && live != null) {
                     handover.copied(retained, ordinal);
                 }
                 ordinal++;
-                bytes += key.length() + value.length() + Long.BYTES;
+                bytes += entry.keyBytes + value.length() + Long.BYTES;
             }
             return bytes;
         }

@@ -1,6 +1,5 @@
 package io.turbidite.lsm.upkeep;
 
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.merge.Discards;
@@ -41,11 +40,11 @@ interface MergeHook extends AutoCloseable {
     }
 
     /**
-     * An entry was written; its ordinal is the number of those before it.
+     * The entry that {@code kept} stands on was written; its ordinal is the number of those before it.
      *
-     * @param checkedUntil of the input that it came from ({@link EntryCursor#checkedUntil})
+     * @param input stands on it too, and tells where it came from
      */
-    default void written(Slice key, long timestamp, boolean antimatter, long checkedUntil) {}
+    default void written(EntryStream kept, EntryCursor input) {}
 
     /**
      * All entries are written, the component is not finished yet: does some of what is left to do.

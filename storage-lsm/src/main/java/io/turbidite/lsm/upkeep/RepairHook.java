@@ -5,6 +5,7 @@ import io.turbidite.lsm.bitmap.DeadEntries;
 import io.turbidite.lsm.bitmap.DeadEntriesBuilder;
 import io.turbidite.lsm.entry.CheckedCursor;
 import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
@@ -108,10 +109,10 @@ final class RepairHook implements MergeHook {
     }
 
     @Override
-    public void written(Slice key, long timestamp, boolean antimatter, long checkedUntil) {
-        if (!antimatter) {
-            index.primaryKey(key, primaryKey);
-            search.add(primaryKey, timestamp, ordinal, checkedUntil);
+    public void written(EntryStream kept, EntryCursor input) {
+        if (!kept.isAntimatter()) {
+            index.primaryKey(kept.key(), primaryKey);
+            search.add(primaryKey, kept.timestamp(), ordinal, input.checkedUntil());
         }
         ordinal++;
     }

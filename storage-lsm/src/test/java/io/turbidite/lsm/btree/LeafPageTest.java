@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sim.Seeds;
+import io.turbidite.lsm.entry.EntryBrief;
 
 import org.junit.jupiter.api.Test;
 
@@ -30,7 +31,7 @@ class LeafPageTest {
     @Test
     void consecutiveKeysTakeTwoBytesEach() {
         for (int i = 0; i < 100; i++) {
-            add(number(i), i == 0 ? 0 : 8, LeafBuilder.version(1_000 + i, false), "");
+            add(number(i), i == 0 ? 0 : 8, version(1_000 + i, false), "");
         }
         // keys and versions differ by less than 256
         assertThat(builder.pageBytes()).isEqualTo(FIXED_BYTES + 100 * (1 + 1) + 8);
@@ -39,16 +40,16 @@ class LeafPageTest {
     @Test
     void entriesOfOneLengthNeedNoEnds() {
         for (int i = 0; i < 10; i++) {
-            add(number(i), i == 0 ? 0 : 8, LeafBuilder.version(7, false), "abc");
+            add(number(i), i == 0 ? 0 : 8, version(7, false), "abc");
         }
         assertThat(builder.pageBytes()).isEqualTo(FIXED_BYTES + 10 * (1 + 3) + 8);
     }
 
     @Test
     void theFirstEntryFindsRoomHoweverLong() {
-        assertThat(builder.add(number(1), 0, 2, Slice.of(new byte[100_000]))).isTrue();
+        assertThat(add(builder, number(1), 0, 2, Slice.of(new byte[100_000]))).isTrue();
         assertThat(builder.pageBytes()).isEqualTo(FIXED_BYTES + 1 + 9 + 100_000);
-        assertThat(builder.add(number(2), 8, 2, Slice.of(new byte[0]))).isFalse();
+        assertThat(add(builder, number(2), 8, 2, Slice.of(new byte[0]))).isFalse();
         Leaf leaf = build(5);
         assertThat(leaf.count()).isEqualTo(1);
         assertThat(leaf.firstOrdinal()).isEqualTo(5);
@@ -65,7 +66,7 @@ class LeafPageTest {
                 key[14] = (byte) ('a' + run);
                 key[25] = (byte) ('a' + i);
                 int shared = run + i == 0 ? 0 : i == 0 ? 14 : 25;
-                assertThat(builder.add(Slice.of(key), shared, 2, Slice.of(new byte[0])))
+                assertThat(add(builder, Slice.of(key), shared, 2, Slice.of(new byte[0])))
                         .isTrue();
             }
         }
@@ -91,13 +92,13 @@ class LeafPageTest {
         for (int i = 0; i < versions; i++) {
             byte[] key = new byte[20];
             key[19] = 1;
-            add(Slice.of(key), i == 0 ? 0 : 20, LeafBuilder.version(10_000 - 2 * i, false), "");
+            add(Slice.of(key), i == 0 ? 0 : 20, version(10_000 - 2 * i, false), "");
         }
         byte[] other = new byte[20];
         other[1] = 1;
         for (int i = 0; i < versions; i++) {
             int shared = i == 0 ? 1 : 20;
-            add(Slice.of(other), shared, LeafBuilder.version(9_000 - 2 * i, false), "");
+            add(Slice.of(other), shared, version(9_000 - 2 * i, false), "");
         }
         Leaf leaf = build(0);
         for (int i = 0; i < versions; i++) {
@@ -115,7 +116,7 @@ class LeafPageTest {
     @Test
     void pagesHoldWhatWasPutIn() {
         for (int round = 0; round < 500; round++) {
-            int shape = round % 6;
+            int shape = round % 7;
             byte[][] keys = keys(shape);
             long[] versions = new long[keys.length];
             byte[][] values = new byte[keys.length][];
@@ -125,7 +126,7 @@ class LeafPageTest {
                 values[i] = new byte[shape == 1 ? 0 : shape == 2 ? 20 : random.nextInt(60)];
                 random.nextBytes(values[i]);
                 int shared = i == 0 ? 0 : shared(keys[i - 1], keys[i]);
-                if (!builder.add(Slice.of(keys[i]), shared, versions[i], Slice.of(values[i]))) {
+                if (!add(builder, Slice.of(keys[i]), shared, versions[i], Slice.of(values[i]))) {
                     break;
                 }
                 count++;
@@ -156,13 +157,14 @@ class LeafPageTest {
                 long timestamp = (1L << 47) - 1 - random.nextInt(3);
                 for (int v = random.nextInt(30); v >= 0 && timestamp > 0; v--) {
                     keys.add(key);
-                    versions.add(LeafBuilder.version(timestamp, random.nextBoolean()));
+                    versions.add(version(timestamp, random.nextBoolean()));
                     timestamp -= 1 + random.nextLong(random.nextInt(4) == 0 ? 1L << 44 : 9);
                 }
             }
             int count = 0;
             while (count < keys.size()
-                    && large.add(
+                    && add(
+                            large,
                             Slice.of(keys.get(count)),
                             count == 0 ? 0 : shared(keys.get(count - 1), keys.get(count)),
                             versions.get(count),
@@ -200,6 +202,7 @@ class LeafPageTest {
             assertThat(key).isEqualTo(keys[i]);
             assertThat(leaf.version(i)).isEqualTo(versions[i]);
             assertThat(leaf.value(i, new Slice()).toByteArray()).isEqualTo(values[i]);
+            checkWords(leaf, i, key);
             long timestamp = versions[i] >>> 1;
             assertThat(leaf.find(Slice.of(key), timestamp, i / 2)).isEqualTo(i);
             assertThat(leaf.find(Slice.of(key), timestamp - 1, -1)).isEqualTo(-2 - i);
@@ -207,14 +210,28 @@ class LeafPageTest {
         }
     }
 
+    /** Taken out of its columns with its neighbours, a short key of even length is two numbers. */
+    private static void checkWords(Leaf leaf, int entry, byte[] key) {
+        Stretch stretch = new Stretch();
+        leaf.decode(entry, true, 8, stretch);
+        MemorySegment padded = MemorySegment.ofArray(Arrays.copyOf(key, Math.max(16, key.length)));
+        assertThat(stretch.prefixes[0]).isEqualTo(padded.get(Bytes.I64_BE, 0));
+        if (stretch.keyBytes >= 0) {
+            assertThat(stretch.keyBytes).isEqualTo(key.length);
+            assertThat(stretch.seconds[0]).isEqualTo(padded.get(Bytes.I64_BE, 8));
+        }
+    }
+
     private byte[][] keys(int shape) {
         byte[][] keys = new byte[1 + random.nextInt(shape == 5 ? 1_000 : 300)][];
+        int keyBytes = 9 + random.nextInt(8);
         for (int i = 0; i < keys.length; i++) {
             keys[i] = new byte
                     [switch (shape) {
                         case 0, 1 -> 9;
                         case 2 -> 30;
                         case 5 -> 12;
+                        case 6 -> keyBytes;
                         default -> random.nextInt(40);
                     }];
             for (int j = 0; j < keys[i].length; j++) {
@@ -247,9 +264,19 @@ class LeafPageTest {
     }
 
     private void add(Slice key, int shared, long version, String value) {
-        assertThat(builder.add(
-                        key, shared, version, Slice.of(value.getBytes(StandardCharsets.UTF_8))))
-                .isTrue();
+        Slice bytes = Slice.of(value.getBytes(StandardCharsets.UTF_8));
+        assertThat(add(builder, key, shared, version, bytes)).isTrue();
+    }
+
+    private static boolean add(
+            LeafBuilder builder, Slice key, int shared, long version, Slice value) {
+        EntryBrief entry = new EntryBrief();
+        entry.note(key, version >>> 1, (version & 1) != 0);
+        return builder.add(entry, shared, value);
+    }
+
+    private static long version(long timestamp, boolean antimatter) {
+        return timestamp << 1 | (antimatter ? 1 : 0);
     }
 
     private Leaf build(long firstOrdinal) {

@@ -9,6 +9,7 @@ import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.component.ComponentWriters.Builders;
 import io.turbidite.lsm.component.Entries.KeyShape;
 import io.turbidite.lsm.component.Entries.ValueShape;
+import io.turbidite.lsm.entry.EntryBrief;
 
 import org.junit.jupiter.api.Test;
 
@@ -48,7 +49,9 @@ class ComponentWritersTest {
         writers.give(first);
         assertThat(writers.take(32 << 10).leaf()).isSameAs(first.leaf());
         Slice huge = Slice.of(new byte[4 << 20]);
-        assertThat(first.leaf().add(Slice.of(new byte[] {1}), 0, 1, huge)).isTrue();
+        EntryBrief entry = new EntryBrief();
+        entry.note(Slice.of(new byte[] {1}), 0, true);
+        assertThat(first.leaf().add(entry, 0, huge)).isTrue();
         writers.give(first);
         assertThat(writers.take(4 << 10).leaf()).isNotSameAs(first.leaf());
     }

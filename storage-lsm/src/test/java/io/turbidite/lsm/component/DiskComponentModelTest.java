@@ -3,6 +3,7 @@ package io.turbidite.lsm.component;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.bloom.BloomFilter;
+import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.scan.KeyRange;
@@ -15,6 +16,7 @@ import io.turbidite.lsm.component.Entries.Entry;
 import io.turbidite.lsm.component.Entries.KeyShape;
 import io.turbidite.lsm.component.Entries.ValueShape;
 import io.turbidite.lsm.entry.CursorWalk;
+import io.turbidite.lsm.entry.EntryBrief;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.entry.ListCursor.Row;
 
@@ -157,11 +159,20 @@ class DiskComponentModelTest {
 
     private static void checkNext(
             TreeCursor cursor, int index, Entries entries, boolean withValue) {
-        assertThat(cursor.next()).isTrue();
+        EntryBrief brief = new EntryBrief();
+        assertThat(index % 2 == 0 ? cursor.next() : cursor.next(brief)).isTrue();
         Entry entry = entries.sorted.get(index);
         assertThat(cursor.ordinal()).isEqualTo(index);
         assertThat(cursor.timestamp()).isEqualTo(entry.timestamp());
         assertThat(cursor.isAntimatter()).isEqualTo(entry.antimatter());
+        if (index % 2 != 0) {
+            ByteSink key = new ByteSink(16, 1 << 11);
+            brief.putKey(key);
+            assertThat(Arrays.equals(key.asSlice(new Slice()).toByteArray(), entry.key()))
+                    .isTrue();
+            assertThat(brief.timestamp).isEqualTo(entry.timestamp());
+            assertThat(brief.antimatter).isEqualTo(entry.antimatter());
+        }
         if (!Arrays.equals(cursor.key().toByteArray(), entry.key())) {
             throw new AssertionError("%s instead of %s".formatted(cursor.key(), entry));
         }

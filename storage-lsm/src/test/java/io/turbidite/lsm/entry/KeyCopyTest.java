@@ -2,6 +2,7 @@ package io.turbidite.lsm.entry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sim.Seeds;
 
@@ -37,6 +38,33 @@ class KeyCopyTest {
                 assertThat(copy.byteAt(i)).isEqualTo(key[i]);
             }
             assertThat(copy.asSlice(new Slice()).toByteArray()).isEqualTo(key);
+        }
+    }
+
+    @Test
+    void of_an_entry_in_brief_it_says_what_it_says_of_its_key() {
+        EntryBrief entry = new EntryBrief();
+        EntryBrief first = new EntryBrief();
+        for (int round = 0; round < 20_000; round++) {
+            byte[] key = randomKey();
+            byte[] other = random.nextInt(3) == 0 ? randomKey() : similar(key);
+            first.note(Slice.of(key), 7, false);
+            entry.note(Slice.of(other), 9, true);
+            copy.set(first);
+
+            int mismatch = Arrays.mismatch(key, other);
+            assertThat(copy.sharedBytes(entry)).isEqualTo(mismatch < 0 ? key.length : mismatch);
+            assertThat(copy.matches(entry)).isEqualTo(mismatch < 0);
+            int order = Integer.signum(Arrays.compareUnsigned(key, other));
+            assertThat(copy.precedes(entry)).isEqualTo(order < 0);
+            assertThat(Integer.signum(first.compareKeys(entry))).isEqualTo(order);
+            assertThat(copy.asSlice(new Slice()).toByteArray()).isEqualTo(key);
+            ByteSink sink = new ByteSink(16, 1 << 10).putByte(1);
+            entry.putKey(sink);
+            assertThat(sink.asSlice(new Slice()).toByteArray())
+                    .startsWith(1)
+                    .endsWith(other)
+                    .hasSize(1 + other.length);
         }
     }
 
