@@ -6,6 +6,7 @@ import io.turbidite.lsm.btree.LeafBuilder;
 
 import org.jspecify.annotations.Nullable;
 
+import java.lang.ref.SoftReference;
 import java.util.ArrayDeque;
 
 /**
@@ -13,7 +14,8 @@ import java.util.ArrayDeque;
  * columns of a page and the fences of a tree grow with each component from nothing otherwise, which was a
  * fifth of all garbage of ingestion.
  *
- * <p><em>Thread-safe.</em> Keeps {@link #SPARE_COUNT_MAX} at most, of {@link #SPARE_BYTES_MAX} each.
+ * <p><em>Thread-safe.</em> Keeps {@link #SPARE_COUNT_MAX} at most, of {@link #SPARE_BYTES_MAX} each, softly: they are
+ * on the heap, and go before it is full.
  */
 public final class ComponentWriters {
     /** A flush and two merges, each of two trees, and some. */
@@ -25,7 +27,7 @@ public final class ComponentWriters {
     private final Disk disk;
 
     /** Used by one at a time, guarded by this. */
-    private final ArrayDeque<Builders> spares = new ArrayDeque<>();
+    private final ArrayDeque<SoftReference<Builders>> spares = new ArrayDeque<>();
 
     /**
      * @param disk where components are written
@@ -53,13 +55,17 @@ public final class ComponentWriters {
     }
 
     private synchronized @Nullable Builders takeSpare() {
-        return spares.pollLast();
+        Builders taken = null;
+        while (taken == null && !spares.isEmpty()) {
+            taken = spares.removeLast().get();
+        }
+        return taken;
     }
 
     /** Takes builders back, in whatever state they are. */
     synchronized void give(Builders builders) {
         if (spares.size() < SPARE_COUNT_MAX && builders.memoryBytes() <= SPARE_BYTES_MAX) {
-            spares.addLast(builders);
+            spares.addLast(new SoftReference<>(builders));
         }
     }
 

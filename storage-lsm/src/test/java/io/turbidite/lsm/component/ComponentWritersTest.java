@@ -1,11 +1,13 @@
 package io.turbidite.lsm.component;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.lsm.btree.LeafBuilder;
 import io.turbidite.lsm.component.ComponentWriters.Builders;
 import io.turbidite.lsm.component.Entries.KeyShape;
 import io.turbidite.lsm.component.Entries.ValueShape;
@@ -13,6 +15,7 @@ import io.turbidite.lsm.entry.EntryBrief;
 
 import org.junit.jupiter.api.Test;
 
+import java.lang.ref.WeakReference;
 import java.util.SplittableRandom;
 
 /** Builders that go from one component to the next leave nothing of the one in the other. */
@@ -54,6 +57,22 @@ class ComponentWritersTest {
         assertThat(first.leaf().add(entry, 0, huge)).isTrue();
         writers.give(first);
         assertThat(writers.take(4 << 10).leaf()).isNotSameAs(first.leaf());
+    }
+
+    @Test
+    void kept_builders_go_before_the_heap_is_full() {
+        WeakReference<LeafBuilder> kept = giveOne();
+        // soft references are cleared before an allocation may fail
+        assertThatThrownBy(() -> new long[Integer.MAX_VALUE - 8].clone())
+                .isInstanceOf(OutOfMemoryError.class);
+        assertThat(kept.get()).isNull();
+        assertThat(writers.take(4 << 10).leaf().entryCount()).isZero();
+    }
+
+    private WeakReference<LeafBuilder> giveOne() {
+        Builders one = writers.take(4 << 10);
+        writers.give(one);
+        return new WeakReference<>(one.leaf());
     }
 
     /** A writer that is closed in the middle of a page. */
