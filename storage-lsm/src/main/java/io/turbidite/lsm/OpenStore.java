@@ -12,6 +12,7 @@ import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.lsm.bitmap.LiveBitmap;
 import io.turbidite.lsm.partition.EngineEvents;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
@@ -88,7 +89,8 @@ final class OpenStore {
                 new Substrate.Memory(
                         cache,
                         writeMemory,
-                        budget.account("live bitmaps"),
+                        new LiveBitmap.Memory(
+                                budget.account("live bitmaps"), budget.account("kill lists")),
                         budget.account(
                                 "bitmap handovers", options.writeMemoryBytes() / HANDOVER_SHARE)),
                 manifest,

@@ -13,6 +13,7 @@ final class StoreGauges {
     /** Names them all; the log must be attached. */
     static void register(Meters meters, Substrate substrate, BackgroundWork background) {
         meters.gauge("memory.unflushed.bytes", () -> substrate.partitions().unflushedBytes());
+        meters.gauge("bitmap.kills.bytes", () -> substrate.bitmaps().kills().bytesUsed());
         meters.gauge("cursors.open", () -> openCursorCount(substrate));
         meters.gauge("merge.backlog.bytes", background::mergeBytesLeft);
         meters.gauge("merge.backlog.components", background::componentsBehind);

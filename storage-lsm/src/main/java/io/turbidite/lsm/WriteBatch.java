@@ -7,6 +7,7 @@ import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.maintain.Maintainer;
+import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.write.LogRecords;
 
 import org.jspecify.annotations.Nullable;
@@ -207,6 +208,16 @@ public final class WriteBatch {
 
     long hash(int at) {
         return hashes[at];
+    }
+
+    /** Whether it marks what it replaces in components. */
+    boolean mayKill() {
+        for (int i = 0; i < count; i++) {
+            if (datasets[i].schema().maintenance() == Maintenance.MUTABLE_BITMAP) {
+                return true;
+            }
+        }
+        return false;
     }
 
     boolean isSuperseded(int at) {

@@ -77,6 +77,9 @@ final class WritePath {
     void write(WriteBatch batch) {
         // before anything is held, the gate included: a schema change must not wait for memory
         background.awaitRoom(batch.byteCount());
+        if (background.isFullOfKills() && batch.mayKill()) {
+            background.awaitKillRoom();
+        }
         substrate.timestamps().awaitRoom();
         while (!inFlight.tryEnter()) {
             if (substrate.health().isClosing()) {

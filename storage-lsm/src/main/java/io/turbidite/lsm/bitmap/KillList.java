@@ -4,8 +4,11 @@ import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.memory.NativeMemory;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * From which timestamp on entries of a component are dead, for those that some reader may still see alive
@@ -13,29 +16,33 @@ import java.lang.foreign.MemorySegment;
  * passed is dead for everybody and need not be listed.
  *
  * <p><em>Thread-safe</em> by its monitor, held for a few memory accesses, but for making room: that is one
- * pass over the table each time it has filled up. Its memory is its bitmap's arena's; a table that was outgrown
- * stays there until the bitmap is closed, which at most doubles what is held.
+ * pass over the table each time it has filled up.
+ *
+ * <p>A kill is never refused: whoever brings one has logged it. What all lists of a store hold together is bounded
+ * by those who let writers in; so a table has an arena of its own, and is given back when it is outgrown or when
+ * most of it was forgotten.
  */
 final class KillList {
     private static final int SLOT_BYTES = 2 * Long.BYTES;
     private static final int FIRST_SLOT_COUNT = 64;
     private static final int SLOT_COUNT_MAX = 1 << 26;
 
-    private final Arena arena;
     private final MemoryBudget.Account account;
+
+    /** Of the table; null while there is none. */
+    private @Nullable Arena arena;
+
     private MemorySegment slots = MemorySegment.NULL;
     private int slotCount;
     private int count;
-    private long reservedBytes;
 
     /** No listed timestamp is higher. Written under the monitor, read by anybody. */
     private volatile long newestTimestamp;
 
     /**
-     * @param account what the tables are reserved from
+     * @param account pays for the tables
      */
-    KillList(Arena arena, MemoryBudget.Account account) {
-        this.arena = arena;
+    KillList(MemoryBudget.Account account) {
         this.account = account;
     }
 
@@ -56,25 +63,51 @@ final class KillList {
 
     /** Forgets what is at or below the horizon; takes a larger table if that is less than half of it. */
     synchronized void makeRoom(long horizon) {
+        long[] kept = youngerThan(horizon);
+        boolean grows = kept.length / 2 >= slotCount / 2;
+        refill(kept, grows ? Math.max(FIRST_SLOT_COUNT, 2 * slotCount) : slotCount);
+    }
+
+    /** Forgets what is at or below the horizon; takes a smaller table if that is most of it. */
+    synchronized void forget(long horizon) {
+        if (newestTimestamp <= horizon) {
+            refill(new long[0], 0);
+            return;
+        }
+        long[] kept = youngerThan(horizon);
+        int wanted = FIRST_SLOT_COUNT;
+        while (kept.length / 2 >= wanted / 2) {
+            wanted *= 2;
+        }
+        if (wanted < slotCount) {
+            refill(kept, wanted);
+        }
+    }
+
+    /** Ordinals and timestamps in turns. */
+    private long[] youngerThan(long horizon) {
         long[] kept = new long[2 * count];
-        int keptCount = 0;
+        int length = 0;
         for (int slot = 0; slot < slotCount; slot++) {
             long timestamp = timestamp(slot);
             if (isTaken(slot) && timestamp > horizon) {
-                kept[2 * keptCount] = ordinal(slot);
-                kept[2 * keptCount + 1] = timestamp;
-                keptCount++;
+                kept[length++] = ordinal(slot);
+                kept[length++] = timestamp;
             }
         }
-        if (keptCount >= slotCount / 2) {
-            takeTable(Math.max(FIRST_SLOT_COUNT, 2 * slotCount));
-        } else {
+        return Arrays.copyOf(kept, length);
+    }
+
+    private void refill(long[] kept, int wantedSlotCount) {
+        if (wantedSlotCount == slotCount) {
             slots.fill((byte) 0);
+        } else {
+            takeTable(wantedSlotCount);
         }
-        for (int i = 0; i < keptCount; i++) {
-            put(kept[2 * i], kept[2 * i + 1]);
+        for (int i = 0; i < kept.length; i += 2) {
+            put(kept[i], kept[i + 1]);
         }
-        count = keptCount;
+        count = kept.length / 2;
     }
 
     private void takeTable(int wantedSlotCount) {
@@ -82,11 +115,19 @@ final class KillList {
             throw new IllegalStateException(
                     "%d kills are younger than the oldest snapshot: close it".formatted(count));
         }
+        Arena before = arena;
+        long bytesBefore = slots.byteSize();
         long bytes = (long) wantedSlotCount * SLOT_BYTES;
         LiveBitmap.reserve(account, bytes);
-        reservedBytes += bytes;
-        slots = NativeMemory.allocate(arena, bytes, Long.BYTES);
+        arena = wantedSlotCount == 0 ? null : NativeMemory.shared("a list of kills");
+        slots = arena == null
+                ? MemorySegment.NULL
+                : NativeMemory.allocate(arena, bytes, Long.BYTES);
         slotCount = wantedSlotCount;
+        if (before != null) {
+            before.close();
+            account.release(bytesBefore);
+        }
     }
 
     /**
@@ -117,8 +158,11 @@ final class KillList {
         return count;
     }
 
-    long reservedBytes() {
-        return reservedBytes;
+    /** Gives the memory back; nobody may use the list any more. */
+    synchronized void close() {
+        if (slotCount > 0) {
+            refill(new long[0], 0);
+        }
     }
 
     private void put(long ordinal, long timestamp) {

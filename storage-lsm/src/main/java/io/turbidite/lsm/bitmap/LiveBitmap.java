@@ -46,22 +46,29 @@ public final class LiveBitmap implements AutoCloseable {
     /** Whether a bit was set since {@link #beginSave}. */
     private volatile boolean unsaved;
 
-    private LiveBitmap(MemoryBudget.Account account, long entryCount) {
-        this.account = account;
+    private LiveBitmap(Memory memory, long entryCount) {
+        this.account = memory.words;
         this.entryCount = entryCount;
         this.words = NativeMemory.allocate(arena, wordBytes(entryCount), Long.BYTES);
-        this.kills = new KillList(arena, account);
+        this.kills = new KillList(memory.kills);
     }
+
+    /**
+     * What bitmaps are paid from.
+     *
+     * @param words pays for the bits
+     * @param kills pays for the lists of kills, which grow while a snapshot is open
+     */
+    public record Memory(MemoryBudget.Account words, MemoryBudget.Account kills) {}
 
     /**
      * A bitmap without dead entries.
      *
-     * @param account pays for the memory
-     * @throws StoreFailedException if it can't
+     * @throws StoreFailedException if there is no memory for it
      */
-    public static LiveBitmap create(MemoryBudget.Account account, long entryCount) {
-        reserve(account, wordBytes(entryCount));
-        return new LiveBitmap(account, entryCount);
+    public static LiveBitmap create(Memory memory, long entryCount) {
+        reserve(memory.words, wordBytes(entryCount));
+        return new LiveBitmap(memory, entryCount);
     }
 
     private static long wordBytes(long entryCount) {
@@ -210,11 +217,17 @@ public final class LiveBitmap implements AutoCloseable {
         return kills.count();
     }
 
+    /** Forgets the times of kills that nobody can see any more, and gives back what they took. */
+    public void forgetKills(Horizon horizon) {
+        kills.forget(horizon.timestamp());
+    }
+
     /** Gives the memory back; nobody may use the bitmap any more. */
     @Override
     public void close() {
         arena.close();
-        account.release(wordBytes(entryCount) + kills.reservedBytes());
+        kills.close();
+        account.release(wordBytes(entryCount));
     }
 
     /** Asked when a list of kills is full. */

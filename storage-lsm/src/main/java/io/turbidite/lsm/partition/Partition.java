@@ -1,6 +1,7 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.lsm.bitmap.LiveBitmap;
 import io.turbidite.lsm.maintain.GarbageEstimate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -177,6 +178,24 @@ public final class Partition {
     /** Whether writers mark what they supersede in the primary's components. */
     public boolean hasLiveBitmaps() {
         return ComponentFiles.isLive(version().schema(), IndexSchema.PRIMARY_ID);
+    }
+
+    /** Lets live bitmaps forget since when entries are dead, where nobody sees them alive any more. */
+    public void forgetKills() {
+        Version pinned = pinUnlessDropped();
+        if (pinned == null) {
+            return;
+        }
+        try {
+            for (ComponentHandle component : pinned.tree(IndexSchema.PRIMARY_ID)) {
+                LiveBitmap live = component.live();
+                if (live != null) {
+                    live.forgetKills(substrate.timestamps()::horizon);
+                }
+            }
+        } finally {
+            pinned.unpin();
+        }
     }
 
     /** Whether no operation was ever done, as far as one can tell: no component, nothing in memory. */

@@ -7,6 +7,7 @@ import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
+import io.turbidite.lsm.bitmap.LiveBitmap;
 import io.turbidite.lsm.component.ComponentWriters;
 import io.turbidite.lsm.handover.Handover;
 import io.turbidite.lsm.memory.ChunkSource;
@@ -36,7 +37,7 @@ public final class Substrate {
     private final Clock clock;
     private final BufferCache cache;
     private final ChunkSource chunks;
-    private final MemoryBudget.Account bitmaps;
+    private final LiveBitmap.Memory bitmaps;
     private final Handover.Site handovers;
     private final Manifest manifest;
     private final EngineEvents events;
@@ -70,7 +71,7 @@ public final class Substrate {
     public record Memory(
             BufferCache cache,
             ChunkSource chunks,
-            MemoryBudget.Account bitmaps,
+            LiveBitmap.Memory bitmaps,
             MemoryBudget.Account handovers) {}
 
     public Substrate(
@@ -88,7 +89,10 @@ public final class Substrate {
         this.graveyard = new Graveyard(disk);
         this.timestamps = new Timestamps(manifest.state().lastTimestamp(), tasks, clock);
         this.handovers = new Handover.Site(
-                memory.bitmaps(), memory.handovers(), timestamps::horizon, events.handovers());
+                memory.bitmaps().words(),
+                memory.handovers(),
+                timestamps::horizon,
+                events.handovers());
     }
 
     /** Completes the substrate. */
@@ -146,7 +150,7 @@ public final class Substrate {
     }
 
     /** Pays for live bitmaps and what belongs to them. */
-    public MemoryBudget.Account bitmaps() {
+    public LiveBitmap.Memory bitmaps() {
         return bitmaps;
     }
 

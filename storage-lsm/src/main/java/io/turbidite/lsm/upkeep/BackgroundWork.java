@@ -38,6 +38,7 @@ public final class BackgroundWork implements AutoCloseable {
     private final long logBytesMax;
     private final long syncBytes;
     private final WriterThrottle throttle;
+    private final KillRoom kills;
     private final IoBudget io;
     private final Backoff backoff;
     private final Tasks.Worker flusher;
@@ -47,7 +48,8 @@ public final class BackgroundWork implements AutoCloseable {
     private final ConcurrentLinkedQueue<Request> flushRequests = new ConcurrentLinkedQueue<>();
 
     /**
-     * @param writeMemoryBytes where writers stop; flushes begin at half of it or later
+     * @param writeMemoryBytes where writers stop; flushes begin at half of it or later. As much may be held
+     *     besides for readers of what writers kill
      * @param logBytesMax log size that triggers flushes
      */
     public BackgroundWork(
@@ -60,6 +62,7 @@ public final class BackgroundWork implements AutoCloseable {
         this.syncBytes = options.syncBytes();
         this.throttle = new WriterThrottle(
                 substrate, new WritePace(writeMemoryBytes, options.backlogComponentsMax()));
+        this.kills = new KillRoom(substrate, writeMemoryBytes);
         this.io = new IoBudget(substrate.clock(), options.ioBytesPerSecond());
         this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
         this.merges = new MergeWork(substrate, options, io, throttle, writeMemoryBytes);
@@ -91,6 +94,21 @@ public final class BackgroundWork implements AutoCloseable {
             flusher.wake();
         }
         throttle.awaitRoom(bytes);
+    }
+
+    /** Whether writes that kill entries of components must {@link #awaitKillRoom wait}. */
+    public boolean isFullOfKills() {
+        return kills.isFull();
+    }
+
+    /**
+     * As {@link #awaitRoom}, for what old snapshots need of the entries that a write kills.
+     *
+     * @throws StorageIoException if there is none as long as they stay
+     */
+    public void awaitKillRoom() {
+        flusher.wake();
+        kills.await();
     }
 
     /**
@@ -168,6 +186,7 @@ public final class BackgroundWork implements AutoCloseable {
         substrate.timestamps().takeOldSnapshots().forEach(substrate.events()::snapshotOld);
         substrate.graveyard().dig();
         throttle.sample();
+        kills.forget();
         Request request = flushRequests.poll();
         if (request != null) {
             serve(request, () -> flushAll(request.partition));

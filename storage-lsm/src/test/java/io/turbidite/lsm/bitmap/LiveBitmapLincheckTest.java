@@ -26,7 +26,8 @@ public class LiveBitmapLincheckTest {
     private final LiveBitmap bitmap;
 
     public LiveBitmapLincheckTest() {
-        bitmap = LiveBitmap.create(MemoryBudget.of(1 << 20).account("test"), 64);
+        MemoryBudget.Account account = MemoryBudget.of(1 << 20).account("test");
+        bitmap = LiveBitmap.create(new LiveBitmap.Memory(account, account), 64);
         for (int i = 0; i < FILL; i++) {
             bitmap.kill(8 + i, 1, () -> 0);
         }

@@ -39,7 +39,7 @@ class LiveBitmapTest {
 
     @Test
     void an_entry_is_dead_from_its_successor_on() {
-        try (LiveBitmap bitmap = LiveBitmap.create(account, 130)) {
+        try (LiveBitmap bitmap = LiveBitmap.create(new LiveBitmap.Memory(account, account), 130)) {
             assertThat(bitmap.kill(64, 20, () -> 0)).isTrue();
             assertThat(bitmap.isDead(64, 19)).isFalse();
             assertThat(bitmap.isDead(64, 20)).isTrue();
@@ -53,7 +53,7 @@ class LiveBitmapTest {
 
     @Test
     void an_entry_dies_once() {
-        try (LiveBitmap bitmap = LiveBitmap.create(account, 1)) {
+        try (LiveBitmap bitmap = LiveBitmap.create(new LiveBitmap.Memory(account, account), 1)) {
             bitmap.kill(0, 20, () -> 0);
             assertThat(bitmap.kill(0, 30, () -> 0)).isFalse();
             assertThat(bitmap.killTimestamp(0)).isEqualTo(20);
@@ -64,7 +64,8 @@ class LiveBitmapTest {
     @Test
     void bits_that_two_threads_set_in_one_word_are_all_there() throws Exception {
         int entries = 200_000;
-        try (LiveBitmap bitmap = LiveBitmap.create(account, entries);
+        try (LiveBitmap bitmap =
+                        LiveBitmap.create(new LiveBitmap.Memory(account, account), entries);
                 ExecutorService pool = Executors.newFixedThreadPool(2)) {
             CyclicBarrier start = new CyclicBarrier(2);
             List<Callable<Integer>> halves = new ArrayList<>();
@@ -88,7 +89,7 @@ class LiveBitmapTest {
 
     @Test
     void a_settled_entry_is_dead_for_everybody() {
-        try (LiveBitmap bitmap = LiveBitmap.create(account, 10)) {
+        try (LiveBitmap bitmap = LiveBitmap.create(new LiveBitmap.Memory(account, account), 10)) {
             bitmap.settle(9);
             bitmap.kill(3, 20, () -> 0);
             assertThat(bitmap.isDead(9, 0)).isTrue();
@@ -99,7 +100,8 @@ class LiveBitmapTest {
 
     @Test
     void kills_that_the_horizon_has_passed_are_forgotten_when_room_is_needed() {
-        try (LiveBitmap bitmap = LiveBitmap.create(account, 100_000)) {
+        try (LiveBitmap bitmap =
+                LiveBitmap.create(new LiveBitmap.Memory(account, account), 100_000)) {
             for (int i = 0; i < 100_000; i++) {
                 long now = i + 1L;
                 bitmap.kill(i, now, () -> now - 10);
@@ -112,8 +114,32 @@ class LiveBitmapTest {
     }
 
     @Test
+    void what_is_forgotten_is_given_back_and_what_is_not_is_kept() {
+        long words;
+        try (LiveBitmap bitmap =
+                LiveBitmap.create(new LiveBitmap.Memory(account, account), 10_000)) {
+            words = budget.bytesUsed();
+            for (int i = 0; i < 10_000; i++) {
+                bitmap.kill(i, i + 1L, () -> 0);
+            }
+            long full = budget.bytesUsed();
+            bitmap.forgetKills(() -> 0);
+            assertThat(budget.bytesUsed()).isEqualTo(full);
+            bitmap.forgetKills(() -> 9_980);
+            assertThat(budget.bytesUsed() - words).isLessThan((full - words) / 64);
+            assertThat(bitmap.listedCount()).isEqualTo(20);
+            assertThat(bitmap.isDead(9_980, 9_980)).isFalse();
+            assertThat(bitmap.isDead(9_980, 9_981)).isTrue();
+            assertThat(bitmap.killTimestamp(9_979)).isEqualTo(LiveBitmap.SETTLED);
+            bitmap.forgetKills(() -> 20_000);
+            assertThat(budget.bytesUsed()).isEqualTo(words);
+            assertThat(bitmap.isDead(9_999, 20_000)).isTrue();
+        }
+    }
+
+    @Test
     void says_what_was_set_since_the_last_save_began() {
-        try (LiveBitmap bitmap = LiveBitmap.create(account, 10)) {
+        try (LiveBitmap bitmap = LiveBitmap.create(new LiveBitmap.Memory(account, account), 10)) {
             assertThat(bitmap.isUnsaved()).isFalse();
             bitmap.kill(1, 1, () -> 0);
             assertThat(bitmap.isUnsaved()).isTrue();
@@ -126,7 +152,8 @@ class LiveBitmapTest {
 
     @Test
     void without_memory_the_store_says_so_and_nothing_is_kept() {
-        assertThatThrownBy(() -> LiveBitmap.create(account, 1L << 40))
+        assertThatThrownBy(
+                        () -> LiveBitmap.create(new LiveBitmap.Memory(account, account), 1L << 40))
                 .isInstanceOf(StoreFailedException.class)
                 .hasMessageContaining("live bitmaps");
     }
@@ -137,7 +164,8 @@ class LiveBitmapTest {
         for (int round = 0; round < 20; round++) {
             int entries = 1 + random.nextInt(2_000);
             Map<Long, Long> model = new HashMap<>();
-            try (LiveBitmap bitmap = LiveBitmap.create(account, entries)) {
+            try (LiveBitmap bitmap =
+                    LiveBitmap.create(new LiveBitmap.Memory(account, account), entries)) {
                 long horizon = 0;
                 for (long now = 1; now < 1_500; now++) {
                     long ordinal = random.nextInt(entries);

@@ -32,8 +32,10 @@ public class LockHandoverLincheckTest {
     private static final Slice NO_KEY = Slice.of(new byte[0]);
 
     private final MemoryBudget.Account account = MemoryBudget.of(1 << 20).account("test");
-    private final LiveBitmap source = LiveBitmap.create(account, ENTRIES);
-    private final LiveBitmap target = LiveBitmap.create(account, 2 * ENTRIES);
+    private final LiveBitmap source =
+            LiveBitmap.create(new LiveBitmap.Memory(account, account), ENTRIES);
+    private final LiveBitmap target =
+            LiveBitmap.create(new LiveBitmap.Memory(account, account), 2 * ENTRIES);
     private final Handover.Site site =
             new Handover.Site(account, account, () -> 0, new HandoverMeter(new Meters()));
     private final Handover component = Objects.requireNonNull(

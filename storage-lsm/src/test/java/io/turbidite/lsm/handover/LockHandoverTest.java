@@ -39,8 +39,10 @@ class LockHandoverTest {
     }
 
     private void oneRound(ExecutorService pool) throws Exception {
-        try (LiveBitmap source = LiveBitmap.create(account, ENTRIES);
-                LiveBitmap target = LiveBitmap.create(account, ENTRIES)) {
+        try (LiveBitmap source =
+                        LiveBitmap.create(new LiveBitmap.Memory(account, account), ENTRIES);
+                LiveBitmap target =
+                        LiveBitmap.create(new LiveBitmap.Memory(account, account), ENTRIES)) {
             ComponentCopies copies = Objects.requireNonNull(
                     ComponentCopies.create(source, account, () -> Long.MAX_VALUE));
             copies.begin(target);
