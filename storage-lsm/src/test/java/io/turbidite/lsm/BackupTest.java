@@ -8,6 +8,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.file.Disk;
+import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.sim.Fault;
 import io.turbidite.core.sim.FaultScript;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NavigableMap;
 
 /**
  * R19: a backup that is taken while writers go on equals the oracle at the backup's timestamp; one that is
@@ -199,6 +201,28 @@ class BackupTest {
         }
         round.checkBackup(round.disk.copy(), "backup");
         round.checkBackup(round.disk.copy(), "second");
+    }
+
+    @Test
+    void a_backup_holds_nothing_that_its_store_loses_in_a_power_cut() {
+        SimDisk disk = new SimDisk(seed, Profile.STRICT);
+        NavigableMap<Long, Row> copied;
+        try (SimStore sim = unsynced(disk, "store")) {
+            Dataset dataset = sim.store.createDataset(Row.blindSpec("T"));
+            dataset.upsert(new Row(1, null, 1, null, "").toMap());
+            sim.store.backup(SubDisk.of(disk, "backup"), CopyMode.COPY);
+            try (SimStore backup = unsynced(disk.crashImage(seed), "backup");
+                    SimStore after = unsynced(disk.crashImage(seed), "store")) {
+                copied = SimStore.rows(backup.store.dataset("T"));
+                assertThat(SimStore.rows(after.store.dataset("T"))).isEqualTo(copied);
+            }
+        }
+        assertThat(copied).hasSize(1);
+    }
+
+    private SimStore unsynced(SimDisk on, String directory) {
+        StoreOptions options = SimStore.options(Durability.NONE);
+        return SimStore.open(on, seed, options, same -> SubDisk.of(same, directory));
     }
 
     @Test

@@ -19,7 +19,7 @@ import java.util.NavigableMap;
 /** What writers kill while a view is open is kept for it, and bounded. */
 class KillRoomTest {
     private static final long WRITE_MEMORY_BYTES = 1 << 20;
-    private static final int ROWS = 30_000;
+    private static final int ROWS = 26_000;
     private static final int BATCH = 500;
 
     private final SimStore sim = SimStore.open(
@@ -83,7 +83,6 @@ class KillRoomTest {
             eager.upsert(row(1, 1).toMap());
             assertThat(SimStore.rows(dataset, view)).isEqualTo(before);
         }
-        assertNewest(written);
         put(written, 1);
         assertThat(killBytes()).isLessThan(WRITE_MEMORY_BYTES / 2);
         assertNewest(written + BATCH);

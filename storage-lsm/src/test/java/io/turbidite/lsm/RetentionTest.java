@@ -21,7 +21,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -266,6 +269,28 @@ class RetentionTest {
         clock.advanceMicros(100 * DAY_MICROS);
         settle();
         assertThat(SimStore.rows(dataset)).isEqualTo(model);
+        sim.close();
+    }
+
+    @Test
+    void a_day_that_is_not_over_is_kept() {
+        Dataset dataset = sim.store.createDataset(DatasetSpec.named("Days")
+                .field("id", "int64")
+                .field("day", "date")
+                .primaryKey("id")
+                .filter("day")
+                .mergePolicy(MergePolicySpec.parse("correlated-no-merge"))
+                .retain(AGE)
+                .partitions(1));
+        clock.advanceMicros(100 * DAY_MICROS + DAY_MICROS / 4);
+        LocalDate oldest = now().minus(AGE).atOffset(ZoneOffset.UTC).toLocalDate();
+        dataset.upsert(Map.of("id", 1L, "day", oldest));
+        dataset.flush();
+        settle();
+        assertThat(dataset.get(1L)).containsEntry("day", oldest);
+        clock.advanceMicros(DAY_MICROS);
+        settle();
+        assertThat(dataset.get(1L)).isNull();
         sim.close();
     }
 
