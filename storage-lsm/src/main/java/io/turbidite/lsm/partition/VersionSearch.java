@@ -7,8 +7,6 @@ import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
 
-import java.util.List;
-
 /** Searches for the newest version of one key in the layers of a pinned version, newest layer first. */
 public final class VersionSearch {
     private VersionSearch() {}
@@ -24,9 +22,8 @@ public final class VersionSearch {
         if (code != Found.ABSENT) {
             return code;
         }
-        List<ComponentHandle> components = pinned.tree(0);
-        for (int i = 0; i < components.size(); i++) {
-            ComponentHandle handle = components.get(i);
+        for (int i = 0; i < pinned.primaryCount(); i++) {
+            ComponentHandle handle = pinned.primary(i);
             if (handle.component().mayContain(keyHash)) {
                 code = handle.component().find(key, snapshot, found, true);
                 if (code != Found.ABSENT) {
@@ -43,9 +40,8 @@ public final class VersionSearch {
         if (code != Found.ABSENT) {
             return code;
         }
-        List<ComponentHandle> components = pinned.tree(0);
-        for (int i = 0; i < components.size(); i++) {
-            ComponentHandle handle = components.get(i);
+        for (int i = 0; i < pinned.primaryCount(); i++) {
+            ComponentHandle handle = pinned.primary(i);
             if (handle.component().mayContain(keyHash)) {
                 code = handle.component().findKey(key, snapshot, found);
                 if (code != Found.ABSENT) {

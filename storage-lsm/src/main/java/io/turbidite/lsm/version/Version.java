@@ -32,6 +32,10 @@ public final class Version {
     private final @Nullable MemoryLayer frozen;
     private final int[] treeIds;
     private final List<List<ComponentHandle>> trees;
+
+    /** The first tree's: lists of up to two and of more are of two classes, which compiled code would tell apart. */
+    private final ComponentHandle[] primary;
+
     private final AtomicInteger pins = new AtomicInteger(1);
 
     /** Versions of the partition that somebody holds. */
@@ -62,6 +66,7 @@ public final class Version {
         this.trees = schema.treeIds().stream()
                 .map(id -> List.copyOf(trees.getOrDefault(id, List.of())))
                 .toList();
+        this.primary = tree(IndexSchema.PRIMARY_ID).toArray(ComponentHandle[]::new);
         current.retain();
         if (frozen != null) {
             frozen.retain();
@@ -92,6 +97,16 @@ public final class Version {
             }
         }
         throw new IllegalArgumentException("no tree %d in %s".formatted(indexId, schema));
+    }
+
+    /** How many disk components the primary has. */
+    public int primaryCount() {
+        return primary.length;
+    }
+
+    /** The primary's disk component at {@code index}, 0 the newest. */
+    public ComponentHandle primary(int index) {
+        return primary[index];
     }
 
     public boolean hasTree(int indexId) {
