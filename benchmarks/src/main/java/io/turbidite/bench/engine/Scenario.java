@@ -67,8 +67,7 @@ record Scenario(
         EngineOptions options =
                 new EngineOptions(directory, writeMemoryBytes(), cacheBytes, secondaries, directIo);
         // where memory is what is scarce, nobody may hold more of it than the others
-        Function<EngineOptions, Engine> rocks =
-                directIo ? RocksEngine::bounded : RocksEngine::new;
+        Function<EngineOptions, Engine> rocks = directIo ? RocksEngine::bounded : RocksEngine::new;
         List<Function<EngineOptions, Engine>> engines =
                 List.of(TurbiditeEngine::new, rocks, HyracksEngine::new);
         return engines.get(index).apply(options);
@@ -85,8 +84,9 @@ record Scenario(
 
     /** How each engine reads and writes components. */
     String components() {
-        String pages = "pages of Turbidite 16 KiB, of RocksDB 16 KiB (records) and 4 KiB (secondaries)%s"
-                .formatted(withHyracks ? ", of Hyracks 32 KiB" : "");
+        String pages =
+                "pages of Turbidite 16 KiB, of RocksDB 16 KiB (records) and 4 KiB (secondaries)%s"
+                        .formatted(withHyracks ? ", of Hyracks 32 KiB" : "");
         return directIo
                 ? pages + "; both: direct reads, flushes and merges, a checksum for each page"
                 : pages + "; through the page cache";

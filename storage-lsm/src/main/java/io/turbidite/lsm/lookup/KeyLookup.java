@@ -367,6 +367,11 @@ public final class KeyLookup implements AutoCloseable {
         return batchEnd - batchStart;
     }
 
+    /** Keys behind the batch in hand. */
+    int keysLeft() {
+        return keys.size() - batchEnd;
+    }
+
     /** What it took since it was made. */
     public FetchWork work() {
         return new FetchWork(

@@ -25,7 +25,7 @@ public final class OrderedLookup {
 
     private final KeyLookup lookup;
     private final int bytesMax;
-    private final ByteSink records;
+    private ByteSink records;
     private int[] offsets = new int[64];
     private int[] lengths = new int[64];
     private long[] timestamps = new long[64];
@@ -50,14 +50,18 @@ public final class OrderedLookup {
     public OrderedLookup(KeyLookup lookup, int bytesMax) {
         this.lookup = lookup;
         this.bytesMax = bytesMax;
-        this.records = new ByteSink(
-                Math.min(bytesMax, 64 << 10), Math.max(bytesMax, Limits.RECORD_BYTES_MAX));
+        this.records = sink(Math.min(bytesMax, 64 << 10));
+    }
+
+    private ByteSink sink(int bytes) {
+        return new ByteSink(bytes, Math.max(bytesMax, Limits.RECORD_BYTES_MAX));
     }
 
     /** Gets the records of the next batch; false if there are no more keys. */
     public boolean nextBatch() {
         count = 0;
         place = -1;
+        makeRoom();
         if (gathering) {
             lookup.repeatBatch(countMax); // it threw
         } else if (!lookup.nextBatch(countMax)) {
@@ -73,6 +77,17 @@ public final class OrderedLookup {
         double fitting = FILLED * bytesMax * keyCount / Math.max(1, recordBytes);
         countMax = (int) Math.clamp(fitting, 1, Integer.MAX_VALUE);
         return true;
+    }
+
+    /** For the next batch, at once: a sink that doubles is filled with zeros and copied each time. */
+    private void makeRoom() {
+        if (keyCount > 0) {
+            long keys = Math.min(countMax, lookup.keysLeft());
+            double wanted = Math.min(bytesMax, keys / FILLED * recordBytes / keyCount);
+            if (wanted > records.segment().byteSize()) {
+                records = sink((int) wanted);
+            }
+        }
     }
 
     private boolean gather() {
