@@ -193,6 +193,26 @@ class BulkLoadTest {
     }
 
     @Test
+    void a_view_taken_during_a_sorted_load_never_sees_it_appear() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        try (SimStore sim = SimStore.open(disk, SEED, OPTIONS)) {
+            Dataset dataset = sim.store.createDataset(Row.spec("T"));
+            RecordWriter writer = dataset.newRecordWriter();
+            try (BulkLoader loader = dataset.bulkLoad(1)) {
+                loader.add(writer.write(new Row(1, "u", 1, null, "b").toMap()));
+                try (ReadView view = dataset.openView()) {
+                    assertThatThrownBy(loader::finish)
+                            .isInstanceOf(InvalidRequestException.class)
+                            .hasMessageContaining("a snapshot taken during the load is open");
+                    assertThat(SimStore.rows(dataset, view)).isEmpty();
+                }
+                assertThat(loader.finish()).isEqualTo(1);
+            }
+            assertThat(SimStore.rows(dataset)).hasSize(1);
+        }
+    }
+
+    @Test
     void a_view_of_before_the_load_may_stay_open() {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);
         try (SimStore sim = SimStore.open(disk, SEED, OPTIONS)) {
