@@ -9,6 +9,7 @@ import io.turbidite.core.StorageIoException;
 import io.turbidite.core.log.BuggyDisk.Bug;
 import io.turbidite.core.sim.Fault;
 import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
@@ -174,6 +175,30 @@ class LogFaultTest {
         driver.close();
         oracle.check(driver.open());
         driver.close();
+    }
+
+    /** What was kept of the refused write are whole frames, and no mark says that the log goes on elsewhere. */
+    @Test
+    @LeaksOnPurpose("the log that wrote was killed")
+    void framesOfARefusedWriteGiveWayToTheReserve() {
+        SimDisk disk = new SimDisk(5, Profile.STRICT);
+        LogOracle oracle = new LogOracle();
+        LogOptions options = LogDriver.TINY
+                .withSegmentBytes(256 << 10, 64, 1 << 10, 8 << 10)
+                .withDurability(Durability.NONE);
+        LogDriver driver = new LogDriver(5, new RefusingDisk(disk, 20_000), options, oracle);
+        var _ = driver.open();
+        driver.append(50);
+        driver.flush();
+        for (int i = 0; i < 40; i++) {
+            driver.append(900);
+        }
+        driver.flush();
+        assertEquals(1, driver.log().statistics().refugeCount());
+        driver.kill();
+        try (LogDriver reader = new LogDriver(6, disk, options, new LogOracle())) {
+            oracle.check(reader.open());
+        }
     }
 
     @Test
