@@ -19,7 +19,7 @@ import java.util.NavigableMap;
 /** What writers kill while a view is open is kept for it, and bounded. */
 class KillRoomTest {
     private static final long WRITE_MEMORY_BYTES = 1 << 20;
-    private static final int ROWS = 26_000;
+    private static final int ROWS = 30_000;
     private static final int BATCH = 500;
 
     private final SimStore sim = SimStore.open(
