@@ -168,12 +168,17 @@ public final class RealDisk implements Disk {
             }
         } catch (DirectoryIteratorException e) {
             IOException cause = Objects.requireNonNull(e.getCause());
-            throw IoErrors.translate("list", directory, cause);
+            throw IoErrors.translate("list", nameOf(directory), cause);
         } catch (IOException e) {
-            throw IoErrors.translate("list", directory, e);
+            throw IoErrors.translate("list", nameOf(directory), e);
         }
         names.sort(null);
         return names;
+    }
+
+    /** For messages: the root has no name in its disk. */
+    private String nameOf(String directory) {
+        return directory.isEmpty() ? description() : directory;
     }
 
     @Override

@@ -54,6 +54,16 @@ class RealDiskTest {
         }
     }
 
+    @Test
+    void aRootThatCantBeListedIsNamed() throws IOException {
+        Path root = directory.resolve("store");
+        RealDisk disk = RealDisk.open(Files.createDirectory(root));
+        Files.delete(root);
+        assertThatThrownBy(() -> disk.list(""))
+                .isInstanceOf(StorageIoException.class)
+                .hasMessageContaining(root.toString());
+    }
+
     /** Readers are interrupted all the time; no read fails, for them or for others, and writes go on. */
     @Test
     void interruptsInTheMiddleOfTransfersHarmNobody() throws InterruptedException {
