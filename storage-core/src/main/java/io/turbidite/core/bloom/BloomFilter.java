@@ -32,7 +32,7 @@ public final class BloomFilter {
         this.blockCount = filter.get(Bytes.I64, BloomFormat.BLOCK_COUNT_OFFSET);
     }
 
-    /** The project's hash of a key: XXH3, 64 bits, no seed. Without garbage. */
+    /** The project's hash of a key: XXH3, 64 bits, no seed, of a short key's words. Without garbage. */
     public static long hash(Slice key) {
         return KeyHash.of(key);
     }

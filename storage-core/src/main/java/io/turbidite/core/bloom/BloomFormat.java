@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  * <pre>
  * offset  bytes  what
  *      0      4  magic "TbBF" (0x46426254)
- *      4      2  format version, 1
+ *      4      2  format version, 2
  *      6      2  probes per key, 1..16
  *      8      8  block count, at least 1
  *     16      8  keys added
@@ -24,7 +24,7 @@ import java.lang.foreign.MemorySegment;
  */
 final class BloomFormat {
     static final int MAGIC = 0x46426254;
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     static final int MAGIC_OFFSET = 0;
     static final int VERSION_OFFSET = MAGIC_OFFSET + Integer.BYTES;
@@ -62,11 +62,11 @@ final class BloomFormat {
             throw damaged(file, fileOffset + MAGIC_OFFSET, "magic", "" + MAGIC, magic);
         }
         int version = filter.get(Bytes.I16, VERSION_OFFSET) & 0xFFFF;
-        if (version > VERSION) {
-            throw new FormatVersionException(file, "Bloom filter", version, VERSION);
-        }
         if (version < 1) {
-            throw damaged(file, fileOffset + VERSION_OFFSET, "version", "1", version);
+            throw damaged(file, fileOffset + VERSION_OFFSET, "version", "" + VERSION, version);
+        }
+        if (version != VERSION) {
+            throw new FormatVersionException(file, "Bloom filter", version, VERSION);
         }
         int probes = filter.get(Bytes.I16, PROBES_OFFSET) & 0xFFFF;
         if (probes < 1 || probes > PROBES_MAX) {

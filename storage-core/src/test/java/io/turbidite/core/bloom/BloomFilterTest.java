@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.dynatrace.hash4j.hashing.Hashing;
 
+import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Bytes;
@@ -20,16 +21,18 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 class BloomFilterTest {
-    private static final long GOLDEN_HASH = -2287990347993860961L;
+    private static final long GOLDEN_HASH = -6805142467423480918L;
     private static final String GOLDEN_BYTES =
-            "5462424601000600010000000000000004000000000000000000000000000000"
+            "5462424602000600010000000000000004000000000000000000000000000000"
                     + "0000000000000000000000000000000000000000000000000000000000000000"
-                    + "0000010001000020000000060000004030010100000002000000480000100200"
-                    + "0000008800001100000000000000000000008000040004000010000000000001";
+                    + "0000000040200000004000000000600000000400408000402010400000000000"
+                    + "4800000000000000000400082000080000000000000840000800000000002400";
 
     /** Hashes of the keys 0, 1, 2… as eight bytes: what a sequence gives after the hash. */
     private static long hashOf(long key) {
@@ -148,27 +151,46 @@ class BloomFilterTest {
     }
 
     @Test
-    void the_hash_is_the_library_s_at_any_length_and_from_words_too() {
+    void the_hash_is_that_of_the_words_or_else_the_library_s() {
         SplittableRandom random = new SplittableRandom(5);
         for (int i = 0; i < 20_000; i++) {
             byte[] bytes = new byte[i % 40];
             random.nextBytes(bytes);
-            long expected = Hashing.xxh3_64().hashBytesToLong(bytes);
-            Slice key = Slice.of(bytes);
-            assertThat(BloomFilter.hash(key)).isEqualTo(expected);
+            long hash = BloomFilter.hash(Slice.of(bytes));
             if (bytes.length <= 16) {
                 MemorySegment padded = MemorySegment.ofArray(Arrays.copyOf(bytes, 16));
                 long prefix = padded.get(Bytes.I64_BE, 0);
                 long second = padded.get(Bytes.I64_BE, 8);
-                assertThat(BloomFilter.hash(prefix, second, bytes.length)).isEqualTo(expected);
+                assertThat(BloomFilter.hash(prefix, second, bytes.length)).isEqualTo(hash);
+            } else {
+                assertThat(hash).isEqualTo(Hashing.xxh3_64().hashBytesToLong(bytes));
             }
         }
     }
 
+    @Test
+    void keys_that_differ_in_trailing_zeros_differ_in_their_hash() {
+        Set<Long> hashes = new HashSet<>();
+        for (int length = 0; length <= 20; length++) {
+            hashes.add(BloomFilter.hash(Slice.of(new byte[length])));
+        }
+        assertThat(hashes).hasSize(21);
+    }
+
+    @Test
+    void a_filter_of_another_version_is_refused_with_both() {
+        byte[] filter = filterBytes(10);
+        filter[BloomFormat.VERSION_OFFSET] = 1;
+        MemorySegment segment = MemorySegment.ofArray(toLongs(filter));
+        assertThatThrownBy(() -> BloomFilter.over(segment, 0, filter.length, "component", 0))
+                .isInstanceOf(FormatVersionException.class)
+                .hasMessageContaining("version 1; this release reads version 2");
+    }
+
     /** The hash and the bits are formats on disk: if this fails, old components deny their keys. */
     @Test
-    void the_bytes_are_those_of_version_1() {
-        assertThat(BloomFilter.hash(Slice.of(new byte[0]))).isEqualTo(0x2D06800538D394C2L);
+    void the_bytes_are_those_of_version_2() {
+        assertThat(BloomFilter.hash(Slice.of(new byte[0]))).isEqualTo(0xD0A66A65C7528968L);
         assertThat(BloomFilter.hash(Slice.of("turbidite".getBytes(StandardCharsets.UTF_8))))
                 .isEqualTo(GOLDEN_HASH);
         BloomFilter.Builder builder = BloomFilter.builder(20, 0.01);
