@@ -57,6 +57,7 @@ public final class Main implements Runnable {
     public static void main(String[] args) {
         CommandLine command = new CommandLine(new Main());
         StrategyCommand.addAll(command);
+        command.setCaseInsensitiveEnumValuesAllowed(true);
         System.exit(command.execute(args));
     }
 
@@ -92,7 +93,7 @@ public final class Main implements Runnable {
                 names = "--warm-up",
                 description =
                         "rounds of all engines before those that count (default ${DEFAULT-VALUE})")
-        int warmUpRounds = 1;
+        int warmUpRounds = 2;
 
         @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
         int rounds = 3;

@@ -32,7 +32,7 @@ public final class EngineSuite {
     private static final int SCANS = 10;
 
     private static final int LARGE_QUERIES = 10;
-    private static final int SMALL_QUERIES = 30;
+    private static final int SMALL_QUERIES = 100;
 
     /**
      * How often in a round that warms up. Asked a dozen times, their code is still being compiled in the
