@@ -136,7 +136,7 @@ class BitmapSaveTest {
             assertThat(expected.getMessage()).isNotBlank();
         }
         boolean hit = script.hitCount() > 0;
-        assertThat(threw).as("an error for the fault").isEqualTo(hit);
+        assertThat(threw).as("an error for the fault").isEqualTo(hit && !isForReserve(line, fault));
         disk.clearFaults();
         old.close();
         assertThat(SimStore.rows(dataset)).isEqualTo(rows);
@@ -157,6 +157,11 @@ class BitmapSaveTest {
             again.verify();
         }
         return hit;
+    }
+
+    /** A full disk fails no write of the log, which goes on in its reserve. */
+    private static boolean isForReserve(Line line, Fault fault) {
+        return fault == Fault.ENOSPC && line.kind == OperationKind.WRITE && line.name.test("log/");
     }
 
     /** The files that mark dead entries are those of the components. */
