@@ -353,9 +353,7 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
         boolean fresh = batchOffset == Segment.FIRST_FRAME_OFFSET;
         leave(full, refuge.number, first, fresh);
         if (fresh || durability == Durability.SYNC) {
-            full.file.sync();
-            syncCount.increment();
-            full.syncedBytes = full.usedBytes;
+            syncCurrent();
         }
         keeper.takeRefuge(refuge, first);
         current = refuge;

@@ -119,10 +119,10 @@ final class KillList {
         long bytesBefore = slots.byteSize();
         long bytes = (long) wantedSlotCount * SLOT_BYTES;
         LiveBitmap.reserve(account, bytes);
-        arena = wantedSlotCount == 0 ? null : NativeMemory.shared("a list of kills");
-        slots = arena == null
-                ? MemorySegment.NULL
-                : NativeMemory.allocate(arena, bytes, Long.BYTES);
+        // what fails here leaves the list as it was
+        Arena made = wantedSlotCount == 0 ? null : NativeMemory.shared("a list of kills");
+        slots = made == null ? MemorySegment.NULL : NativeMemory.allocate(made, bytes, Long.BYTES);
+        arena = made;
         slotCount = wantedSlotCount;
         if (before != null) {
             before.close();

@@ -2,14 +2,12 @@ package io.turbidite.lsm.version;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.cache.BufferCache;
-import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
-import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentId;
@@ -18,13 +16,7 @@ import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.memory.CollectedChunks;
-import io.turbidite.lsm.merge.MergePolicySpec;
-import io.turbidite.lsm.schema.BitmapHandover;
-import io.turbidite.lsm.schema.DatasetSchema;
-import io.turbidite.lsm.schema.IndexCatalog;
 import io.turbidite.lsm.schema.IndexSchema;
-import io.turbidite.lsm.schema.Maintenance;
-import io.turbidite.lsm.schema.MergeRepair;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -57,23 +49,6 @@ public class VersionLincheckTest {
             8 << 20,
             ThreadTasks.create("lincheck"),
             Clock.system());
-    private static final RecordType TYPE =
-            RecordType.builder().field("id", "int64").build();
-    private static final DatasetSchema SCHEMA = new DatasetSchema(
-            1,
-            1,
-            "T",
-            TYPE,
-            KeySpec.of(TYPE, List.of("id"), "primary key"),
-            List.of(),
-            IndexCatalog.of("T", List.of(), 1),
-            1,
-            Maintenance.EAGER,
-            MergePolicySpec.parse("no-merge"),
-            ComponentOptions.primary(),
-            null,
-            MergeRepair.MERGE,
-            BitmapHandover.SIDE_FILE);
 
     static {
         DISK.createDirectories(StoreFiles.DATA);
@@ -92,9 +67,10 @@ public class VersionLincheckTest {
     private volatile Version current;
 
     public VersionLincheckTest() {
-        MemoryLayer layer = new MemoryLayer(new CollectedChunks(), SCHEMA, 2, 0, 0);
+        MemoryLayer layer = new MemoryLayer(new CollectedChunks(), SmallestSchema.SCHEMA, 2, 0, 0);
         ComponentHandle first = open(1);
-        current = new Version(SCHEMA, layer, Map.of(IndexSchema.PRIMARY_ID, List.of(first)));
+        current = new Version(
+                SmallestSchema.SCHEMA, layer, Map.of(IndexSchema.PRIMARY_ID, List.of(first)));
         layer.release();
         first.release();
     }

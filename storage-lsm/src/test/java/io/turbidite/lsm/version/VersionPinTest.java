@@ -2,16 +2,7 @@ package io.turbidite.lsm.version;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.turbidite.core.key.KeySpec;
-import io.turbidite.core.type.RecordType;
-import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.memory.CollectedChunks;
-import io.turbidite.lsm.merge.MergePolicySpec;
-import io.turbidite.lsm.schema.BitmapHandover;
-import io.turbidite.lsm.schema.DatasetSchema;
-import io.turbidite.lsm.schema.IndexCatalog;
-import io.turbidite.lsm.schema.Maintenance;
-import io.turbidite.lsm.schema.MergeRepair;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -31,25 +22,9 @@ import java.util.concurrent.Future;
 class VersionPinTest {
     private static final int PINS = Boolean.getBoolean("long") ? 20_000_000 : 300_000;
     private static final int ENDS = Boolean.getBoolean("long") ? 500_000 : 20_000;
-    private static final RecordType TYPE =
-            RecordType.builder().field("id", "int64").build();
-    private static final DatasetSchema SCHEMA = new DatasetSchema(
-            1,
-            1,
-            "T",
-            TYPE,
-            KeySpec.of(TYPE, List.of("id"), "primary key"),
-            List.of(),
-            IndexCatalog.of("T", List.of(), 1),
-            1,
-            Maintenance.EAGER,
-            MergePolicySpec.parse("no-merge"),
-            ComponentOptions.primary(),
-            null,
-            MergeRepair.MERGE,
-            BitmapHandover.SIDE_FILE);
 
-    private final MemoryLayer layer = new MemoryLayer(new CollectedChunks(), SCHEMA, 2, 0, 0);
+    private final MemoryLayer layer =
+            new MemoryLayer(new CollectedChunks(), SmallestSchema.SCHEMA, 2, 0, 0);
 
     @AfterEach
     void the_layer_is_let_go() {
@@ -57,7 +32,7 @@ class VersionPinTest {
     }
 
     private Version version() {
-        return new Version(SCHEMA, layer, Map.of());
+        return new Version(SmallestSchema.SCHEMA, layer, Map.of());
     }
 
     @Test
