@@ -12,6 +12,7 @@ import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.CsvRecordParser;
@@ -125,7 +126,7 @@ class FeedCrashTest {
         for (int m = 0; m < modes.length; m++) {
             SplittableRandom random = new SplittableRandom(seed + m);
             Durability durability = modes[m];
-            int wanted = Boolean.getBoolean("long") ? 200 : 4;
+            int wanted = Tier.count(3, 4, 200);
             SimDisk disk = new SimDisk(seed + m, Profile.ADVERSARIAL);
             List<SimDisk> images = new ArrayList<>();
             disk.onOperation(operation -> {
@@ -150,7 +151,7 @@ class FeedCrashTest {
         long seed = Seeds.of("FeedCrashTest#errors");
         sourceDisk.put("a.csv", lines());
         SplittableRandom random = new SplittableRandom(seed);
-        int rounds = Boolean.getBoolean("long") ? 300 : 6;
+        int rounds = Tier.count(3, 6, 300);
         int failedCount = 0;
         for (int round = 0; round < rounds; round++) {
             String as = "%s round %d".formatted(Seeds.replay("FeedCrashTest", seed), round);

@@ -11,6 +11,7 @@ import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.feeds.parse.RawRecordParser;
 import io.turbidite.feeds.source.FileSource;
 import io.turbidite.feeds.store.LogDelivery;
@@ -148,7 +149,7 @@ class LogFeedCrashTest {
     void a_power_cut_at_any_step_loses_and_repeats_nothing() {
         long seed = Seeds.of("LogFeedCrashTest");
         SimDisk disk = new SimDisk(seed, Profile.ADVERSARIAL);
-        List<SimDisk> images = imagesOfRun(disk, seed, Boolean.getBoolean("long") ? 200 : 24);
+        List<SimDisk> images = imagesOfRun(disk, seed, Tier.count(3, 24, 200));
         isComplete(disk, "whole run");
         assertThat(run(disk, seed)).isTrue();
         isComplete(disk, "run again");

@@ -8,6 +8,7 @@ import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.ops.run.RunOptions;
 
 import org.junit.jupiter.api.Test;
@@ -16,7 +17,7 @@ import java.util.SplittableRandom;
 
 /** Random queries over random sources, by every way in, against a naive evaluation. */
 class QueryModelTest {
-    private static final int SOURCE_COUNT = Boolean.getBoolean("long") ? 20_000 : 60;
+    private static final int SOURCE_COUNT = Tier.count(12, 60, 20_000);
     private static final int QUERY_COUNT = 40;
 
     @Test

@@ -7,6 +7,7 @@ import io.turbidite.core.file.Disk;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.hashlog.chain.ChainWalk;
 import io.turbidite.hashlog.chain.Property;
@@ -88,7 +89,7 @@ class IngestStressTest {
     @Test
     void a_million_records_of_three_threads_make_one_chain() {
         LogShape shape = new LogShape(1 << 20, 256, 4);
-        int each = Boolean.getBoolean("long") ? 1_000_000 : 334_000;
+        int each = Tier.count(40_000, 334_000, 1_000_000);
         try (LogBench bench = bench(null, shape);
                 ThreadTasks threads = threads()) {
             int c = bench.register("c");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.LogScan;
 import io.turbidite.hashlog.log.RecordHeader;
@@ -36,7 +37,7 @@ import java.util.function.Predicate;
  */
 class LogModelTest {
     private static final long SEED = Seeds.of("LogModelTest");
-    private static final int HISTORY_COUNT = Boolean.getBoolean("long") ? 400 : 8;
+    private static final int HISTORY_COUNT = Tier.count(3, 8, 400);
     private static final int STEP_COUNT = 120;
 
     /** A record as the model knows it. */

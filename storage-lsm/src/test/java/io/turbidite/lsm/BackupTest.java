@@ -18,6 +18,7 @@ import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.sim.SubDisk;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.backup.BackupReport;
 import io.turbidite.lsm.backup.CopyMode;
 import io.turbidite.lsm.backup.Restore;
@@ -37,7 +38,7 @@ import java.util.NavigableMap;
  * cut short is no store and says so; and the store beside it is what it would have been without.
  */
 class BackupTest {
-    private static final int ROUNDS = Boolean.getBoolean("long") ? 500 : 10;
+    private static final int ROUNDS = Tier.count(3, 10, 500);
 
     private final long seed = Seeds.of("BackupTest");
 

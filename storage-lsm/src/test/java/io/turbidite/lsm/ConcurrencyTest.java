@@ -16,6 +16,7 @@ import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.merge.MergePolicySpec;
@@ -48,7 +49,7 @@ class ConcurrencyTest {
     private static final int ACCOUNTS = 64;
     private static final int BALANCE = 1_000;
     private static final int WRITERS = 3;
-    private static final int TRANSFERS = Boolean.getBoolean("long") ? 100_000 : 3_000;
+    private static final int TRANSFERS = Tier.count(400, 3_000, 100_000);
 
     @ParameterizedTest
     @EnumSource(names = {"EAGER", "MUTABLE_BITMAP"})

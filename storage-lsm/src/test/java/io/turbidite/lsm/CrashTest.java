@@ -1,6 +1,7 @@
 package io.turbidite.lsm;
 
 import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.Tier;
 
 import org.junit.jupiter.api.Test;
 
@@ -11,8 +12,8 @@ import org.junit.jupiter.api.Test;
  * primary, and recovering again gives the same.
  */
 class CrashTest {
-    private static final int CUTS = Boolean.getBoolean("long") ? 10_000 : 500;
-    private static final int NESTED_CUTS = Boolean.getBoolean("long") ? 2_000 : 100;
+    private static final int CUTS = Tier.count(60, 500, 10_000);
+    private static final int NESTED_CUTS = Tier.count(12, 100, 2_000);
 
     @Test
     void nothing_acknowledged_is_lost_and_nothing_is_half_there() {

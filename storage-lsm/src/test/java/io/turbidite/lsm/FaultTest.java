@@ -12,6 +12,7 @@ import io.turbidite.core.sim.FaultScript;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.schema.Maintenance;
 
 import org.jspecify.annotations.Nullable;
@@ -25,7 +26,7 @@ import java.util.List;
  * power cut then takes away; and when the fault is gone it opens with all that was acknowledged.
  */
 class FaultTest {
-    private static final int CALLS = Boolean.getBoolean("long") ? 1_000 : 200;
+    private static final int CALLS = Tier.count(40, 200, 1_000);
     private static final int COMMITS = 40;
 
     /** In turn; what they do on disk differs, and so does what fails. */

@@ -10,6 +10,7 @@ import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.RegisterCalls;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.merge.MergePolicySpec;
@@ -27,7 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class LinearizabilityTest {
     private static final int THREADS = 5;
-    private static final int CALLS = Boolean.getBoolean("long") ? 100_000 : 3_000;
+    private static final int CALLS = Tier.count(400, 3_000, 100_000);
 
     private final long seed = Seeds.of("LinearizabilityTest");
 

@@ -3,6 +3,7 @@ package io.turbidite.lsm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.component.Compression;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schedule.MergeScheduler;
@@ -20,8 +21,8 @@ import java.util.Set;
  * access are those of the {@link Axes}' cells in turn, the rest is picked by the seed.
  */
 class ModelTest {
-    private static final int HISTORIES = Boolean.getBoolean("long") ? 2_000 : 100;
-    private static final int OPERATIONS = Boolean.getBoolean("long") ? 5_000 : 2_000;
+    private static final int HISTORIES = Tier.count(20, 100, 2_000);
+    private static final int OPERATIONS = Tier.count(500, 2_000, 5_000);
 
     @Test
     void random_histories_give_what_the_oracle_gives() {
@@ -41,7 +42,8 @@ class ModelTest {
     @Test
     void the_histories_have_every_value_of_every_axis_and_every_pair_of_values() {
         Set<Object> drawn = new HashSet<>();
-        for (int i = 0; i < HISTORIES; i++) {
+        // of the default tier at least: so many are needed to draw every pair
+        for (int i = 0; i < Math.max(HISTORIES, 100); i++) {
             List<Object> values = values(Axes.of(historySeed(Seeds.of("ModelTest"), i)));
             for (int first = 0; first < values.size(); first++) {
                 for (int second = 0; second < first; second++) {

@@ -1,6 +1,7 @@
 package io.turbidite.lsm;
 
 import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.schema.BitmapHandover;
 import io.turbidite.lsm.schema.Maintenance;
 
@@ -9,9 +10,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The histories of {@link ModelTest} and {@link CrashTest}, all of them with mutable bitmaps. */
 class MutableBitmapModelTest {
-    private static final int HISTORIES = Boolean.getBoolean("long") ? 250 : 10;
-    private static final int OPERATIONS = Boolean.getBoolean("long") ? 5_000 : 2_000;
-    private static final int CUTS = Boolean.getBoolean("long") ? 2_500 : 100;
+    private static final int HISTORIES = Tier.count(3, 10, 250);
+    private static final int OPERATIONS = Tier.count(500, 2_000, 5_000);
+    private static final int CUTS = Tier.count(12, 100, 2_500);
 
     /** The methods go through histories of their own. */
     private static int first(BitmapHandover method) {

@@ -9,6 +9,7 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.merge.MergePolicySpec;
@@ -40,7 +41,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 class MutableBitmapStressTest {
     private static final int WRITERS = 3;
     private static final int KEYS_A_WRITER = 60;
-    private static final int WRITES = Boolean.getBoolean("long") ? 200_000 : 6_000;
+    private static final int WRITES = Tier.count(750, 6_000, 200_000);
 
     private final long seed = Seeds.of("MutableBitmapStressTest");
     private final AtomicBoolean done = new AtomicBoolean();

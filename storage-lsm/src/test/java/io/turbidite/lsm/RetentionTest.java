@@ -11,6 +11,7 @@ import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.Retention;
 
@@ -36,8 +37,8 @@ import java.util.TreeMap;
  * time, deletes, snapshots, reopenings and power cuts.
  */
 class RetentionTest {
-    private static final int ROUNDS = Boolean.getBoolean("long") ? 200 : 12;
-    private static final int STEPS = Boolean.getBoolean("long") ? 3_000 : 500;
+    private static final int ROUNDS = Tier.count(3, 12, 200);
+    private static final int STEPS = Tier.count(250, 500, 3_000);
     private static final Duration AGE = Duration.ofDays(30);
     private static final long DAY_MICROS = 86_400_000_000L;
     private static final StoreOptions OPTIONS = SimStore.options(Durability.SYNC);

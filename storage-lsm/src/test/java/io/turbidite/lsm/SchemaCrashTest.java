@@ -6,6 +6,7 @@ import io.turbidite.core.log.Durability;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.Tier;
 
 import org.junit.jupiter.api.Test;
 
@@ -18,7 +19,7 @@ import java.util.stream.Stream;
  * before the change or after it; every record that was acknowledged; and no file that nobody names.
  */
 class SchemaCrashTest {
-    private static final int CUTS = Boolean.getBoolean("long") ? 10_000 : 400;
+    private static final int CUTS = Tier.count(50, 400, 10_000);
     private static final int COMMITS_A_RUN = 100;
 
     private int cutCount;

@@ -18,6 +18,7 @@ import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.merge.MergePolicySpec;
@@ -39,7 +40,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Real threads write and read while indexes come and go; and a disk that is full while one is built. */
 class SchemaStressTest {
-    private static final int ROUNDS = Boolean.getBoolean("long") ? 200 : 12;
+    private static final int ROUNDS = Tier.count(3, 12, 200);
 
     private static StoreOptions options() {
         LogOptions log = LogOptions.defaults()

@@ -18,6 +18,7 @@ import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.sim.SubDisk;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.backup.Reception;
 import io.turbidite.lsm.backup.Shipment;
 import io.turbidite.lsm.backup.ShipmentReport;
@@ -41,7 +42,7 @@ import java.util.List;
  * stream, to the power or to the disk at the receiver, there is a whole store or none; and what broke goes on.
  */
 class ShipmentTest {
-    private static final int ROUNDS = Boolean.getBoolean("long") ? 500 : 10;
+    private static final int ROUNDS = Tier.count(3, 10, 500);
 
     private final long seed = Seeds.of("ShipmentTest");
 

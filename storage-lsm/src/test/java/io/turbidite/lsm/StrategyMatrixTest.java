@@ -6,6 +6,7 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.BitmapHandover;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -29,11 +30,11 @@ class StrategyMatrixTest {
             "tiering",
             "leveling(sizeRatio=4)",
             "no-merge");
-    private static final int OPERATIONS = Boolean.getBoolean("long") ? 5_000 : 500;
-    private static final int HISTORIES = Boolean.getBoolean("long") ? 50 : 1;
+    private static final int OPERATIONS = Tier.count(100, 500, 5_000);
+    private static final int HISTORIES = Tier.count(1, 1, 50);
 
     private static final int THREADS = 3;
-    private static final int CALLS = Boolean.getBoolean("long") ? 20_000 : 400;
+    private static final int CALLS = Tier.count(50, 400, 20_000);
 
     private record Cell(Maintenance maintenance, BitmapHandover handover, MergePolicySpec policy) {
         @Override

@@ -3,6 +3,7 @@ package io.turbidite.it.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 
@@ -26,7 +27,7 @@ import java.util.SplittableRandom;
  * and indexes that agree.
  */
 class KillTest {
-    private static final int CYCLES = Boolean.getBoolean("long") ? 5_000 : 100;
+    private static final int CYCLES = Tier.count(12, 100, 5_000);
 
     @Test
     void what_was_acknowledged_survives_a_kill(@TempDir Path directory)

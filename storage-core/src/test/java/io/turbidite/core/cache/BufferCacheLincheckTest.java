@@ -3,6 +3,7 @@ package io.turbidite.core.cache;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.sim.LeaksOnPurpose;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
@@ -121,8 +122,8 @@ public class BufferCacheLincheckTest {
     @Test
     void pinning_against_eviction_is_linearizable() {
         new StressOptions()
-                .iterations(Boolean.getBoolean("long") ? 300 : 6)
-                .invocationsPerIteration(Boolean.getBoolean("long") ? 5_000 : 150)
+                .iterations(Tier.count(3, 6, 300))
+                .invocationsPerIteration(Tier.count(18, 150, 5_000))
                 .threads(THREADS)
                 .actorsPerThread(5)
                 .actorsBefore(2)

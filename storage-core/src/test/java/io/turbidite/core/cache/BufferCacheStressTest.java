@@ -6,6 +6,7 @@ import io.turbidite.core.ClosedException;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Meters;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
@@ -24,7 +25,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 /** The cache under several threads: every page that is pinned is checked to be that page. */
 class BufferCacheStressTest {
     private static final int WORKERS = 4;
-    private static final int ROUNDS = Boolean.getBoolean("long") ? 2_000 : 60;
+    private static final int ROUNDS = Tier.count(12, 60, 2_000);
 
     private final ConcurrentLinkedQueue<Throwable> errors = new ConcurrentLinkedQueue<>();
     private final ThreadTasks tasks = ThreadTasks.create("stress", (_, error) -> errors.add(error));

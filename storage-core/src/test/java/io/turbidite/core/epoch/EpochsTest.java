@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.sim.SimClock;
+import io.turbidite.core.sim.Tier;
 
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
@@ -51,8 +52,8 @@ public class EpochsTest {
     @Test
     void nobody_meets_a_destroyed_resource() {
         new StressOptions()
-                .iterations(Boolean.getBoolean("long") ? 100 : 8)
-                .invocationsPerIteration(Boolean.getBoolean("long") ? 5_000 : 400)
+                .iterations(Tier.count(3, 8, 100))
+                .invocationsPerIteration(Tier.count(50, 400, 5_000))
                 .threads(3)
                 .actorsPerThread(5)
                 .sequentialSpecification(Model.class)

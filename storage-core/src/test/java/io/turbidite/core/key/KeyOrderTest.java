@@ -11,6 +11,7 @@ import io.turbidite.core.record.RandomValues;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
@@ -35,8 +36,8 @@ import java.util.SplittableRandom;
 class KeyOrderTest {
     private static final long SEED = Seeds.of("KeyOrderTest");
     private static final String REPLAY = Seeds.replay("KeyOrderTest", SEED);
-    private static final int VALUE_COUNT = Boolean.getBoolean("long") ? 3_000 : 400;
-    private static final int COMPOSITE_COUNT = Boolean.getBoolean("long") ? 20_000 : 1_000;
+    private static final int VALUE_COUNT = Tier.count(50, 400, 3_000);
+    private static final int COMPOSITE_COUNT = Tier.count(125, 1_000, 20_000);
 
     private final SplittableRandom random = new SplittableRandom(SEED);
     private final RandomValues values = new RandomValues(random);

@@ -12,6 +12,7 @@ import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
+import io.turbidite.core.sim.Tier;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,8 +29,7 @@ import java.util.TreeMap;
  */
 @Timeout(300)
 class LogCorruptionTest {
-    private static final boolean LONG = Boolean.getBoolean("long");
-    private static final int STEP = LONG ? 1 : 16;
+    private static final int STEP = Tier.count(127, 16, 1);
 
     private final LogOracle oracle = new LogOracle();
 
@@ -173,7 +173,7 @@ class LogCorruptionTest {
     void randomBytesNeverDoWorseThanCorruption() {
         SimDisk disk = written(9, false);
         SplittableRandom random = new SplittableRandom(Seeds.of("LogCorruptionTest"));
-        int count = LONG ? 200_000 : 400;
+        int count = Tier.count(50, 400, 200_000);
         for (int i = 0; i < count; i++) {
             SimDisk copy = disk.copy();
             List<String> names = disk.files();

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.turbidite.core.log.BuggyDisk.Bug;
 import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.Tier;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -17,7 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 @LeaksOnPurpose("killed logs have nobody who closes them; handles are counted")
 class LogCrashTest {
-    private static final int RUN_COUNT = Boolean.getBoolean("long") ? 400 : 5;
+    private static final int RUN_COUNT = Tier.count(3, 5, 400);
 
     @ParameterizedTest
     @EnumSource(Durability.class)

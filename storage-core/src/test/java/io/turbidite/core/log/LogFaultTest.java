@@ -14,6 +14,7 @@ import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.Tier;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,10 +25,9 @@ import java.util.List;
 
 /** Every call of the disk fails (R8): a typed error, no acknowledgement after it, reopening recovers. */
 class LogFaultTest {
-    private static final boolean LONG = Boolean.getBoolean("long");
     private static final List<Fault> FAULTS =
             List.of(Fault.EIO, Fault.ENOSPC, Fault.SHORT_WRITE, Fault.EMFILE);
-    private static final int OPERATION_COUNT = LONG ? 1_000 : 200;
+    private static final int OPERATION_COUNT = Tier.count(40, 200, 1_000);
 
     @ParameterizedTest
     @EnumSource(Durability.class)
@@ -43,7 +43,7 @@ class LogFaultTest {
         for (long call = 1; call <= calls; call++) {
             for (int variant = 0; variant < 16; variant++) {
                 // By default three of the sixteen for each call, in turn.
-                if (!LONG && variant % 5 != call % 5) {
+                if (!Tier.isLong() && variant % 5 != call % 5) {
                     continue;
                 }
                 Fault fault = FAULTS.get(variant % 4);

@@ -8,6 +8,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.type.RecordType;
 
 import org.jspecify.annotations.Nullable;
@@ -25,8 +26,6 @@ import java.util.SplittableRandom;
 class RecordFuzzTest {
     private static final long SEED = Seeds.of("RecordFuzzTest");
     private static final String REPLAY = Seeds.replay("RecordFuzzTest", SEED);
-    private static final boolean LONG = Boolean.getBoolean("long");
-
     /** Version, flags and open offset: any change of them is noticed when the record is wrapped. */
     private static final List<Integer> IN_HEADER = List.of(0, 1, 4, 5, 6, 7);
 
@@ -36,7 +35,7 @@ class RecordFuzzTest {
 
     @Test
     void randomRecordsComeBackAsTheyWentIn() {
-        for (int i = 0; i < (LONG ? 20_000 : 1_500); i++) {
+        for (int i = 0; i < Tier.count(200, 1_500, 20_000); i++) {
             RecordType type = values.type(12);
             Map<String, @Nullable Object> record = values.record(type);
             RecordView view = new RecordView(type).wrap(new RecordWriter(type).write(record));
@@ -74,7 +73,7 @@ class RecordFuzzTest {
 
     @Test
     void jsonOfARandomRecordMakesTheSameDeclaredFields() {
-        for (int i = 0; i < (LONG ? 20_000 : 1_500); i++) {
+        for (int i = 0; i < Tier.count(200, 1_500, 20_000); i++) {
             RecordType type = values.type(12);
             Map<String, @Nullable Object> record = values.record(type);
             RecordWriter writer = new RecordWriter(type);
@@ -98,7 +97,7 @@ class RecordFuzzTest {
 
     @Test
     void everyFlippedBitIsReportedOrReadsAsAnotherRecord() {
-        for (int i = 0; i < (LONG ? 200 : 10); i++) {
+        for (int i = 0; i < Tier.count(3, 10, 200); i++) {
             RecordType type = values.type(12);
             byte[] sound = new RecordWriter(type).write(values.record(type)).toByteArray();
             RecordView view = new RecordView(type);
@@ -117,7 +116,7 @@ class RecordFuzzTest {
 
     @Test
     void noiseBehindASoundHeaderIsReportedOrReadsAsARecord() {
-        for (int i = 0; i < (LONG ? 50_000 : 2_500); i++) {
+        for (int i = 0; i < Tier.count(300, 2_500, 50_000); i++) {
             RecordType type = values.type(8);
             byte[] damaged = new RecordWriter(type).write(values.record(type)).toByteArray();
             for (int flips = random.nextInt(1, 6); flips > 0; flips--) {
@@ -201,7 +200,7 @@ class RecordFuzzTest {
                 "{\"id\":17,\"name\":\"a\\u00e9\\ud83d\\ude00\",\"at\":\"2013-07-04T10:15:30.25+02:00\",\"place\":[1.5,-2],\"price\":12.50,\"o\":{\"x\":[1,-2.5e3,null,true,{}],\"y\":\"ü😀\"}}"
                         .getBytes(StandardCharsets.UTF_8);
         int accepted = 0;
-        for (int i = 0; i < (LONG ? 200_000 : 8_000); i++) {
+        for (int i = 0; i < Tier.count(1_000, 8_000, 200_000); i++) {
             byte[] damaged = Arrays.copyOf(
                     text, random.nextInt(4) == 0 ? random.nextInt(text.length) : text.length);
             for (int flips = random.nextInt(3); flips > 0 && damaged.length > 0; flips--) {

@@ -25,7 +25,7 @@ class PowerCutTest {
     @ParameterizedTest
     @EnumSource(Profile.class)
     void everyByteOfEveryImageWasOnceWrittenThere(Profile profile) {
-        int runCount = Boolean.getBoolean("long") ? 2_000 : 40;
+        int runCount = Tier.count(5, 40, 2_000);
         for (int run = 0; run < runCount; run++) {
             checkRun(profile, seed + run);
         }

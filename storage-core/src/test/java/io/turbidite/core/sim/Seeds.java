@@ -26,7 +26,9 @@ public final class Seeds {
 
     /** The one line that replays {@code test} with {@code seed}. */
     public static String replay(String test, long seed) {
-        return "replay: mvn -B -ntp verify -Dtest='%s' -D%s=%d".formatted(test, SEED, seed);
+        // counts shape what a seed draws
+        String tier = Tier.current() == Tier.DEFAULT ? "" : " " + Tier.flag();
+        return "replay: mvn -B -ntp verify -Dtest='%s' -D%s=%d%s".formatted(test, SEED, seed, tier);
     }
 
     /** A number that looks unrelated to both (the finaliser of SplitMix64). */

@@ -8,6 +8,7 @@ import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimTasks;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogOptions;
 import io.turbidite.hashlog.log.LogShape;
@@ -137,8 +138,8 @@ public class ChainInsertionTest {
     @Test
     void insertion_is_linearizable() {
         new StressOptions()
-                .iterations(Boolean.getBoolean("long") ? 200 : 12)
-                .invocationsPerIteration(Boolean.getBoolean("long") ? 2_000 : 100)
+                .iterations(Tier.count(3, 12, 200))
+                .invocationsPerIteration(Tier.count(12, 100, 2_000))
                 .threads(3)
                 .actorsPerThread(3)
                 .actorsBefore(1)

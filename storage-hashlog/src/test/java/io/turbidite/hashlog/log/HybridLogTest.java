@@ -19,6 +19,7 @@ import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.hashlog.IngestSession;
 import io.turbidite.hashlog.LogBench;
@@ -127,7 +128,7 @@ public class HybridLogTest {
     void pages_turn_under_many_writers_and_the_safe_tail_is_safe() {
         new StressOptions()
                 .iterations(5)
-                .invocationsPerIteration(Boolean.getBoolean("long") ? 2_000 : 60)
+                .invocationsPerIteration(Tier.count(12, 60, 2_000))
                 .threads(3)
                 .actorsPerThread(5)
                 .sequentialSpecification(Model.class)

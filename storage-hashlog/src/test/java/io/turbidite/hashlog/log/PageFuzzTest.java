@@ -9,6 +9,7 @@ import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.hashlog.IngestSession;
 import io.turbidite.hashlog.LogBench;
 import io.turbidite.hashlog.LogCursor;
@@ -31,7 +32,7 @@ import java.util.SplittableRandom;
  */
 class PageFuzzTest {
     private static final long SEED = Seeds.of("PageFuzzTest");
-    private static final int ROUND_COUNT = Boolean.getBoolean("long") ? 20_000 : 400;
+    private static final int ROUND_COUNT = Tier.count(50, 400, 20_000);
     private static final String SEGMENT = "log/00000000.pages";
 
     private static SimDisk written(boolean closed) {

@@ -9,6 +9,7 @@ import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.task.ThreadTasks;
 
 import org.jetbrains.lincheck.datastructures.IntGen;
@@ -97,8 +98,8 @@ public class HashTableTest {
     @Test
     void claims_swings_and_growth_are_linearizable() {
         new StressOptions()
-                .iterations(Boolean.getBoolean("long") ? 200 : 12)
-                .invocationsPerIteration(Boolean.getBoolean("long") ? 2_000 : 150)
+                .iterations(Tier.count(3, 12, 200))
+                .invocationsPerIteration(Tier.count(18, 150, 2_000))
                 .threads(3)
                 .actorsPerThread(4)
                 .actorsBefore(6)

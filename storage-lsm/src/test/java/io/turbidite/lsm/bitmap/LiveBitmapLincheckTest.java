@@ -2,6 +2,7 @@ package io.turbidite.lsm.bitmap;
 
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.sim.LeaksOnPurpose;
+import io.turbidite.core.sim.Tier;
 
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -60,8 +61,8 @@ public class LiveBitmapLincheckTest {
     @Test
     void is_linearizable() {
         new StressOptions()
-                .iterations(Boolean.getBoolean("long") ? 300 : 5)
-                .invocationsPerIteration(Boolean.getBoolean("long") ? 5_000 : 100)
+                .iterations(Tier.count(3, 5, 300))
+                .invocationsPerIteration(Tier.count(12, 100, 5_000))
                 .threads(3)
                 .actorsPerThread(4)
                 .actorsBefore(1)

@@ -8,6 +8,7 @@ import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
@@ -39,7 +40,7 @@ class ComponentConcurrencyTest {
         ComponentOptions options =
                 ComponentOptions.primary().withPageBytes(8 << 10).withCompression(Compression.LZ4);
         Components.write(disk, options, entries);
-        int steps = Boolean.getBoolean("long") ? 2_000 : 60;
+        int steps = Tier.count(12, 60, 2_000);
         AtomicInteger running = new AtomicInteger(THREADS);
         ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
         try (Tasks tasks = ThreadTasks.create("test", (name, e) -> failures.add(e));

@@ -15,6 +15,7 @@ import io.turbidite.core.format.FileHeader;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.btree.Fences;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.Entries.Entry;
@@ -45,7 +46,7 @@ class ComponentDamageTest {
     @EnumSource(Compression.class)
     void everyFlippedByteIsFound(Compression compression) {
         byte[] sound = file(ComponentOptions.primary(), compression);
-        int step = Boolean.getBoolean("long") ? 1 : 16;
+        int step = Tier.count(127, 16, 1);
         try (BufferCache cache = Components.cache(8 << 20)) {
             for (int at = random.nextInt(step); at < sound.length; at += step) {
                 byte[] damaged = sound.clone();
@@ -80,7 +81,7 @@ class ComponentDamageTest {
     @Test
     void aFileOfAnotherLengthIsDamaged() {
         byte[] sound = file(ComponentOptions.primary(), Compression.NONE);
-        int step = Boolean.getBoolean("long") ? 1 : 23;
+        int step = Tier.count(181, 23, 1);
         try (BufferCache cache = Components.cache(8 << 20)) {
             for (int length = 0; length < sound.length + 100; length += step) {
                 if (length == sound.length) {
@@ -295,7 +296,7 @@ class ComponentDamageTest {
     void verifySurvivesWhatNoWriterWrites() {
         byte[] sound = file(ComponentOptions.primary(), Compression.NONE);
         int contents = contentsOffset(sound);
-        int rounds = Boolean.getBoolean("long") ? 100_000 : 400;
+        int rounds = Tier.count(50, 400, 100_000);
         try (BufferCache cache = Components.cache(8 << 20)) {
             for (int round = 0; round < rounds; round++) {
                 byte[] forged = sound.clone();

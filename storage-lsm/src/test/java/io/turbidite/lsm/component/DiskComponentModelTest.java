@@ -10,6 +10,7 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.btree.PointCursor;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.Entries.Entry;
@@ -38,7 +39,7 @@ class DiskComponentModelTest {
     @EnumSource(KeyShape.class)
     void answersAsTheModelDoes(KeyShape keyShape) {
         long seed = Seeds.mix(Seeds.of(TEST), keyShape.name().hashCode());
-        int rounds = Boolean.getBoolean("long") ? 200 : 12;
+        int rounds = Tier.count(3, 12, 200);
         for (int round = 0; round < rounds; round++) {
             SplittableRandom random = new SplittableRandom(Seeds.mix(seed, round));
             int keyCount = switch (round % 6) {
@@ -68,7 +69,7 @@ class DiskComponentModelTest {
     @Test
     void answersAsTheModelDoesWithManyPages() {
         SplittableRandom random = new SplittableRandom(Seeds.of(TEST));
-        int keyCount = Boolean.getBoolean("long") ? 1_000_000 : 100_000;
+        int keyCount = Tier.count(12_500, 100_000, 1_000_000);
         Entries entries = Entries.generate(random, keyCount, KeyShape.LONGS, ValueShape.ANY_LENGTH);
         check(random, entries, ComponentOptions.primary().withPageBytes(4 << 10));
     }

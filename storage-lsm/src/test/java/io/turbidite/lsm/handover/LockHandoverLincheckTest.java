@@ -4,6 +4,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.sim.LeaksOnPurpose;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.bitmap.LiveBitmap;
 import io.turbidite.lsm.entry.EntryStream;
 
@@ -99,8 +100,8 @@ public class LockHandoverLincheckTest {
     @Test
     void is_linearizable() {
         new StressOptions()
-                .iterations(Boolean.getBoolean("long") ? 300 : 10)
-                .invocationsPerIteration(Boolean.getBoolean("long") ? 5_000 : 100)
+                .iterations(Tier.count(3, 10, 300))
+                .invocationsPerIteration(Tier.count(12, 100, 5_000))
                 .threads(3)
                 .actorsPerThread(4)
                 .actorsBefore(1)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.sim.Meeting;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.bitmap.LiveBitmap;
 
 import org.junit.jupiter.api.Test;
@@ -21,7 +22,7 @@ import java.util.concurrent.Future;
  * them.
  */
 class LockHandoverTest {
-    private static final int ROUNDS = Boolean.getBoolean("long") ? 5_000 : 50;
+    private static final int ROUNDS = Tier.count(6, 50, 5_000);
     private static final int ENTRIES = 2_000;
     private static final Slice NO_KEY = Slice.of(new byte[0]);
 

@@ -1,6 +1,7 @@
 package io.turbidite.lsm.memory;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.entry.Found;
 
 import org.jetbrains.lincheck.datastructures.IntGen;
@@ -58,8 +59,8 @@ public class MemoryComponentLincheckTest {
     @Test
     void is_linearizable() {
         new StressOptions()
-                .iterations(Boolean.getBoolean("long") ? 300 : 5)
-                .invocationsPerIteration(Boolean.getBoolean("long") ? 5_000 : 60)
+                .iterations(Tier.count(3, 5, 300))
+                .invocationsPerIteration(Tier.count(12, 60, 5_000))
                 .threads(2)
                 .actorsPerThread(4)
                 .actorsBefore(1)

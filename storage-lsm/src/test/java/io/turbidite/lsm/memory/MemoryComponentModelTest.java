@@ -3,6 +3,7 @@ package io.turbidite.lsm.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.entry.CursorWalk;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.Found;
@@ -21,7 +22,7 @@ import java.util.TreeMap;
 
 /** Random puts, finds, seeks and scans against a sorted map; the seed is in each failure's message. */
 class MemoryComponentModelTest {
-    private static final int OPERATION_COUNT = Boolean.getBoolean("long") ? 2_000_000 : 40_000;
+    private static final int OPERATION_COUNT = Tier.count(5_000, 40_000, 2_000_000);
     private static final long SEED = Long.getLong("turbidite.seed", 20_261_121);
 
     enum Keys {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.Found;
 
@@ -26,7 +27,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * so a torn or misplaced entry shows; what was put before a read began must be seen by it.
  */
 class MemoryComponentStressTest {
-    private static final int ROUNDS = Boolean.getBoolean("long") ? 200 : 2;
+    private static final int ROUNDS = Tier.count(1, 2, 200);
     private static final int PUTS_PER_WRITER = 20_000;
     private static final int WRITERS = 3;
     private static final long SEED = Long.getLong("turbidite.seed", 4_711);

@@ -1,6 +1,7 @@
 package io.turbidite.lsm.memory;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
@@ -130,8 +131,8 @@ public class MemoryCursorLincheckTest {
     @Test
     void cursors_are_linearizable_at_snapshots() {
         new StressOptions()
-                .iterations(Boolean.getBoolean("long") ? 300 : 6)
-                .invocationsPerIteration(Boolean.getBoolean("long") ? 5_000 : 120)
+                .iterations(Tier.count(3, 6, 300))
+                .invocationsPerIteration(Tier.count(15, 120, 5_000))
                 .threads(3)
                 .actorsPerThread(4)
                 .actorsBefore(1)

@@ -1,6 +1,7 @@
 package io.turbidite.lsm.merge;
 
 import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.entry.CursorWalk;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.ListCursor;
@@ -18,7 +19,7 @@ import java.util.SplittableRandom;
 /** What a snapshot shows of a stack of layers, walked in both directions. */
 class LiveCursorTest {
     private static final String TEST = "LiveCursorTest";
-    private static final int ROUNDS = Boolean.getBoolean("long") ? 20_000 : 400;
+    private static final int ROUNDS = Tier.count(50, 400, 20_000);
 
     @Test
     void a_walk_in_both_directions_shows_the_newest_visible_matter_of_each_key() {

@@ -21,6 +21,7 @@ import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.entry.ListCursor;
 import io.turbidite.lsm.entry.ListCursor.Row;
@@ -314,7 +315,7 @@ class EntrySortTest {
         try (EntrySort sort = spilled(site)) {
             byte[] sound = disk.content(FIRST_RUN);
             int tail = sound.length - FileFooter.BYTES - RunFormat.TOTAL_BYTES;
-            int step = Boolean.getBoolean("long") ? 1 : 101;
+            int step = Tier.count(809, 101, 1);
             for (int at = 0; at < sound.length; at++) {
                 boolean dense = at < FileHeader.BYTES + RunFormat.BLOCK_HEADER_BYTES + 32;
                 if (dense || at >= tail || at % step == 0) {

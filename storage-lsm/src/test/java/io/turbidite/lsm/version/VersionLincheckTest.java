@@ -6,6 +6,7 @@ import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.component.ComponentFilter;
@@ -173,8 +174,8 @@ public class VersionLincheckTest {
     @Test
     void pinning_against_installing_is_linearizable() {
         new StressOptions()
-                .iterations(Boolean.getBoolean("long") ? 200 : 5)
-                .invocationsPerIteration(Boolean.getBoolean("long") ? 3_000 : 150)
+                .iterations(Tier.count(3, 5, 200))
+                .invocationsPerIteration(Tier.count(18, 150, 3_000))
                 .threads(THREADS)
                 .actorsPerThread(4)
                 .actorsBefore(1)

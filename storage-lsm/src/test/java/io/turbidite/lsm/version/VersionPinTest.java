@@ -2,6 +2,7 @@ package io.turbidite.lsm.version;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.memory.CollectedChunks;
 
 import org.junit.jupiter.api.AfterEach;
@@ -20,8 +21,8 @@ import java.util.concurrent.Future;
  * between two of its pins takes longer than the window that a lost count needs.
  */
 class VersionPinTest {
-    private static final int PINS = Boolean.getBoolean("long") ? 20_000_000 : 300_000;
-    private static final int ENDS = Boolean.getBoolean("long") ? 500_000 : 20_000;
+    private static final int PINS = Tier.count(50_000, 300_000, 20_000_000);
+    private static final int ENDS = Tier.count(2_500, 20_000, 500_000);
 
     private final MemoryLayer layer =
             new MemoryLayer(new CollectedChunks(), SmallestSchema.SCHEMA, 2, 0, 0);

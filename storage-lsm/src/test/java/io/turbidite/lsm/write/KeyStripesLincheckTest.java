@@ -1,5 +1,6 @@
 package io.turbidite.lsm.write;
 
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 
@@ -67,8 +68,8 @@ public class KeyStripesLincheckTest {
     @Test
     void what_is_under_a_stripe_is_linearizable() {
         new StressOptions()
-                .iterations(Boolean.getBoolean("long") ? 200 : 5)
-                .invocationsPerIteration(Boolean.getBoolean("long") ? 5_000 : 200)
+                .iterations(Tier.count(3, 5, 200))
+                .invocationsPerIteration(Tier.count(25, 200, 5_000))
                 .threads(3)
                 .actorsPerThread(5)
                 .actorsBefore(1)

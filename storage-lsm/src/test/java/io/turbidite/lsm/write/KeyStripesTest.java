@@ -2,6 +2,7 @@ package io.turbidite.lsm.write;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.task.ThreadTasks;
 
 import org.junit.jupiter.api.Test;
@@ -13,7 +14,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 class KeyStripesTest {
-    private static final int ROUNDS = Boolean.getBoolean("long") ? 20_000_000 : 300_000;
+    private static final int ROUNDS = Tier.count(50_000, 300_000, 20_000_000);
 
     private final KeyStripes stripes = new KeyStripes(ThreadTasks.create("stripes"));
 

@@ -3,6 +3,7 @@ package io.turbidite.lsm.write;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.sim.Meeting;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 
@@ -15,7 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 class TimestampsTest {
-    private static final int ROUNDS = Boolean.getBoolean("long") ? 20_000_000 : 50_000;
+    private static final int ROUNDS = Tier.count(10_000, 50_000, 20_000_000);
 
     private final ThreadTasks tasks = ThreadTasks.create("timestamps");
     private final Timestamps timestamps = new Timestamps(0, tasks, Clock.system());
