@@ -58,7 +58,7 @@ final class UniqueKeys {
         count = 0;
         for (int i = 0; i < batch.size(); i++) {
             List<IndexSchema> unique = batch.dataset(i).uniqueIndexes();
-            if (unique.isEmpty() || batch.isSuperseded(i) || batch.kind(i) == WriteBatch.DELETE) {
+            if (unique.isEmpty() || batch.isSuperseded(i) || !batch.leavesRecord(i)) {
                 continue;
             }
             RecordView view = new RecordView(batch.dataset(i).type());

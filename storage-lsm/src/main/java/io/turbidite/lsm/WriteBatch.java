@@ -18,8 +18,10 @@ import java.util.Arrays;
  * Operations that happen together or not at all: one timestamp, one log record, across datasets and
  * partitions of one store. Reusable after {@link #clear()}.
  *
- * <p>Of several operations on one key the last one counts; an insert after an operation that left a
- * record under its key is a duplicate. Holds copies: what was handed in may be reused.
+ * <p>Of several operations on one key the last one counts, and what each insert asks for holds as if they
+ * came one after the other: there must be no record when its turn comes. So an insert after an operation
+ * that left a record is a duplicate, and the first insert of a key needs it to be free whatever follows, a
+ * delete too. Holds copies: what was handed in may be reused.
  *
  * <p><em>Confined to one thread at a time.</em>
  */
@@ -32,6 +34,9 @@ public final class WriteBatch {
 
     /** An operation: remove. */
     static final int DELETE = 2;
+
+    /** What becomes of an insert that a delete follows: nothing is left, if nothing was there. */
+    static final int INSERT_AND_DELETE = 3;
 
     /** Most operations in a batch: an index has to fit beside 44 bits of hash. */
     private static final int OPERATION_COUNT_MAX = 1 << 20;
@@ -46,6 +51,10 @@ public final class WriteBatch {
 
     private int count;
     private int[] kinds = new int[16];
+
+    /** What is to be done in the end, with what the earlier operations on the key ask for; per write. */
+    private int[] outcomes = new int[16];
+
     private Dataset[] datasets = new Dataset[16];
     private int[] schemaVersions = new int[16];
     private int[] keyOffsets = new int[16];
@@ -144,6 +153,7 @@ public final class WriteBatch {
     private void grow() {
         int larger = kinds.length * 2;
         kinds = Arrays.copyOf(kinds, larger);
+        outcomes = Arrays.copyOf(outcomes, larger);
         datasets = Arrays.copyOf(datasets, larger);
         keyOffsets = Arrays.copyOf(keyOffsets, larger);
         keyLengths = Arrays.copyOf(keyLengths, larger);
@@ -198,8 +208,14 @@ public final class WriteBatch {
         return kept;
     }
 
-    int kind(int at) {
-        return kinds[at];
+    /** What is to be done for an operation that is not superseded; after {@link #resolveRepeats}. */
+    int outcome(int at) {
+        return outcomes[at];
+    }
+
+    /** Whether there is a record under the key when the operation is done. */
+    boolean leavesRecord(int at) {
+        return outcomes[at] == UPSERT || outcomes[at] == INSERT;
     }
 
     Dataset dataset(int at) {
@@ -267,7 +283,8 @@ public final class WriteBatch {
     }
 
     /**
-     * Marks operations that a later one on the same key makes void.
+     * Marks operations that a later one on the same key makes void, and hands the later one what they ask
+     * for. What was put in stays as it is, so that a batch which was refused can be written again.
      *
      * @throws DuplicateKeyException if an insert follows an operation that leaves a record
      */
@@ -275,6 +292,7 @@ public final class WriteBatch {
         oldBytes.clear();
         Arrays.fill(superseded, 0, count, false);
         Arrays.fill(oldOffsets, 0, count, -1);
+        System.arraycopy(kinds, 0, outcomes, 0, count);
         if (count < 2) {
             return;
         }
@@ -292,25 +310,23 @@ public final class WriteBatch {
             for (int j = i - 1; j >= 0 && (byHash[j] & ~INDEX_MASK) == high; j--) {
                 int earlier = (int) (byHash[j] & INDEX_MASK);
                 if (!superseded[earlier] && sameKey(earlier, later)) {
-                    supersede(earlier, later);
+                    outcomes[later] = outcomeOf(earlier, later);
+                    superseded[earlier] = true;
                 }
             }
         }
     }
 
-    /** {@code earlier} was put in before {@code later}, on the same key. */
-    private void supersede(int earlier, int later) {
-        if (kinds[later] == INSERT) {
-            if (kinds[earlier] != DELETE) {
-                throw datasets[later].duplicate(key(later, key));
-            }
-            // what the delete removes, the insert replaces
-            kinds[later] = UPSERT;
-        } else if (kinds[earlier] == INSERT && kinds[later] == UPSERT) {
-            // the pair needs the key to be free, as the insert did
-            kinds[later] = INSERT;
+    /** What two operations on one key come to, of which {@code earlier} was put in before. */
+    private int outcomeOf(int earlier, int later) {
+        if (kinds[later] == INSERT && leavesRecord(earlier)) {
+            throw datasets[later].duplicate(key(later, key));
         }
-        superseded[earlier] = true;
+        boolean mustBeFree = outcomes[earlier] == INSERT || outcomes[earlier] == INSERT_AND_DELETE;
+        if (kinds[later] == DELETE) {
+            return mustBeFree ? INSERT_AND_DELETE : DELETE;
+        }
+        return mustBeFree ? INSERT : UPSERT;
     }
 
     private boolean sameKey(int a, int b) {

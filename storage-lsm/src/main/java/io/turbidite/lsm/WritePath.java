@@ -239,11 +239,15 @@ final class WritePath {
                 continue;
             }
             Dataset dataset = batch.dataset(i);
-            int kind = batch.kind(i);
+            int outcome = batch.outcome(i);
             OldRecord reads = dataset.oldRecord();
-            if (kind == WriteBatch.INSERT) {
+            if (outcome == WriteBatch.INSERT || outcome == WriteBatch.INSERT_AND_DELETE) {
                 if (find(batch, i, scratch, OldRecord.KEY) == Found.MATTER) {
                     throw dataset.duplicate(scratch.key);
+                }
+                if (outcome == WriteBatch.INSERT_AND_DELETE) {
+                    batch.skip(i);
+                    continue;
                 }
             } else if (reads != OldRecord.NOTHING) {
                 int code = find(batch, i, scratch, reads);
@@ -252,7 +256,7 @@ final class WritePath {
                 }
                 if (code == Found.MATTER) {
                     batch.setOld(i, scratch.found.value);
-                } else if (kind == WriteBatch.DELETE && reads.isComplete()) {
+                } else if (outcome == WriteBatch.DELETE && reads.isComplete()) {
                     batch.skip(i);
                     continue;
                 }
@@ -344,7 +348,7 @@ final class WritePath {
         boolean found = false;
         try {
             for (int i = 0; i < batch.size(); i++) {
-                if (!batch.isSuperseded(i) && batch.kind(i) != WriteBatch.INSERT) {
+                if (!batch.isSuperseded(i) && batch.outcome(i) != WriteBatch.INSERT) {
                     Partition partition = partition(batch, i);
                     if (partition.hasLiveBitmaps()) {
                         Slice key = batch.key(i, scratch.key);
@@ -420,7 +424,7 @@ final class WritePath {
             }
             int datasetId = batch.dataset(i).schema().id();
             Slice key = batch.key(i, scratch.key);
-            Change change = batch.kind(i) == WriteBatch.DELETE
+            Change change = batch.outcome(i) == WriteBatch.DELETE
                     ? scratch.change.delete(datasetId, key)
                     : scratch.change.upsert(datasetId, key, batch.record(i, scratch.record));
             change.update(scratch.positions.of(i).needsMark(partition(batch, i)));
@@ -439,7 +443,7 @@ final class WritePath {
             Maintainer maintainer = batch.maintainer(dataset);
             Slice key = batch.key(i, scratch.key);
             Slice old = batch.old(i, scratch.old);
-            if (batch.kind(i) == WriteBatch.DELETE) {
+            if (batch.outcome(i) == WriteBatch.DELETE) {
                 maintainer.delete(layer, timestamp, key, old);
             } else {
                 maintainer.upsert(layer, timestamp, key, batch.record(i, scratch.record), old);
