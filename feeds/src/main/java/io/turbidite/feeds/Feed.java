@@ -117,7 +117,8 @@ public final class Feed implements AutoCloseable {
                 separator(definition),
                 delivery,
                 store.surroundings().tasks(),
-                clock);
+                clock,
+                store.events());
         FeedRun run = new FeedRun(parts, progress, () -> stopped);
         boolean finished = run.run();
         return new FeedReport(
@@ -125,6 +126,8 @@ public final class Feed implements AutoCloseable {
                 definition.dataset().name(),
                 delivery.accepted() - acceptedBefore,
                 delivery.rejected() - rejectedBefore,
+                run.waiting(),
+                run.continued(),
                 (clock.monotonicNanos() - startNanos) / NANOS_PER_SECOND,
                 finished,
                 run.resumed(),

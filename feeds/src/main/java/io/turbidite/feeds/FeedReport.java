@@ -1,6 +1,10 @@
 package io.turbidite.feeds;
 
+import io.turbidite.core.meter.StoreEvent.SourceContinued;
+
 import org.jspecify.annotations.Nullable;
+
+import java.util.List;
 
 /**
  * What a run of a feed did. <em>Immutable.</em>
@@ -10,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * @param records how many the store accepted in this run
  * @param rejected how many became dead letters in this run
  * @param seconds by the clock, from the start of the run to the last batch
+ * @param waiting unfinished records at the end of files that are being written: they are taken by a later
+ *     run, when they have a line end or their file rests
+ * @param continued records that an earlier run had taken and that turned out to go on
  * @param finished whether the source was read to its end; false if the feed was stopped
  * @param resumed whether earlier runs had delivered some of the source, or all of it
  * @param deadLetters the file that holds the dead letters, or null if this feed has had none
@@ -19,7 +26,13 @@ public record FeedReport(
         String dataset,
         long records,
         long rejected,
+        long waiting,
+        List<SourceContinued> continued,
         double seconds,
         boolean finished,
         boolean resumed,
-        @Nullable String deadLetters) {}
+        @Nullable String deadLetters) {
+    public FeedReport {
+        continued = List.copyOf(continued);
+    }
+}

@@ -2,6 +2,8 @@ package io.turbidite.feeds;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.meter.StoreEvent.SourceContinued;
+import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.flow.Batch;
@@ -19,6 +21,8 @@ import io.turbidite.feeds.store.FilePosition;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -38,7 +42,8 @@ final class FeedRun {
             char separator,
             Delivery delivery,
             Tasks tasks,
-            Clock clock) {}
+            Clock clock,
+            StoreEvents events) {}
 
     private final Parts parts;
     private final FeedProgress progress;
@@ -48,6 +53,12 @@ final class FeedRun {
     private long sourceBytesBefore;
     private long reportedNanos;
     private boolean resumed;
+    private long waiting;
+    private final List<SourceContinued> continued = new ArrayList<>();
+
+    /** Set while the file is read from a record that was taken in part. */
+    private @Nullable Continuation continuation;
+
     private final long acceptedBefore;
     private final long rejectedBefore;
 
@@ -95,8 +106,19 @@ final class FeedRun {
         return resumed;
     }
 
+    /** Unfinished records at the end of files that are being written; the next run looks again. */
+    long waiting() {
+        return waiting;
+    }
+
+    /** Records that were taken before and turned out to go on. */
+    List<SourceContinued> continued() {
+        return List.copyOf(continued);
+    }
+
     /** Returns false if the run was stopped in the middle of the file. */
     private boolean read(SourceFile file) {
+        continuation = null;
         FilePosition position = parts.delivery.position(file.name());
         if (position != null) {
             resumed = true;
@@ -109,13 +131,31 @@ final class FeedRun {
         SourceStream stream = parts.source.read(file);
         try {
             RecordFramer framer = framer(stream, 0, 1);
-            if (parts.parser.wantsHeader()) {
-                header(file, framer);
+            if (parts.parser.wantsHeader() && !header(file, stream, framer)) {
+                return !stopped.getAsBoolean();
             }
             if (position != null && position.offset() > framer.nextOffset()) {
                 stream.close();
                 stream = parts.source.read(file);
-                framer = framerAt(file, stream, position);
+                boolean inLine = skipTo(file, stream, position);
+                framer = framer(stream, position.offset(), position.line());
+                if (inLine && !framer.passLineEnd()) {
+                    Place start = startOfContinued(file, position);
+                    if (start == null) {
+                        return false;
+                    }
+                    stream.close();
+                    stream = parts.source.read(file);
+                    var _ = stream.skip(start.offset);
+                    framer = framer(stream, start.offset, start.line);
+                    continuation = new Continuation(
+                            parts.feed,
+                            file,
+                            position.offset(),
+                            parts.parser,
+                            parts.delivery,
+                            parts.clock);
+                }
             }
             return read(file, head, stream, framer);
         } finally {
@@ -123,22 +163,63 @@ final class FeedRun {
         }
     }
 
+    /** Where a record begins. */
+    private record Place(long offset, long line) {}
+
+    /**
+     * Looks for the start of the record that the position is in, from the beginning of the file: positions
+     * don't tell, and a quoted field may begin many lines before. It is seldom wanted.
+     *
+     * @return null if the run was stopped meanwhile
+     */
+    private @Nullable Place startOfContinued(SourceFile file, FilePosition position) {
+        try (SourceStream stream = parts.source.read(file)) {
+            RecordFramer framer = framer(stream, 0, 1);
+            while (framer.next()) {
+                Frame frame = framer.frame();
+                if (frame.endOffset() > position.offset()) {
+                    return new Place(frame.offset(), frame.line());
+                }
+                if (stopped.getAsBoolean()) {
+                    return null;
+                }
+            }
+            Frame rest = framer.rest();
+            return rest == null
+                    ? new Place(position.offset(), position.line())
+                    : new Place(rest.offset(), rest.line());
+        }
+    }
+
     private boolean read(SourceFile file, Head head, SourceStream stream, RecordFramer framer) {
         Batch batch = begin(file, head, framer);
         try {
-            while (framer.next()) {
-                take(framer, batch);
-                if (batch.isFull()) {
-                    pipeline.publish();
+            while (true) {
+                while (framer.next()) {
+                    take(framer, batch);
+                    if (batch.isFull()) {
+                        pipeline.publish();
+                        batch = begin(file, head, framer);
+                        reportSometimes(stream);
+                    }
+                    if (stopped.getAsBoolean()) {
+                        return false;
+                    }
+                }
+                if (framer.rest() == null) {
+                    batch.endFile();
+                    return true;
+                }
+                if (!batch.isEmpty()) {
+                    pipeline.publish(); // it need not wait with the rest
                     batch = begin(file, head, framer);
-                    reportSometimes(stream);
                 }
-                if (stopped.getAsBoolean()) {
-                    return false;
+                if (!restIsRecord(stream, framer)) {
+                    waiting++;
+                    return !stopped.getAsBoolean();
                 }
+                framer.end();
             }
-            batch.endFile();
-            return true;
         } finally {
             // What was read before a stop or before damage is good, and is not to be read again.
             if (pipeline.hasClaim() && !batch.isEmpty()) {
@@ -153,8 +234,27 @@ final class FeedRun {
         return batch;
     }
 
+    /** Whether what the file ends with, without a line end, is all of a record. */
+    private boolean restIsRecord(SourceStream stream, RecordFramer framer) {
+        Frame rest = framer.rest();
+        boolean whole = rest != null && rest.problem() == null && parts.parser.isWhole(rest);
+        return whole || stream.hasEnded(parts.clock, parts.tasks, stopped);
+    }
+
     private void take(RecordFramer framer, Batch batch) {
         Frame frame = framer.frame();
+        Continuation before = continuation;
+        if (before != null) {
+            if (before.concerns(frame)) {
+                SourceContinued told = before.take(frame, batch);
+                if (told != null) {
+                    continued.add(told);
+                    parts.events.publish(told);
+                }
+                return;
+            }
+            continuation = null;
+        }
         @Nullable String problem = frame.problem();
         if (problem != null) {
             batch.reject(frame, problem);
@@ -171,27 +271,41 @@ final class FeedRun {
         }
     }
 
-    private void header(SourceFile file, RecordFramer framer) {
+    /** Returns false if there is no whole header yet; an empty file has none, and no records either. */
+    private boolean header(SourceFile file, SourceStream stream, RecordFramer framer) {
         if (!framer.next()) {
-            return; // an empty file has no header and no records
+            if (framer.rest() == null) {
+                return true;
+            }
+            if (!restIsRecord(stream, framer)) {
+                waiting++;
+                return false;
+            }
+            framer.end();
+            if (!framer.next()) {
+                return true;
+            }
         }
         try {
             parts.parser.header(framer.frame());
         } catch (InvalidRequestException e) {
             throw new InvalidRequestException("%s: %s".formatted(file.name(), e.getMessage()), e);
         }
+        return true;
     }
 
     private RecordFramer framer(SourceStream stream, long offset, long line) {
         return new RecordFramer(stream::read, parts.parser.quotes(), parts.separator, offset, line);
     }
 
-    private RecordFramer framerAt(SourceFile file, SourceStream stream, FilePosition position) {
-        long skipped = stream.skip(position.offset());
-        if (skipped < position.offset()) {
+    /** Returns whether the position is within a line: its record was taken, and may have gone on since. */
+    private boolean skipTo(SourceFile file, SourceStream stream, FilePosition position) {
+        byte[] last = new byte[1];
+        long skipped = stream.skip(position.offset() - 1);
+        if (skipped < position.offset() - 1 || stream.read(last, 0, 1) < 1) {
             throw changed(file, "it ends at %d".formatted(skipped), position);
         }
-        return framer(stream, position.offset(), position.line());
+        return last[0] != '\n';
     }
 
     /** A file may have grown since, but not be another. */

@@ -100,11 +100,12 @@ public final class LogFeed implements AutoCloseable {
         FeedRun.Parts parts = new FeedRun.Parts(
                 definition.feed(),
                 source,
-                new RawRecordParser(),
+                new RawRecordParser(definition.log().parser() instanceof ParserSpec.Json),
                 ',',
                 delivery,
                 open.tasks(),
-                clock);
+                clock,
+                open.events());
         FeedRun run = new FeedRun(parts, progress, stopped);
         boolean finished;
         try {
@@ -117,6 +118,8 @@ public final class LogFeed implements AutoCloseable {
                 definition.log().name(),
                 delivery.accepted(),
                 delivery.rejected(),
+                run.waiting(),
+                run.continued(),
                 (clock.monotonicNanos() - startNanos) / NANOS_PER_SECOND,
                 finished,
                 run.resumed(),

@@ -90,7 +90,8 @@ class FeedCrashTest {
                         ',',
                         delivery,
                         store.surroundings().tasks(),
-                        clock);
+                        clock,
+                        store.events());
                 return new FeedRun(parts, FeedProgress.none(), () -> false).run();
             }
         } catch (StorageException e) {

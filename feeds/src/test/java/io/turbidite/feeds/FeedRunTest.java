@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
@@ -16,6 +19,8 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.flow.Batch;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.CsvRecordParser;
+import io.turbidite.feeds.parse.JsonRecordParser;
+import io.turbidite.feeds.parse.RecordParser;
 import io.turbidite.feeds.source.FileSource;
 import io.turbidite.feeds.store.Delivery;
 import io.turbidite.feeds.store.FilePosition;
@@ -40,17 +45,41 @@ class FeedRunTest {
     private static final RecordType TYPE =
             RecordType.builder().field("id", "int64").field("name", "string").build();
 
+    private static final long SECOND = 1_000_000_000;
+
     private final SimDisk disk = new SimDisk(1, Profile.STRICT);
     private final Memory memory = new Memory();
+    private final SimClock clock = new SimClock();
+    private final StoreEvents events = new StoreEvents();
+    private boolean json;
+    private @Nullable Runnable meanwhile;
+
+    @SuppressWarnings("NullAway.Init")
+    private FeedRun run;
 
     /** Keeps what was delivered over runs; {@code killIn} batches from now it dies. */
     private static final class Memory implements Delivery {
         private final List<Long> ids = new ArrayList<>();
+        private final List<String> names = new ArrayList<>();
         private final StringBuilder letters = new StringBuilder();
         private final Map<String, FilePosition> positions = new HashMap<>();
         private int killIn = Integer.MAX_VALUE;
         private boolean killAfterCommit;
         private long rejected;
+        private boolean replacing = true;
+
+        void clear() {
+            ids.clear();
+            names.clear();
+            letters.setLength(0);
+            positions.clear();
+            rejected = 0;
+        }
+
+        @Override
+        public boolean replaces(Slice before, Slice after) {
+            return replacing;
+        }
 
         @Override
         public @Nullable FilePosition position(String file) {
@@ -67,6 +96,7 @@ class FeedRunTest {
             Slice slice = new Slice();
             for (int i = 0; i < batch.recordCount(); i++) {
                 ids.add(view.wrap(batch.record(i, slice)).getLong(0));
+                names.add(view.getBytes(1).toUtf8());
             }
             letters.append(batch.letters(slice).toUtf8());
             rejected += batch.rejectedCount();
@@ -105,19 +135,45 @@ class FeedRunTest {
     }
 
     private boolean run(String path, BooleanSupplier stopped) {
-        SimClock clock = new SimClock();
         try (SimTasks tasks = new SimTasks(5, clock)) {
-            CsvRecordParser parser =
-                    new CsvRecordParser(TYPE, new CsvFormat(',', true, List.of()), true, List.of());
-            FeedRun run = new FeedRun(
+            if (meanwhile != null) {
+                Runnable once = meanwhile;
+                meanwhile = null;
+                long startNanos = clock.monotonicNanos();
+                boolean[] done = {false};
+                var _ = tasks.start("writer", 100_000, () -> {
+                    if (!done[0] && clock.monotonicNanos() - startNanos > SECOND / 2) {
+                        done[0] = true;
+                        once.run();
+                    }
+                    return false;
+                });
+            }
+            RecordParser parser = json
+                    ? new JsonRecordParser(TYPE, true, List.of())
+                    : new CsvRecordParser(
+                            TYPE, new CsvFormat(',', true, List.of()), true, List.of());
+            run = new FeedRun(
                     new FeedRun.Parts(
-                            "f", FileSource.open(disk, path), parser, ',', memory, tasks, clock),
+                            "f",
+                            FileSource.open(disk, path),
+                            parser,
+                            ',',
+                            memory,
+                            tasks,
+                            clock,
+                            events),
                     FeedProgress.none(),
                     stopped);
             return run.run();
         } finally {
             assertThat(disk.openHandleCount()).isZero();
         }
+    }
+
+    /** Has something happen half a second after the next run began, should it take that long. */
+    private void whileWaiting(Runnable what) {
+        meanwhile = what;
     }
 
     private boolean run(String path) {
@@ -180,10 +236,7 @@ class FeedRunTest {
         SplittableRandom random = new SplittableRandom(seed);
         for (int round = 0; round < 12; round++) {
             String as = Seeds.replay("FeedRunTest", seed) + " round " + round;
-            memory.ids.clear();
-            memory.letters.setLength(0);
-            memory.positions.clear();
-            memory.rejected = 0;
+            memory.clear();
             byte[] bytes = lines(0, 6_000);
             disk.put("a.csv", random.nextBoolean() ? bytes : gzip(bytes));
             int kills = 0;
@@ -239,6 +292,237 @@ class FeedRunTest {
         disk.put("a.csv", Arrays.copyOf(more, all.length + 4));
         assertThat(run("a.csv")).isTrue();
         assertThat(memory.ids).hasSize(before + 1).endsWith(2_000L);
+    }
+
+    /** A file that was written just now. */
+    private void putYoung(String name, String text) {
+        disk.put(name, text.getBytes(StandardCharsets.UTF_8));
+        disk.touch(name, clock.wallMicros());
+    }
+
+    @Test
+    void theUnfinishedLineOfAFileThatIsWrittenWaits() {
+        putYoung("a.csv", "id,name\n11,a\n12");
+        whileWaiting(() -> putYoung("a.csv", "id,name\n11,a\n1234"));
+        assertThat(run("a.csv")).isTrue();
+        assertThat(memory.ids).containsExactly(11L);
+        assertThat(memory.letters).isEmpty();
+        assertThat(run.waiting()).isEqualTo(1);
+        assertThat(memory.positions.get("a.csv").offset()).isEqualTo(13);
+        putYoung("a.csv", "id,name\n11,a\n1234,b\n");
+        assertThat(run("a.csv")).isTrue();
+        assertThat(memory.ids).containsExactly(11L, 1234L);
+        assertThat(memory.letters).isEmpty();
+        assertThat(run.waiting()).isZero();
+    }
+
+    @Test
+    void theLastLineOfAFileThatRestsNeedsNoEnd() {
+        disk.put("a.csv", "id,name\n11,a\n12,b".getBytes(StandardCharsets.UTF_8));
+        long before = clock.monotonicNanos();
+        assertThat(run("a.csv")).isTrue();
+        assertThat(memory.ids).containsExactly(11L, 12L);
+        assertThat(clock.monotonicNanos() - before).as("it waits for nothing").isLessThan(SECOND);
+        // a young one, that nobody touches while it is looked at
+        putYoung("b.csv", "id,name\n13,a\n14,b");
+        assertThat(run("b.csv")).isTrue();
+        assertThat(memory.ids).containsExactly(11L, 12L, 13L, 14L);
+        assertThat(clock.monotonicNanos() - before).isBetween(2 * SECOND, 3 * SECOND);
+    }
+
+    @Test
+    void aTouchedFileIsStillWritten() {
+        putYoung("a.csv", "id,name\n11,a\n12,b");
+        whileWaiting(() -> disk.touch("a.csv", clock.wallMicros()));
+        assertThat(run("a.csv")).isTrue();
+        assertThat(memory.ids).containsExactly(11L);
+        assertThat(run.waiting()).isEqualTo(1);
+    }
+
+    @Test
+    void aFileFromTheFutureIsStillWrittenUntilItRests() {
+        putYoung("a.csv", "id,name\n11,a\n12,b");
+        disk.touch("a.csv", clock.wallMicros() + 3_600_000_000L);
+        assertThat(run("a.csv")).isTrue();
+        assertThat(memory.ids).containsExactly(11L, 12L);
+        assertThat(clock.monotonicNanos()).isGreaterThan(2 * SECOND);
+    }
+
+    @Test
+    void compressedContentHasAnEnd() {
+        disk.put("a.gz", gzip("id,name\n11,a\n12,b".getBytes(StandardCharsets.UTF_8)));
+        disk.touch("a.gz", clock.wallMicros());
+        assertThat(run("a.gz")).isTrue();
+        assertThat(memory.ids).containsExactly(11L, 12L);
+        assertThat(clock.monotonicNanos()).isLessThan(SECOND);
+    }
+
+    @Test
+    void jsonIsWholeAtItsClosingBracket() {
+        json = true;
+        String whole = "{\"id\":1,\"name\":\"}{\"}\n{\"id\":2,\"name\":\"\\\"}\"}";
+        putYoung("a.json", whole);
+        assertThat(run("a.json")).isTrue();
+        assertThat(memory.ids).containsExactly(1L, 2L);
+        assertThat(clock.monotonicNanos()).isLessThan(SECOND);
+        putYoung("a.json", whole + " \r\n{\"id\":3,\"name\":\"{}");
+        whileWaiting(() -> disk.touch("a.json", clock.wallMicros()));
+        assertThat(run("a.json")).isTrue();
+        assertThat(memory.ids).containsExactly(1L, 2L);
+        assertThat(memory.letters).isEmpty();
+        assertThat(events.recent()).isEmpty();
+        assertThat(run.waiting()).isEqualTo(1);
+    }
+
+    @Test
+    void anUnfinishedHeaderWaits() {
+        putYoung("a.csv", "id,na");
+        whileWaiting(() -> putYoung("a.csv", "id,name\n1"));
+        assertThat(run("a.csv")).isTrue();
+        assertThat(memory.positions).isEmpty();
+        assertThat(run.waiting()).isEqualTo(1);
+        putYoung("a.csv", "id,name\n1,a\n");
+        assertThat(run("a.csv")).isTrue();
+        assertThat(memory.ids).containsExactly(1L);
+    }
+
+    @Test
+    void anOpenQuoteOfAFileThatIsWrittenWaitsWithItsLines() {
+        putYoung("a.csv", "id,name\n1,a\n2,\"b\nb\n");
+        whileWaiting(() -> disk.touch("a.csv", clock.wallMicros()));
+        assertThat(run("a.csv")).isTrue();
+        assertThat(memory.ids).containsExactly(1L);
+        putYoung("a.csv", "id,name\n1,a\n2,\"b\nb\n\"\n");
+        assertThat(run("a.csv")).isTrue();
+        assertThat(memory.ids).containsExactly(1L, 2L);
+        assertThat(memory.letters).isEmpty();
+    }
+
+    @Test
+    void aLineOverTheLimitWaitsForItsEndToo() {
+        json = true;
+        String tooLong = "{\"id\":1,\"name\":\"" + "x".repeat(Limits.RECORD_BYTES_MAX);
+        putYoung("a.json", tooLong);
+        whileWaiting(() -> disk.touch("a.json", clock.wallMicros()));
+        assertThat(run("a.json")).isTrue();
+        assertThat(memory.letters).isEmpty();
+        assertThat(run.waiting()).isEqualTo(1);
+        putYoung("a.json", tooLong + "\"}\n{\"id\":2,\"name\":\"b\"}\n");
+        assertThat(run("a.json")).isTrue();
+        assertThat(memory.letters.toString().lines()).hasSize(1);
+        assertThat(memory.ids).containsExactly(2L);
+    }
+
+    @Test
+    void aStoppedRunWaitsForNoFile() {
+        putYoung("a.csv", "id,name\n11,a\n12,b");
+        boolean[] stop = {false};
+        whileWaiting(() -> stop[0] = true);
+        assertThat(run("a.csv", () -> stop[0])).isFalse();
+        assertThat(memory.ids).containsExactly(11L);
+        assertThat(clock.monotonicNanos()).isLessThan(SECOND);
+    }
+
+    /** The file rests in the middle of a line for more than two seconds, and then goes on. */
+    private void goesOn(String taken, String now) {
+        String head = "id,name\n11,a\n";
+        disk.put("a.csv", (head + taken).getBytes(StandardCharsets.UTF_8));
+        assertThat(run("a.csv")).isTrue();
+        disk.put("a.csv", (head + now).getBytes(StandardCharsets.UTF_8));
+        assertThat(run("a.csv")).isTrue();
+        assertThat(run("a.csv")).as("and that is all").isTrue();
+    }
+
+    private StoreEvent.SourceContinued onlyEvent() {
+        assertThat(events.recent()).hasSize(1);
+        return (StoreEvent.SourceContinued) events.recent().getFirst();
+    }
+
+    @Test
+    void aTakenRecordThatGoesOnIsReplaced() {
+        goesOn("12,b", "12,bcd\n13,e\n");
+        assertThat(memory.ids).containsExactly(11L, 12L, 12L, 13L);
+        assertThat(memory.names).containsExactly("a", "b", "bcd", "e");
+        assertThat(memory.letters).isEmpty();
+        StoreEvent.SourceContinued event = onlyEvent();
+        assertThat(event.before()).isEqualTo("12,b");
+        assertThat(event.after()).isEqualTo("12,bcd");
+        assertThat(event.file()).isEqualTo("a.csv");
+        assertThat(event.line()).isEqualTo(3);
+        assertThat(event.offset()).isEqualTo(13);
+        assertThat(event.outcome()).isEqualTo("replaced");
+    }
+
+    @Test
+    void aTakenRecordThatGoesOnUnderAnotherKeyLeavesADeadLetter() {
+        memory.replacing = false;
+        goesOn("12,b", "12,bcd\n13,e\n");
+        assertThat(memory.ids).containsExactly(11L, 12L, 13L);
+        assertThat(memory.letters.toString().lines()).hasSize(1);
+        assertThat(memory.letters.toString())
+                .contains("\"line\":3,\"offset\":13", "12,bcd", "went on", "'12,b'");
+        assertThat(onlyEvent().outcome()).isEqualTo("rejected");
+    }
+
+    @Test
+    void whatWasADeadLetterIsTakenWhenItGoesOn() {
+        goesOn("12", "1234,b\n13,e\n");
+        assertThat(memory.ids).containsExactly(11L, 1234L, 13L);
+        assertThat(memory.letters.toString().lines()).hasSize(1);
+        assertThat(onlyEvent().outcome()).isEqualTo("taken");
+    }
+
+    @Test
+    void aLineEndAloneIsNoNews() {
+        goesOn("12,b", "12,b\r\n13,e\n");
+        assertThat(memory.ids).containsExactly(11L, 12L, 13L);
+        assertThat(memory.letters).isEmpty();
+        assertThat(events.recent()).isEmpty();
+        assertThat(memory.positions.get("a.csv").line()).isEqualTo(5);
+    }
+
+    @Test
+    void aTakenRecordOfSeveralLinesThatGoesOnIsFoundFromItsStart() {
+        goesOn("12,\"b\nc\"", "12,\"b\nc\"\"d\"\n13,e\n");
+        assertThat(memory.names).containsExactly("a", "b\nc", "b\nc\"d", "e");
+        assertThat(onlyEvent().line()).isEqualTo(3);
+    }
+
+    @Test
+    void aTakenRecordThatGoesOnAndIsStillUnfinishedWaits() {
+        disk.put("a.csv", "id,name\n11,a\n12,b".getBytes(StandardCharsets.UTF_8));
+        assertThat(run("a.csv")).isTrue();
+        putYoung("a.csv", "id,name\n11,a\n12,bc");
+        whileWaiting(() -> disk.touch("a.csv", clock.wallMicros()));
+        assertThat(run("a.csv")).isTrue();
+        assertThat(run.waiting()).isEqualTo(1);
+        assertThat(memory.names).containsExactly("a", "b");
+        assertThat(events.recent()).isEmpty();
+        putYoung("a.csv", "id,name\n11,a\n12,bcd\n");
+        assertThat(run("a.csv")).isTrue();
+        assertThat(memory.names).containsExactly("a", "b", "bcd");
+        assertThat(onlyEvent().before()).isEqualTo("12,b");
+    }
+
+    @Test
+    void aFileThatGrowsAnywhereBetweenRunsGivesEachRecordOnce() {
+        long seed = Seeds.of("FeedRunTest.grows");
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int round = 0; round < 40; round++) {
+            String as = Seeds.replay("FeedRunTest.grows", seed) + " round " + round;
+            memory.clear();
+            byte[] all = lines(0, 300);
+            int length = 0;
+            while (length < all.length) {
+                length = Math.min(all.length, length + 1 + random.nextInt(900));
+                disk.put("a.csv", Arrays.copyOf(all, length));
+                disk.touch("a.csv", clock.wallMicros());
+                whileWaiting(() -> disk.touch("a.csv", clock.wallMicros()));
+                assertThat(run("a.csv")).as(as).isTrue();
+            }
+            hasAll(300);
+            assertThat(events.recent()).isEmpty();
+        }
     }
 
     @Test

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -122,6 +123,53 @@ class FeedTest {
         assertThat(more.records()).isEqualTo(1);
         assertThat(letters(more)).hasSize(1);
         assertThat(get(2)).containsEntry("name", "Bob");
+    }
+
+    /** So long ago that its writer is taken to be through with it. */
+    private void writeLongAgo(String text) throws IOException {
+        write("people.csv", text);
+        Files.setLastModifiedTime(directory.resolve("people.csv"), FileTime.fromMillis(0));
+    }
+
+    @Test
+    void aRecordThatGoesOnIsReplacedUnderItsKeyAndOnlyThere() throws IOException {
+        writeLongAgo("id,name,lon,lat\n1,Ada,1,1");
+        assertThat(run(DEFINITION).records()).isEqualTo(1);
+        writeLongAgo("id,name,lon,lat\n1,Ada,1,1234\n7,Bob,1,1");
+        FeedReport second = run(DEFINITION);
+        assertThat(second.records()).isEqualTo(2);
+        assertThat(second.continued()).hasSize(1);
+        assertThat(second.continued().getFirst().outcome()).isEqualTo("replaced");
+        assertThat(store().events().recent()).contains(second.continued().getFirst());
+        assertThat(get(1)).containsEntry("place", new Point(1, 1234));
+    }
+
+    @Test
+    void aRecordThatGoesOnInItsKeyIsADeadLetter() throws IOException {
+        String byLon = DEFINITION
+                .replace("primaryKey: id", "primaryKey: number")
+                .replace("id: int64,", "id: int64, number: int64,");
+        writeLongAgo("id,name,lon,lat,number\n1,Ada,1,1,12");
+        assertThat(run(byLon).records()).isEqualTo(1);
+        writeLongAgo("id,name,lon,lat,number\n1,Ada,1,1,1234\n");
+        FeedReport second = run(byLon);
+        assertThat(second.records()).isZero();
+        assertThat(second.rejected()).isEqualTo(1);
+        assertThat(get(12)).containsEntry("name", "Ada");
+        assertThat(store().dataset("People").get(1234L)).isNull();
+        assertThat(letters(second)).hasSize(1);
+        assertThat(letters(second).getFirst())
+                .contains("taken as '1,Ada,1,1,12'", "\"raw\":\"1,Ada,1,1,1234\"");
+    }
+
+    @Test
+    void anInsertThatGoesOnIsADeadLetter() throws IOException {
+        String insert = DEFINITION + "mode: insert\n";
+        writeLongAgo("id,name,lon,lat\n1,Ada,1,1");
+        assertThat(run(insert).records()).isEqualTo(1);
+        writeLongAgo("id,name,lon,lat\n1,Ada,1,1234\n");
+        assertThat(run(insert).rejected()).isEqualTo(1);
+        assertThat(get(1)).containsEntry("place", new Point(1, 1));
     }
 
     @Test

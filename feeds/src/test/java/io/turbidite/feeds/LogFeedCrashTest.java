@@ -88,11 +88,12 @@ class LogFeedCrashTest {
                 FeedRun.Parts parts = new FeedRun.Parts(
                         "f",
                         FileSource.open(sourceDisk, "a.json"),
-                        new RawRecordParser(),
+                        new RawRecordParser(true),
                         ',',
                         delivery,
                         tasks,
-                        clock);
+                        clock,
+                        new StoreEvents());
                 boolean finished = new FeedRun(parts, FeedProgress.none(), () -> false).run();
                 delivery.commit();
                 return finished;

@@ -1,5 +1,6 @@
 package io.turbidite.feeds.command;
 
+import io.turbidite.core.meter.StoreEvent.SourceContinued;
 import io.turbidite.feeds.Feed;
 import io.turbidite.feeds.FeedDefinition;
 import io.turbidite.feeds.FeedReport;
@@ -8,6 +9,7 @@ import io.turbidite.lsm.Store;
 
 import org.jspecify.annotations.Nullable;
 
+import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 
@@ -84,24 +86,50 @@ final class FeedRunner {
         }
     }
 
-    /** The summary of design §9. */
+    /** The summary, which counts what waits only if something does. */
     static Json.Line summary(FeedReport report, String store) {
-        return Json.line()
+        Json.Line line = Json.line()
                 .put("step", "summary")
                 .put("feed", report.feed())
                 .put("dataset", report.dataset())
                 .put("records", report.records())
-                .put("rejected", report.rejected())
-                .put("seconds", Math.round(report.seconds() * 1e3) / 1e3)
-                .put("store", store);
+                .put("rejected", report.rejected());
+        if (report.waiting() > 0) {
+            line.put("waiting", report.waiting());
+        }
+        return line.put("seconds", Math.round(report.seconds() * 1e3) / 1e3).put("store", store);
+    }
+
+    /** Says where a source went on in the middle of a record that had been taken. */
+    static void printContinued(FeedReport report, PrintStream err) {
+        for (SourceContinued event : report.continued()) {
+            String outcome = switch (event.outcome()) {
+                case "replaced" -> "it has taken the old one's place";
+                case "taken" -> "it is taken, the old one was rejected";
+                default -> "it is rejected, the old one stays";
+            };
+            err.println(
+                    "note: %s, line %d: the file went on in the middle of the record '%s', which is '%s' now; %s"
+                            .formatted(
+                                    event.file(),
+                                    event.line(),
+                                    Failures.oneLine(event.before()),
+                                    Failures.oneLine(event.after()),
+                                    outcome));
+        }
     }
 
     /** One line on what was loaded. */
     static String text(FeedReport report) {
+        String waiting = report.waiting() == 0
+                ? ""
+                : ", %s unfinished: a file is being written, run it again for the rest"
+                        .formatted(Words.count(report.waiting(), "record"));
         if (report.finished() && report.resumed() && report.records() + report.rejected() == 0) {
-            return "%s: nothing new, the source was loaded before".formatted(report.feed());
+            return "%s: nothing new, the source was loaded before%s"
+                    .formatted(report.feed(), waiting);
         }
-        return "%s: %s%s in %s (%s a second), %s rejected%s"
+        return "%s: %s%s in %s (%s a second), %s rejected%s%s"
                 .formatted(
                         report.feed(),
                         Words.count(report.records(), report.resumed() ? "more record" : "record"),
@@ -110,6 +138,7 @@ final class FeedRunner {
                         Words.number(
                                 Math.round(report.records() / Math.max(report.seconds(), 1e-3))),
                         Words.number(report.rejected()),
+                        waiting,
                         report.finished() ? "" : "; run it again to go on");
     }
 }

@@ -132,20 +132,20 @@ final class LogIngestCommand implements Callable<Integer> {
             try (LogLoad load = LogLoad.start(open, threads, this::refused)) {
                 boolean finished = false;
                 try {
-                    finished = readAll(load, sources);
+                    finished = readAll(open, load, sources);
                 } finally {
                     // also where a file broke off: what was read before is good
                     LogLoad.Totals totals = load.finish();
                     double seconds =
                             (console.clock().monotonicNanos() - startNanos) / NANOS_PER_SECOND;
-                    print(totals, seconds, finished);
+                    print(totals, load.waiting(), seconds, finished);
                 }
                 return finished;
             }
         }
     }
 
-    private boolean readAll(LogLoad load, List<FileSource> sources) {
+    private boolean readAll(OpenLog open, LogLoad load, List<FileSource> sources) {
         long bytesTotal = sources.stream()
                 .flatMap(source -> source.files().stream())
                 .mapToLong(SourceFile::byteCount)
@@ -155,7 +155,7 @@ final class LogIngestCommand implements Callable<Integer> {
         try (Progress progress = Progress.of(console, "ingest")) {
             for (String file : files) {
                 if (file.equals("-")) {
-                    if (!load.read("standard input", this::readPiped, () -> stopped)) {
+                    if (!load.read("standard input", this::readPiped, () -> stopped, () -> true)) {
                         return false;
                     }
                     continue;
@@ -172,7 +172,19 @@ final class LogIngestCommand implements Callable<Integer> {
                                     bytesTotal);
                             return stopped;
                         };
-                        if (!load.read(part.name(), stream::read, stop)) {
+                        long waitingBefore = load.waiting();
+                        boolean ended = load.read(
+                                part.name(),
+                                stream::read,
+                                stop,
+                                () -> stream.hasEnded(console.clock(), open.tasks(), stop));
+                        if (load.waiting() > waitingBefore) {
+                            console.err()
+                                    .println(
+                                            "left out: the last line of %s, which has no end yet: the file is being written"
+                                                    .formatted(part.name()));
+                        }
+                        if (!ended) {
                             return false;
                         }
                     }
@@ -206,21 +218,24 @@ final class LogIngestCommand implements Callable<Integer> {
         }
     }
 
-    private void print(LogLoad.Totals totals, double seconds, boolean finished) {
+    private void print(LogLoad.Totals totals, long waiting, double seconds, boolean finished) {
         if (common.json) {
-            Json.line()
+            Json.Line line = Json.line()
                     .put("step", "summary")
                     .put("log", directory)
                     .put("records", totals.records())
-                    .put("rejected", totals.rejected())
-                    .put("bytes", totals.bytes())
+                    .put("rejected", totals.rejected());
+            if (waiting > 0) {
+                line.put("waiting", waiting);
+            }
+            line.put("bytes", totals.bytes())
                     .put("logBytes", totals.logBytes())
                     .put("seconds", Math.round(seconds * 1e3) / 1e3)
                     .printTo(console.out());
             return;
         }
         console.out()
-                .println("%s (%s)%s in %s (%s a second), %s rejected; log %s"
+                .println("%s (%s)%s in %s (%s a second), %s rejected%s; log %s"
                         .formatted(
                                 Words.count(totals.records(), "record"),
                                 Words.bytes(totals.bytes()),
@@ -228,6 +243,7 @@ final class LogIngestCommand implements Callable<Integer> {
                                 Words.seconds(seconds),
                                 Words.bytes(Math.round(totals.bytes() / Math.max(seconds, 1e-3))),
                                 Words.number(totals.rejected()),
+                                waiting == 0 ? "" : ", %s unfinished".formatted(waiting),
                                 directory));
     }
 }

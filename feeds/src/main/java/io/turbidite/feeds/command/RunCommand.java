@@ -82,6 +82,7 @@ final class RunCommand implements Callable<Integer> {
                     .println("%s; %s %s in store %s"
                             .formatted(FeedRunner.text(report), target, report.dataset(), store));
         }
+        FeedRunner.printContinued(report, console.err());
         if (report.rejected() > 0) {
             console.err()
                     .println("rejected records are kept with their reasons in "

@@ -43,6 +43,7 @@ public final class Batch {
     private long endOffset;
     private long endLine;
     private boolean fileEnded;
+    private boolean passed;
 
     Batch() {}
 
@@ -79,6 +80,13 @@ public final class Batch {
         endLine = frame.endLine();
     }
 
+    /** Passes over {@code frame}: what it holds is delivered already. */
+    public void pass(Frame frame) {
+        passed = true;
+        endOffset = frame.endOffset();
+        endLine = frame.endLine();
+    }
+
     /** The file ends behind this batch. */
     public void endFile() {
         fileEnded = true;
@@ -94,7 +102,7 @@ public final class Batch {
 
     /** Whether there is nothing to deliver, not even the news that the file has ended. */
     public boolean isEmpty() {
-        return count == 0 && rejectedCount == 0 && !fileEnded;
+        return count == 0 && rejectedCount == 0 && !passed && !fileEnded;
     }
 
     public SourceFile file() {
@@ -163,6 +171,7 @@ public final class Batch {
         count = 0;
         rejectedCount = 0;
         fileEnded = false;
+        passed = false;
         records = cleared(records);
         raw = cleared(raw);
         letters = cleared(letters);

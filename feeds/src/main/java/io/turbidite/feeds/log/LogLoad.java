@@ -2,9 +2,11 @@ package io.turbidite.feeds.log;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.task.Tasks;
+import io.turbidite.feeds.parse.JsonEnd;
 import io.turbidite.hashlog.HashLog;
 import io.turbidite.hashlog.IngestSession;
 import io.turbidite.hashlog.RejectedRecord;
+import io.turbidite.hashlog.parse.ParserSpec;
 
 import org.jspecify.annotations.Nullable;
 
@@ -42,9 +44,12 @@ public final class LogLoad implements AutoCloseable {
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private final AtomicLong records = new AtomicLong();
     private final AtomicLong rejected = new AtomicLong();
+    private final boolean json;
+    private long waiting;
     private final List<Loader> loaders = new ArrayList<>();
 
-    private LogLoad(Tasks tasks, Problems problems) {
+    private LogLoad(boolean json, Tasks tasks, Problems problems) {
+        this.json = json;
         this.tasks = tasks;
         this.problems = problems;
     }
@@ -91,7 +96,7 @@ public final class LogLoad implements AutoCloseable {
             throw new InvalidRequestException(
                     "%d threads, but 1 to %d are possible".formatted(threads, THREADS_MAX));
         }
-        LogLoad load = new LogLoad(tasks, problems);
+        LogLoad load = new LogLoad(log.parser() instanceof ParserSpec.Json, tasks, problems);
         boolean started = false;
         try {
             for (int i = 0; i < threads; i++) {
@@ -112,9 +117,11 @@ public final class LogLoad implements AutoCloseable {
     /**
      * Reads an input until it ends or {@code stopped}; then the last line counts only if it is complete.
      *
+     * @param ended asked at the end if the last line has no line end and is no whole JSON: whether nothing
+     *     will follow, so that it is a record; else it is left out, see {@link #waiting}
      * @return whether it was the end
      */
-    public boolean read(String name, Input input, BooleanSupplier stopped) {
+    public boolean read(String name, Input input, BooleanSupplier stopped, BooleanSupplier ended) {
         Block block = take().begin(name, 0);
         boolean skipping = false;
         while (true) {
@@ -124,8 +131,8 @@ public final class LogLoad implements AutoCloseable {
                 return false;
             }
             if (count < 0) {
-                publish(block, skipping ? 0 : block.length);
-                return true;
+                publish(block, skipping ? 0 : endOfRecords(block, ended));
+                return !stopped.getAsBoolean();
             }
             if (skipping) {
                 skipping = !block.dropThroughLineEnd();
@@ -149,6 +156,22 @@ public final class LogLoad implements AutoCloseable {
                 block = next;
             }
         }
+    }
+
+    private int endOfRecords(Block block, BooleanSupplier ended) {
+        int rest = block.length - block.linesEnd;
+        if (rest == 0
+                || (json && JsonEnd.isWhole(block.bytes, block.linesEnd, rest))
+                || ended.getAsBoolean()) {
+            return block.length;
+        }
+        waiting++;
+        return block.linesEnd;
+    }
+
+    /** How many inputs ended in a line that was left out because there may be more of it to come. */
+    public long waiting() {
+        return waiting;
     }
 
     /** Waits until everything that was read is in the log and durable. */

@@ -28,11 +28,13 @@ public final class OpenLog implements AutoCloseable {
 
     private final HashLog log;
     private final Tasks tasks;
+    private final StoreEvents events;
     private final Path directory;
 
-    private OpenLog(HashLog log, Tasks tasks, Path directory) {
+    private OpenLog(HashLog log, Tasks tasks, StoreEvents events, Path directory) {
         this.log = log;
         this.tasks = tasks;
+        this.events = events;
         this.directory = directory;
     }
 
@@ -66,6 +68,7 @@ public final class OpenLog implements AutoCloseable {
         MemoryBudget budget = MemoryBudget.of(
                 options.log().shape().ringBytes() + options.tableBytesMax() + READER_BYTES);
         Tasks tasks = ThreadTasks.create("hashlog");
+        StoreEvents events = new StoreEvents();
         HashLog log = null;
         try {
             LogSite site = new LogSite(
@@ -76,9 +79,9 @@ public final class OpenLog implements AutoCloseable {
                     Clock.system(),
                     budget,
                     new Meters(),
-                    new StoreEvents());
+                    events);
             log = opening.apply(site);
-            return new OpenLog(log, tasks, directory);
+            return new OpenLog(log, tasks, events, directory);
         } finally {
             if (log == null) {
                 tasks.close();
@@ -93,6 +96,11 @@ public final class OpenLog implements AutoCloseable {
     /** Where background work of the log runs; who works with it may start more. */
     public Tasks tasks() {
         return tasks;
+    }
+
+    /** What the log, and feeds into it, have to tell. */
+    public StoreEvents events() {
+        return events;
     }
 
     public Path directory() {

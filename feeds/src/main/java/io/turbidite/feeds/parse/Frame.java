@@ -4,6 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * The bytes of one record and where they stand. A flyweight that its framer moves; valid until the
@@ -34,6 +35,31 @@ public final class Frame {
         frame.line = 1;
         frame.spansLines = text.indexOf('\n') >= 0;
         return frame;
+    }
+
+    /** What the record was when only so many of its bytes were there; a frame of its own, over a copy. */
+    public Frame head(int byteCount) {
+        if (byteCount < 0 || byteCount > length) {
+            throw new IllegalArgumentException("%d of %d bytes".formatted(byteCount, length));
+        }
+        Frame head = new Frame();
+        head.bytes = Arrays.copyOfRange(bytes, start, start + byteCount);
+        head.segment = MemorySegment.ofArray(head.bytes);
+        boolean cut = byteCount > 0 && head.bytes[byteCount - 1] == '\r';
+        head.length = cut ? byteCount - 1 : byteCount;
+        head.offset = offset;
+        head.line = line;
+        for (int i = 0; i < head.length && !head.spansLines; i++) {
+            head.spansLines = head.bytes[i] == '\n';
+        }
+        return head;
+    }
+
+    /** Its first {@code charCountMax} characters or so; what is not UTF-8 is replaced. */
+    public String text(int charCountMax) {
+        int byteCount = Math.min(length, charCountMax);
+        String text = new String(bytes, start, byteCount, StandardCharsets.UTF_8);
+        return byteCount < length ? text + "…" : text;
     }
 
     /** The array that holds the record at {@link #start()}; belongs to the framer. */

@@ -86,6 +86,11 @@ public final class JsonRecordParser implements RecordParser {
     }
 
     @Override
+    public boolean isWhole(Frame frame) {
+        return JsonEnd.isWhole(frame.bytes(), frame.start(), frame.length());
+    }
+
+    @Override
     public void header(Frame frame) {
         throw new IllegalStateException("JSON has no header");
     }

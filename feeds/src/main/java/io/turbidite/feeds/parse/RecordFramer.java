@@ -2,6 +2,8 @@ package io.turbidite.feeds.parse;
 
 import io.turbidite.core.Limits;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -15,6 +17,9 @@ import java.util.Arrays;
  * in the file's length, each time it happens the number of bytes that a record may span over several
  * lines is halved (behind its first); a good record that spans lines raises it to four times its own
  * length.
+ *
+ * <p>A record without a line end, at the end of what there is to read, is held back until {@link #end} says
+ * that nothing will follow: half a record may well be a good one.
  *
  * <p>Line ends are LF or CR LF. Empty lines are passed over. A UTF-8 byte order mark at the very
  * beginning is passed over.
@@ -55,6 +60,13 @@ public final class RecordFramer {
     private int next;
     private int end;
     private boolean ended;
+
+    /** Whether what is left without a line end is a record. */
+    private boolean restIsRecord;
+
+    /** Whether the frame holds the start of a record over the limit whose line end was not found. */
+    private boolean frameHeldBack;
+
     private long nextOffset;
     private long nextLine;
     private int spanBytesMax;
@@ -95,8 +107,15 @@ public final class RecordFramer {
         this.spanBytesMax = recordBytesMax;
     }
 
-    /** Moves the frame to the next record; false at the end of the source. */
+    /**
+     * Moves the frame to the next record; false if there is no further one with a line end, and after
+     * {@link #end} if there is none at all.
+     */
     public boolean next() {
+        if (frameHeldBack) {
+            frameHeldBack = !restIsRecord;
+            return restIsRecord;
+        }
         if (nextOffset == 0) {
             passByteOrderMark();
         }
@@ -115,8 +134,54 @@ public final class RecordFramer {
                 continue;
             }
             take(lineEnd, lineCount);
+            return !frameHeldBack;
+        }
+    }
+
+    /**
+     * What is left when {@link #next} has found no further record: one without a line end so far. The frame
+     * is moved to it, and stays before it.
+     *
+     * @return null if nothing is left
+     */
+    public @Nullable Frame rest() {
+        if (frameHeldBack) {
+            return frame;
+        }
+        int length = end - next;
+        if (length == 0 || (length == 1 && buffer[next] == '\r')) {
+            return null;
+        }
+        frame.problem = null;
+        moveFrame(end);
+        frame.spansLines = false;
+        frame.endOffset = nextOffset;
+        frame.endLine = nextLine;
+        return frame;
+    }
+
+    /** Says that the source has ended: what is left without a line end is a record like any other. */
+    public void end() {
+        restIsRecord = true;
+    }
+
+    /**
+     * For a framer that began behind a record without a line end: passes that line end if it has come since.
+     *
+     * @return false if the line goes on with something else
+     */
+    public boolean passLineEnd() {
+        while (end - next < 2 && fill(end - next)) {
+            // a short read: go on
+        }
+        int left = end - next;
+        if (left == 0 || (left == 1 && buffer[next] == '\r')) {
             return true;
         }
+        int lineEndBytes =
+                buffer[next] == '\n' ? 1 : buffer[next] == '\r' && buffer[next + 1] == '\n' ? 2 : 0;
+        advance(lineEndBytes, 0); // its line was counted when the record was taken
+        return lineEndBytes > 0;
     }
 
     /** The record that {@link #next} moved to; one object, moved again by the next call. */
@@ -153,7 +218,7 @@ public final class RecordFramer {
      * Finds where the record at {@code next} ends; reads on as needed.
      *
      * @return the index of its last line end, {@code end} at the end of the source, -1 if there is
-     *     nothing left
+     *     no further record
      */
     private int scan() {
         firstLineEnd = -1;
@@ -207,7 +272,7 @@ public final class RecordFramer {
     }
 
     private int atEnd(int scanned, boolean quoted) {
-        if (scanned == 0) {
+        if (scanned == 0 || !restIsRecord) {
             return -1;
         }
         if (quoted) {
@@ -241,6 +306,18 @@ public final class RecordFramer {
     /** Makes the bytes up to {@code lineEnd} the frame and moves behind them. */
     private void take(int lineEnd, int lines) {
         boolean cut = frame.problem != null && lineEnd == next + recordBytesMax;
+        moveFrame(lineEnd);
+        frame.spansLines = lines > 1;
+        if (cut) {
+            passRestOfLine();
+        } else {
+            advance(Math.min(lineEnd + 1, end) - next, lines);
+        }
+        frame.endOffset = nextOffset;
+        frame.endLine = nextLine;
+    }
+
+    private void moveFrame(int lineEnd) {
         if (bufferChanged) {
             frame.bytes = buffer;
             frame.segment = MemorySegment.ofArray(buffer);
@@ -253,14 +330,6 @@ public final class RecordFramer {
         }
         frame.offset = nextOffset;
         frame.line = nextLine;
-        frame.spansLines = lines > 1;
-        if (cut) {
-            passRestOfLine();
-        } else {
-            advance(Math.min(lineEnd + 1, end) - next, lines);
-        }
-        frame.endOffset = nextOffset;
-        frame.endLine = nextLine;
     }
 
     /** Drops the rest of an overlong line, keeping the start of it in the buffer for the frame. */
@@ -279,6 +348,7 @@ public final class RecordFramer {
             if (count < 0) {
                 ended = true;
                 nextLine++;
+                frameHeldBack = !restIsRecord;
                 return;
             }
             int lineEnd = indexOfLineEnd(rest, count);

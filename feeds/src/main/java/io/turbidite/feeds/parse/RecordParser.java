@@ -12,6 +12,14 @@ public interface RecordParser {
     boolean wantsHeader();
 
     /**
+     * Whether a record is complete though no line end follows it, by its own marks. Where a format has none,
+     * more bytes may always belong to it.
+     */
+    default boolean isWhole(Frame frame) {
+        return false;
+    }
+
+    /**
      * Learns a file's columns.
      *
      * @throws InvalidRequestException if the records below this header can't be of the type

@@ -1,14 +1,21 @@
 package io.turbidite.feeds.source;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.FileStatus;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.core.time.Clock;
+
+import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PushbackInputStream;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import java.util.zip.GZIPInputStream;
 
 /**
@@ -22,26 +29,35 @@ public final class SourceStream implements AutoCloseable {
     /** Large enough that a read costs more than the call around it. */
     private static final int BUFFER_BYTES = 64 << 10;
 
+    /** A writer that pauses for longer between two halves of a record is not waited for. */
+    private static final long REST_NANOS = 2_000_000_000;
+
+    /** How often a file is looked at meanwhile. */
+    private static final long LOOK_NANOS = 20_000_000;
+
+    private final Disk disk;
     private final SourceFile file;
     private final FileBytes bytes;
     private final InputStream content;
+    private final boolean compressed;
 
-    private SourceStream(SourceFile file, FileBytes bytes) throws IOException {
+    private SourceStream(Disk disk, SourceFile file, FileBytes bytes) throws IOException {
+        this.disk = disk;
         this.file = file;
         this.bytes = bytes;
         PushbackInputStream start = new PushbackInputStream(bytes, 2);
         byte[] magic = start.readNBytes(2);
         start.unread(magic);
-        boolean gzip = magic.length == 2
+        compressed = magic.length == 2
                 && (magic[0] & 0xFF) == GZIP_MAGIC_FIRST
                 && (magic[1] & 0xFF) == GZIP_MAGIC_SECOND;
-        content = gzip ? new GZIPInputStream(start, BUFFER_BYTES) : start;
+        content = compressed ? new GZIPInputStream(start, BUFFER_BYTES) : start;
     }
 
     static SourceStream open(Disk disk, SourceFile file) {
         FileBytes bytes = new FileBytes(disk.openReadOnly(file.path()));
         try {
-            return new SourceStream(file, bytes);
+            return new SourceStream(disk, file, bytes);
         } catch (IOException e) {
             bytes.close();
             throw damaged(file, 0, e);
@@ -61,6 +77,68 @@ public final class SourceStream implements AutoCloseable {
             return content.read(target, offset, byteCount);
         } catch (IOException e) {
             throw damaged(file, bytes.offset, e);
+        }
+    }
+
+    /**
+     * Whether the content, which has been read to its end, will go on no more as far as one can tell.
+     * Compressed content says itself where it ends. Another file has ended if its size and the time of its
+     * last change have been the same for two seconds: by that time if it is old enough, else it is watched
+     * for so long.
+     *
+     * @param stopped ends the watching, with the answer no
+     */
+    public boolean hasEnded(Clock clock, Tasks tasks, BooleanSupplier stopped) {
+        if (compressed) {
+            return true;
+        }
+        FileStatus first = look();
+        if (first == null || first.byteCount() != bytes.offset) {
+            return false;
+        }
+        if (clock.wallMicros() - first.modifiedMicros() >= REST_NANOS / 1_000) {
+            return true;
+        }
+        Watch watch = new Watch(first, clock);
+        tasks.await(() -> stopped.getAsBoolean() || watch.isOver());
+        return !stopped.getAsBoolean() && !watch.changed;
+    }
+
+    /** What the file is now, or null if it was taken away. */
+    private @Nullable FileStatus look() {
+        try {
+            return disk.status(file.path());
+        } catch (StorageIoException e) {
+            if (e.kind() == StorageIoException.Kind.NOT_FOUND) {
+                return null;
+            }
+            throw e;
+        }
+    }
+
+    /** Looks at a file until it changes or has rested. */
+    private final class Watch {
+        private final FileStatus first;
+        private final Clock clock;
+        private final long startNanos;
+        private long lookedNanos;
+        private boolean changed;
+
+        Watch(FileStatus first, Clock clock) {
+            this.first = first;
+            this.clock = clock;
+            this.startNanos = clock.monotonicNanos();
+            this.lookedNanos = startNanos;
+        }
+
+        boolean isOver() {
+            long now = clock.monotonicNanos();
+            boolean rested = now - startNanos >= REST_NANOS;
+            if (!changed && (rested || now - lookedNanos >= LOOK_NANOS)) {
+                lookedNanos = now;
+                changed = !first.equals(look());
+            }
+            return changed || rested;
         }
     }
 

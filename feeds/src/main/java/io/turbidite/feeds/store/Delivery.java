@@ -1,5 +1,6 @@
 package io.turbidite.feeds.store;
 
+import io.turbidite.core.bytes.Slice;
 import io.turbidite.feeds.flow.Batch;
 
 import org.jspecify.annotations.Nullable;
@@ -18,6 +19,12 @@ public interface Delivery extends AutoCloseable {
      * or none of them is.
      */
     void deliver(Batch batch);
+
+    /**
+     * Whether accepting {@code after} would take the place of {@code before}, an accepted record that turned
+     * out to be the first part of it. To be asked by the thread that reads the source.
+     */
+    boolean replaces(Slice before, Slice after);
 
     /** Records that the store has accepted since opening. */
     long accepted();

@@ -160,6 +160,12 @@ public final class LogDelivery implements Delivery {
         return true;
     }
 
+    /** What is in a log stays. */
+    @Override
+    public boolean replaces(Slice before, Slice after) {
+        return false;
+    }
+
     private void refuse(RejectedRecord record) {
         reason = switch (record) {
             case RejectedRecord.Malformed malformed -> malformed.why().toString();

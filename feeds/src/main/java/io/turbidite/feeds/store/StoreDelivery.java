@@ -89,7 +89,7 @@ public final class StoreDelivery implements Delivery {
                 disk, LETTERS_DIRECTORY + "/" + feed + ".jsonl", positions.letterBytes());
         this.write = store.newBatch();
         this.probe = store.newBatch();
-        RecordType type = operation == Operation.DELETE ? keyType(dataset) : dataset.type();
+        RecordType type = recordType();
         this.view = new RecordView(type);
         this.keySpec = KeySpec.of(type, dataset.primaryKey(), "primary key");
     }
@@ -166,6 +166,25 @@ public final class StoreDelivery implements Delivery {
                 refusedCount = fill(batch);
             }
         }
+    }
+
+    @Override
+    public boolean replaces(Slice before, Slice after) {
+        if (operation == Operation.INSERT) {
+            return false;
+        }
+        // objects of its own: the delivering thread works with the others
+        RecordView record = new RecordView(recordType());
+        ByteSink keyBefore = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+        ByteSink keyAfter = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+        KeySpec spec = KeySpec.of(recordType(), dataset.primaryKey(), "primary key");
+        spec.append(record.wrap(before), keyBefore);
+        spec.append(record.wrap(after), keyAfter);
+        return keyBefore.asSlice(new Slice()).compareBytes(keyAfter.asSlice(new Slice())) == 0;
+    }
+
+    private RecordType recordType() {
+        return operation == Operation.DELETE ? keyType(dataset) : dataset.type();
     }
 
     @Override

@@ -17,8 +17,10 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 class LogCommandTest {
     private static final String EVENTS = """
@@ -70,6 +72,44 @@ class LogCommandTest {
                 .contains(
                         "refused: events.json, byte %d: ".formatted(EVENTS.indexOf("{\"id\":4")),
                         "literal");
+    }
+
+    @Test
+    void an_unfinished_line_of_a_file_that_is_written_is_left_out_and_told() throws Exception {
+        Path file = directory.resolve("events.csv");
+        Files.writeString(file, "1,push\n2,iss");
+        AtomicBoolean done = new AtomicBoolean();
+        Thread writer = Thread.ofPlatform().start(() -> {
+            for (long i = 1; !done.get(); i++) {
+                try {
+                    Files.setLastModifiedTime(
+                            file, FileTime.fromMillis(System.currentTimeMillis() + i));
+                    Thread.sleep(5);
+                } catch (IOException | InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            }
+        });
+        Result result;
+        try {
+            result = log("ingest", file, "--parser", "csv(\",\", id:number, type)", "--json");
+        } finally {
+            done.set(true);
+            writer.join();
+        }
+        assertThat(result.code()).as(result.err()).isZero();
+        assertThat(result.json().path("records").asLong()).isEqualTo(1);
+        assertThat(result.json().path("waiting").asLong()).isEqualTo(1);
+        assertThat(result.err()).contains("left out", "events.csv");
+        Files.setLastModifiedTime(file, FileTime.fromMillis(0));
+        assertThat(log("ingest", file, "--json").json().path("records").asLong())
+                .isEqualTo(2);
+    }
+
+    @Test
+    void json_without_a_last_line_end_is_whole_at_its_bracket() throws IOException {
+        Files.writeString(directory.resolve("events.json"), "{\"id\":1}\n{\"id\":2}");
+        assertThat(ingest("--json").json().path("records").asLong()).isEqualTo(2);
     }
 
     @Test

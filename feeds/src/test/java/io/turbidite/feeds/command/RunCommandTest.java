@@ -13,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -73,6 +74,56 @@ class RunCommandTest {
         assertThat(result.json().path("rejected").asLong()).isEqualTo(1);
         assertThat(result.json().path("seconds").isNumber()).isTrue();
         assertThat(result.json().path("store").asText()).isEqualTo(store().toString());
+    }
+
+    @Test
+    void the_unfinished_line_of_a_file_that_is_written_is_counted_and_left_for_later()
+            throws Exception {
+        Path csv = directory.resolve("trips.csv");
+        String cut = Command.ROWS.substring(0, Command.ROWS.indexOf("AA,1") + 40);
+        Files.writeString(csv, cut);
+        AtomicBoolean done = new AtomicBoolean();
+        Thread writer = Thread.ofPlatform().start(() -> {
+            for (long i = 1; !done.get(); i++) {
+                try {
+                    Files.setLastModifiedTime(
+                            csv, FileTime.fromMillis(System.currentTimeMillis() + i));
+                    Thread.sleep(5);
+                } catch (IOException | InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            }
+        });
+        Result result;
+        try {
+            result = run("--json");
+        } finally {
+            done.set(true);
+            writer.join();
+        }
+        assertThat(result.code()).as(result.err()).isZero();
+        assertThat(result.json().path("records").asLong()).isEqualTo(3);
+        assertThat(result.json().path("rejected").asLong()).isZero();
+        assertThat(result.json().path("waiting").asLong()).isEqualTo(1);
+        Files.writeString(csv, Command.ROWS);
+        Result rest = run();
+        assertThat(rest.out()).contains("1 more record in ", "1 rejected");
+        assertThat(rest.err()).doesNotContain("went on");
+    }
+
+    @Test
+    void a_source_that_goes_on_in_a_taken_record_is_told_with_both_texts() throws IOException {
+        Path csv = directory.resolve("trips.csv");
+        String first = Command.ROWS.substring(0, Command.ROWS.indexOf("UA,2") - 1);
+        Files.writeString(csv, first);
+        Files.setLastModifiedTime(csv, FileTime.fromMillis(0));
+        assertThat(run().code()).isZero();
+        Files.writeString(csv, first + "234\n");
+        Result second = run();
+        assertThat(second.code()).isZero();
+        assertThat(second.err())
+                .contains("note: trips.csv, line 2", "Early bird,1,1'", "Early bird,1,1234'")
+                .contains("old one's place");
     }
 
     @Test

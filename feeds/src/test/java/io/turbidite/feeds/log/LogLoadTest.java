@@ -61,7 +61,7 @@ class LogLoadTest {
     private Totals load(byte[] bytes, int piece, int threads, BooleanSupplier stopped) {
         try (LogLoad load = LogLoad.start(
                 open, threads, (input, at, why) -> refused.add(input + "@" + at + " " + why))) {
-            load.read("in", pieces(bytes, piece), stopped);
+            load.read("in", pieces(bytes, piece), stopped, () -> true);
             return load.finish();
         }
     }

@@ -22,12 +22,18 @@ class RecordFramerTest {
     private static List<String> frames(RecordFramer framer) {
         List<String> frames = new ArrayList<>();
         long behind = 0;
-        while (framer.next()) {
-            Frame frame = framer.frame();
-            assertThat(frame.offset()).isGreaterThanOrEqualTo(behind);
-            behind = frame.endOffset();
-            frames.add(describe(frame));
+        for (int pass = 1; pass <= 2; pass++) {
+            while (framer.next()) {
+                Frame frame = framer.frame();
+                assertThat(frame.offset()).isGreaterThanOrEqualTo(behind);
+                behind = frame.endOffset();
+                frames.add(describe(frame));
+            }
+            Frame rest = framer.rest();
+            assertThat(rest == null || rest.offset() == behind || pass == 1).isTrue();
+            framer.end();
         }
+        assertThat(framer.rest()).isNull();
         return frames;
     }
 
@@ -75,6 +81,35 @@ class RecordFramerTest {
         assertThat(csv("\na\n\r\n\nb")).containsExactly("1:2-3:3 a", "6:5-7:6 b");
         assertThat(csv("")).isEmpty();
         assertThat(csv("\n\n")).isEmpty();
+    }
+
+    @Test
+    void aLineWithoutAnEndIsHeldBackUntilTheSourceHasEnded() {
+        for (String text : List.of("a\nbc", "a\nbc\r", "a\n\"b\nc\n", "a\n" + "b".repeat(11))) {
+            RecordFramer framer = new RecordFramer(
+                    input(text.getBytes(StandardCharsets.UTF_8), 2),
+                    Quotes.RFC_4180,
+                    ',',
+                    0,
+                    1,
+                    10);
+            assertThat(framer.next()).isTrue();
+            assertThat(framer.next()).as(text).isFalse();
+            assertThat(framer.next()).as(text).isFalse();
+            Frame rest = framer.rest();
+            assertThat(rest).isNotNull();
+            assertThat(rest.offset()).isEqualTo(2);
+            assertThat(rest.line()).isEqualTo(2);
+            framer.end();
+            assertThat(framer.next()).as(text).isTrue();
+            assertThat(framer.frame().offset()).isEqualTo(2);
+            assertThat(framer.frame().length()).isLessThanOrEqualTo(10);
+        }
+        RecordFramer blank = new RecordFramer(
+                input("a\n\r".getBytes(StandardCharsets.UTF_8), 9), Quotes.NONE, ',', 0, 1);
+        assertThat(blank.next()).isTrue();
+        assertThat(blank.next()).isFalse();
+        assertThat(blank.rest()).as("half a line end is no record").isNull();
     }
 
     @Test
@@ -154,6 +189,7 @@ class RecordFramerTest {
         int count = 0;
         RecordFramer.Input input = input(bytes, 1 << 16);
         RecordFramer framer = new RecordFramer(input, Quotes.RFC_4180, ',', 0, 1);
+        framer.end();
         while (framer.next()) {
             count++;
         }
@@ -180,6 +216,7 @@ class RecordFramerTest {
             int restart = whole.isEmpty() ? 0 : random.nextInt(whole.size());
             RecordFramer first =
                     new RecordFramer(input(bytes, 3), Quotes.RFC_4180, ',', 0, 1, 1 << 20);
+            first.end();
             for (int i = 0; i < restart; i++) {
                 assertThat(first.next()).isTrue();
             }

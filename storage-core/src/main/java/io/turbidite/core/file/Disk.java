@@ -43,6 +43,12 @@ public interface Disk {
 
     boolean exists(String name);
 
+    /**
+     * What the name leads to, without opening it; the root is {@code ""}. A symbolic link inside the disk is
+     * not followed.
+     */
+    FileStatus status(String name);
+
     /** The plain names in a directory, sorted; the root is {@code ""}. */
     List<String> list(String directory);
 

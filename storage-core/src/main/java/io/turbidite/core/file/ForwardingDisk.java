@@ -50,6 +50,11 @@ public interface ForwardingDisk extends Disk {
     }
 
     @Override
+    default FileStatus status(String name) {
+        return disk().status(name);
+    }
+
+    @Override
     default List<String> list(String directory) {
         return disk().list(directory);
     }

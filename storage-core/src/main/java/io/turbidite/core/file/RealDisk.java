@@ -16,11 +16,13 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
@@ -157,6 +159,23 @@ public final class RealDisk implements Disk {
     @Override
     public boolean exists(String name) {
         return Files.exists(resolve(name), LinkOption.NOFOLLOW_LINKS);
+    }
+
+    @Override
+    public FileStatus status(String name) {
+        try {
+            BasicFileAttributes found = Files.readAttributes(
+                    resolveDirectory(name), BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            FileStatus.Kind kind = found.isRegularFile()
+                    ? FileStatus.Kind.FILE
+                    : found.isDirectory() ? FileStatus.Kind.DIRECTORY : FileStatus.Kind.OTHER;
+            return new FileStatus(
+                    kind,
+                    kind == FileStatus.Kind.FILE ? found.size() : 0,
+                    found.lastModifiedTime().to(TimeUnit.MICROSECONDS));
+        } catch (IOException e) {
+            throw IoErrors.translate("look at", nameOf(name), e);
+        }
     }
 
     @Override

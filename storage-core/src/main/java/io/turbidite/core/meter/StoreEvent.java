@@ -185,6 +185,27 @@ public sealed interface StoreEvent {
      */
     record DirectIoRefused(long wallMicros, String disk) implements StoreEvent {}
 
+    /**
+     * A source went on in the middle of a record that a feed had taken, for want of anything more to read.
+     *
+     * @param line where the record begins, from 1, as does {@code offset} in bytes
+     * @param before the record's text as it was taken, cut if it is long
+     * @param after its text now
+     * @param outcome {@code "replaced"}: the new record is in the old one's place; {@code "taken"}: the new
+     *     one is accepted, the old one never was; {@code "rejected"}: the new one is a dead letter, and the
+     *     old one stays
+     */
+    record SourceContinued(
+            long wallMicros,
+            String feed,
+            String file,
+            long line,
+            long offset,
+            String before,
+            String after,
+            String outcome)
+            implements StoreEvent {}
+
     /** Something failed where no caller can be told. */
     record Failed(long wallMicros, String what, @Nullable Throwable cause) implements StoreEvent {}
 }

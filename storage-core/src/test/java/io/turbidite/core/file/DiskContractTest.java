@@ -39,6 +39,24 @@ class DiskContractTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"real", "simulated"})
+    void aStatusSaysWhatANameLeadsTo(String kind) {
+        Disk disk = disk(kind);
+        disk.createDirectories("d");
+        try (DiskFile file = disk.create("d/f")) {
+            write(file, 5, new byte[] {1, 2, 3});
+        }
+        assertThat(disk.status("").kind()).isEqualTo(FileStatus.Kind.DIRECTORY);
+        assertThat(disk.status("d").kind()).isEqualTo(FileStatus.Kind.DIRECTORY);
+        assertThat(disk.status("d/f").kind()).isEqualTo(FileStatus.Kind.FILE);
+        assertThat(disk.status("d/f").byteCount()).isEqualTo(8);
+        assertThatThrownBy(() -> disk.status("none"))
+                .isInstanceOfSatisfying(
+                        StorageIoException.class,
+                        e -> assertThat(e.kind()).isEqualTo(Kind.NOT_FOUND));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"real", "simulated"})
     void filesAreWrittenAndReadByOffset(String kind) {
         Disk disk = disk(kind);
         try (DiskFile file = disk.create("f")) {

@@ -23,9 +23,11 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** What only the operating system's disk has: interrupts, links, processes, error texts. */
@@ -130,6 +132,18 @@ class RealDiskTest {
                             StorageIoException.class,
                             e -> assertThat(e.kind()).isEqualTo(Kind.NOT_FOUND));
         }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aStatusTellsTheTimeOfTheLastChangeAndLinksFromFiles() throws IOException {
+        RealDisk disk = RealDisk.open(directory);
+        Path file = Files.writeString(directory.resolve("f"), "text");
+        Files.setLastModifiedTime(file, FileTime.from(1_234_567_890L, TimeUnit.MICROSECONDS));
+        Files.createSymbolicLink(directory.resolve("l"), file);
+        assertThat(disk.status("f"))
+                .isEqualTo(new FileStatus(FileStatus.Kind.FILE, 4, 1_234_567_890L));
+        assertThat(disk.status("l").kind()).isEqualTo(FileStatus.Kind.OTHER);
     }
 
     @Test

@@ -36,6 +36,7 @@ final class FileNode implements Node {
     /** The smallest size since the last sync. */
     private long cutSize = Long.MAX_VALUE;
 
+    private long modifiedMicros;
     private int nameCount;
     private int handleCount;
 
@@ -54,6 +55,14 @@ final class FileNode implements Node {
     @Override
     public long id() {
         return id;
+    }
+
+    long modifiedMicros() {
+        return modifiedMicros;
+    }
+
+    void touch(long micros) {
+        modifiedMicros = micros;
     }
 
     SectorMap seen() {

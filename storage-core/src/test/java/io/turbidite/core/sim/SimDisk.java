@@ -5,6 +5,7 @@ import io.turbidite.core.StorageIoException.Kind;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.DiskName;
+import io.turbidite.core.file.FileStatus;
 import io.turbidite.core.format.Crc32c;
 
 import org.jspecify.annotations.Nullable;
@@ -118,6 +119,19 @@ public final class SimDisk implements Disk {
         DiskName.check(name);
         synchronized (lock) {
             return tree.find(name) != null;
+        }
+    }
+
+    /** Files were changed in 1970, unless {@link #touch} says otherwise. */
+    @Override
+    public FileStatus status(String name) {
+        DiskName.checkDirectory(name);
+        synchronized (lock) {
+            return switch (tree.require(OperationKind.OPEN, name)) {
+                case FileNode file ->
+                    new FileStatus(FileStatus.Kind.FILE, file.seen().size(), file.modifiedMicros());
+                case DirectoryNode directory -> new FileStatus(FileStatus.Kind.DIRECTORY, 0, 0);
+            };
         }
     }
 
@@ -301,6 +315,13 @@ public final class SimDisk implements Disk {
                         .formatted(bit, offset, node.seen().size()));
             }
             node.flipBit(offset, bit);
+        }
+    }
+
+    /** Says when the file was changed last. */
+    public void touch(String name, long modifiedMicros) {
+        synchronized (lock) {
+            tree.file(OperationKind.WRITE, name).touch(modifiedMicros);
         }
     }
 

@@ -3,6 +3,7 @@ package io.turbidite.core.sim;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.DiskName;
+import io.turbidite.core.file.FileStatus;
 
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +59,11 @@ public final class SubDisk implements Disk {
     @Override
     public boolean exists(String name) {
         return disk.exists(inner(name));
+    }
+
+    @Override
+    public FileStatus status(String name) {
+        return disk.status(innerDirectory(name));
     }
 
     @Override

@@ -1,0 +1,122 @@
+package io.turbidite.feeds;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.meter.StoreEvent.SourceContinued;
+import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.flow.Batch;
+import io.turbidite.feeds.parse.Frame;
+import io.turbidite.feeds.parse.RecordParser;
+import io.turbidite.feeds.source.SourceFile;
+import io.turbidite.feeds.store.Delivery;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.Objects;
+
+/**
+ * What becomes of a record that was taken without a line end, when its line turns out to go on. The first
+ * part of a record may be a good record, so that both are looked at. <em>Confined to the run's thread.</em>
+ *
+ * @param feed its name
+ * @param takenTo the offset that the file was read up to
+ */
+record Continuation(
+        String feed,
+        SourceFile file,
+        long takenTo,
+        RecordParser parser,
+        Delivery delivery,
+        Clock clock) {
+    /** Enough of a text to know it again. */
+    private static final int TEXT_CHARS_MAX = 4_096;
+
+    /** Whether {@code frame} was read before, all of it or its first part. */
+    boolean concerns(Frame frame) {
+        return frame.offset() < takenTo;
+    }
+
+    /**
+     * Puts the record as it is now into {@code batch}: as a record, as a dead letter, or not at all if nothing
+     * was added to it.
+     *
+     * @return what there is to tell, or null
+     */
+    @Nullable
+    SourceContinued take(Frame frame, Batch batch) {
+        if (frame.endOffset() <= takenTo) {
+            return null; // a line before it, which was delivered whole
+        }
+        Frame before = frame.head((int) Math.min(frame.length(), takenTo - frame.offset()));
+        if (parser.isWhole(before) && frame.problem() == null && parser.isWhole(frame)) {
+            batch.pass(frame); // white space was added
+            return null;
+        }
+        byte[] taken = parsed(before);
+        String outcome = taken == null ? takeAnew(frame, batch) : takeInPlace(frame, batch, taken);
+        return outcome.isEmpty()
+                ? null
+                : new SourceContinued(
+                        clock.wallMicros(),
+                        feed,
+                        file.name(),
+                        frame.line(),
+                        frame.offset(),
+                        before.text(TEXT_CHARS_MAX),
+                        frame.text(TEXT_CHARS_MAX),
+                        outcome);
+    }
+
+    /** What was there before was no record, and is a dead letter. */
+    private String takeAnew(Frame frame, Batch batch) {
+        try {
+            check(frame);
+            batch.add(parser.parse(frame), frame);
+            return "taken";
+        } catch (InvalidRequestException e) {
+            batch.reject(frame, String.valueOf(e.getMessage()));
+            return "rejected";
+        }
+    }
+
+    private String takeInPlace(Frame frame, Batch batch, byte[] taken) {
+        String problem;
+        try {
+            check(frame);
+            Slice record = parser.parse(frame);
+            Slice before = Slice.of(taken);
+            if (record.compareBytes(before) == 0) {
+                batch.pass(frame);
+                return "";
+            }
+            if (delivery.replaces(before, record)) {
+                batch.add(record, frame);
+                return "replaced";
+            }
+            problem = "it can't take that one's place";
+        } catch (InvalidRequestException e) {
+            problem = String.valueOf(e.getMessage());
+        }
+        String before = frame.head((int) (takenTo - frame.offset())).text(TEXT_CHARS_MAX);
+        batch.reject(
+                frame,
+                "the file went on in the middle of a record that was taken as '%s': %s"
+                        .formatted(before, problem));
+        return "rejected";
+    }
+
+    /** The encoded record, or null if the frame is none. */
+    private byte @Nullable [] parsed(Frame frame) {
+        try {
+            return parser.parse(frame).toByteArray();
+        } catch (InvalidRequestException e) {
+            return null; // then it was refused when it was read
+        }
+    }
+
+    private static void check(Frame frame) {
+        if (frame.problem() != null) {
+            throw new InvalidRequestException(Objects.requireNonNull(frame.problem()));
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package io.turbidite.core.file;
+
+/**
+ * What a name leads to, as the file system says. <em>Immutable.</em>
+ *
+ * @param kind what it is
+ * @param byteCount of a file, 0 of anything else
+ * @param modifiedMicros when the content was changed last, in microseconds since 1970 by the file system's
+ *     clock, which need not be this machine's
+ */
+public record FileStatus(Kind kind, long byteCount, long modifiedMicros) {
+    /** Kinds of names. */
+    public enum Kind {
+        FILE,
+        DIRECTORY,
+        /** A symbolic link, a pipe, a socket or a device: opening one may wait for ever. */
+        OTHER
+    }
+}
