@@ -1,5 +1,6 @@
 package io.turbidite.bench;
 
+import io.turbidite.bench.api.ApiSuite;
 import io.turbidite.bench.engine.AmplificationSuite;
 import io.turbidite.bench.engine.EngineSuite;
 import io.turbidite.bench.engine.MemoryRun;
@@ -41,6 +42,7 @@ import java.util.stream.IntStream;
         subcommands = {
             Main.EngineCommand.class,
             Main.ReadsCommand.class,
+            Main.ApiCommand.class,
             Main.AmplificationCommand.class,
             Main.WritersCommand.class,
             Main.MemoryCommand.class,
@@ -78,6 +80,32 @@ public final class Main implements Runnable {
             Report.writeAll(out, name, reports);
             reports.forEach(report -> System.out.println(report.table()));
             return 0;
+        }
+    }
+
+    @Command(
+            name = "api",
+            description = "Calls of the public API, cold and warm: gets and short queries.",
+            mixinStandardHelpOptions = true)
+    static final class ApiCommand implements Callable<Integer> {
+        @Option(names = "--records", description = "records to load (default ${DEFAULT-VALUE})")
+        int records = 200_000;
+
+        @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
+        int rounds = 5;
+
+        @Option(
+                names = "--operations",
+                description = "operations of each kind a round (default ${DEFAULT-VALUE})")
+        int operations = 20_000;
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            return places.report(
+                    "api", new ApiSuite(records, rounds, operations, places.directory).run());
         }
     }
 

@@ -10,8 +10,7 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.plan.Plan;
 import io.turbidite.ops.run.Cleanup;
-import io.turbidite.ops.run.Job;
-import io.turbidite.ops.run.RowSink;
+import io.turbidite.ops.run.Rows;
 
 import org.jspecify.annotations.Nullable;
 
@@ -39,8 +38,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
 
     private final String dataset;
     private final Plan plan;
-    private final RowSink sink;
-    private final Job job;
+    private final Rows rows;
     private final @Nullable ReadView ownedView;
     private final Slice rowBytes = new Slice();
     private final RecordView row;
@@ -52,13 +50,12 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
         this.dataset = dataset;
         this.plan = plan;
         this.ownedView = ownedView;
-        this.sink = new RowSink();
-        this.job = plan.job(sink);
+        this.rows = plan.rows();
         this.row = new RecordView(plan.rowType());
     }
 
     /**
-     * Starts the job of a plan.
+     * Starts a plan.
      *
      * @param ownedView closed with the result, if any
      */
@@ -75,28 +72,23 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     public boolean next() {
         checkOpen();
         onRow = false;
-        while (!ended) {
-            if (sink.next(rowBytes)) {
-                row.wrap(rowBytes);
-                onRow = true;
-                return true;
-            }
-            if (!step() && !sink.hasNext()) {
-                ended = true;
-                release();
-            }
+        if (ended) {
+            return false;
         }
-        return false;
-    }
-
-    private boolean step() {
         try {
-            return job.step();
+            onRow = rows.next(rowBytes);
         } catch (RuntimeException | Error e) {
             ended = true;
             new Cleanup().add(this::release).runAfter(e);
             throw e;
         }
+        if (onRow) {
+            row.wrap(rowBytes);
+        } else {
+            ended = true;
+            release();
+        }
+        return onRow;
     }
 
     /**
@@ -228,7 +220,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
 
     /** Once more does no harm. */
     private void release() {
-        Cleanup cleanup = new Cleanup().add(job::close);
+        Cleanup cleanup = new Cleanup().add(rows::close);
         if (ownedView != null) {
             cleanup.add(ownedView::close);
         }

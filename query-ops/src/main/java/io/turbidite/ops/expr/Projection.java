@@ -4,6 +4,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.KindValues;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
@@ -49,7 +50,7 @@ public final class Projection implements TupleMaker {
     }
 
     @Override
-    public Slice[] make(Slice primaryKey, Slice record, RecordView view) {
+    public Slice[] make(RecordStream at, RecordView view) {
         writer.begin();
         for (int i = 0; i < fields.length; i++) {
             int field = fields[i];

@@ -2,6 +2,7 @@ package io.turbidite.ops.expr;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
+import io.turbidite.core.scan.RecordStream;
 
 /** Makes the tuple that leaves the storage for each record. <em>Confined to one thread.</em> */
 public interface TupleMaker {
@@ -11,9 +12,8 @@ public interface TupleMaker {
     /**
      * The tuple of a record; array and slices are reused by the next call.
      *
-     * @param primaryKey encoded
-     * @param record the record's bytes
-     * @param view wrapped around them
+     * @param at stands on the record; its key is put together only if it is asked for
+     * @param view wrapped around the record's bytes
      */
-    Slice[] make(Slice primaryKey, Slice record, RecordView view);
+    Slice[] make(RecordStream at, RecordView view);
 }

@@ -3,6 +3,7 @@ package io.turbidite.ops.expr;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
+import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.type.RecordType;
 
 import java.util.List;
@@ -21,7 +22,7 @@ public final class Tuples {
             }
 
             @Override
-            public Slice[] make(Slice primaryKey, Slice record, RecordView view) {
+            public Slice[] make(RecordStream at, RecordView view) {
                 return tuple;
             }
         };
@@ -37,8 +38,8 @@ public final class Tuples {
             }
 
             @Override
-            public Slice[] make(Slice primaryKey, Slice record, RecordView view) {
-                tuple[0] = record;
+            public Slice[] make(RecordStream at, RecordView view) {
+                tuple[0] = at.record();
                 return tuple;
             }
         };
@@ -66,7 +67,7 @@ public final class Tuples {
             }
 
             @Override
-            public Slice[] make(Slice primaryKey, Slice record, RecordView view) {
+            public Slice[] make(RecordStream at, RecordView view) {
                 sink.clear();
                 if (!view.isAbsent(field)) {
                     grid.append(view.getCoordinate(field, 0), view.getCoordinate(field, 1), sink);
@@ -94,13 +95,13 @@ public final class Tuples {
         }
 
         @Override
-        public Slice[] make(Slice primaryKey, Slice record, RecordView view) {
+        public Slice[] make(RecordStream at, RecordView view) {
             sink.clear();
             for (FieldKey key : order) {
                 key.append(view, sink);
             }
-            sink.putBytes(primaryKey).asSlice(tuple[0]);
-            tuple[1] = row.make(primaryKey, record, view)[0];
+            sink.putBytes(at.key()).asSlice(tuple[0]);
+            tuple[1] = row.make(at, view)[0];
             return tuple;
         }
     }
@@ -120,7 +121,7 @@ public final class Tuples {
         }
 
         @Override
-        public Slice[] make(Slice primaryKey, Slice record, RecordView view) {
+        public Slice[] make(RecordStream at, RecordView view) {
             sink.clear();
             for (FieldKey key : keys) {
                 key.append(view, sink);

@@ -1,7 +1,7 @@
 /**
  * From secondary to primary: batches of candidate keys, sorted, fetched and re-checked.
  *
- * <p>Holds {@link io.turbidite.ops.fetch.IndexFetch}, to start reading at. Invariant: a record comes out
+ * <p>Holds {@link io.turbidite.ops.fetch.FetchedRecords}, to start reading at. Invariant: a record comes out
  * at most once, and only if it matches as it is, whatever the index said of it.
  */
 @NullMarked

@@ -10,8 +10,8 @@ public interface FrameSource extends AutoCloseable {
     void open();
 
     /**
-     * Goes on until it has pushed one frame or is at its end; never pushes two, which is what lets a
-     * reader use the frame between two steps.
+     * Goes on until it has pushed one frame, has looked at some thousand records or is at its end; never pushes
+     * two frames, which is what lets a reader use one between two steps.
      *
      * @return whether there may be more; false too when nobody wants more
      */

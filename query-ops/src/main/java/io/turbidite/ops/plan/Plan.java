@@ -15,6 +15,9 @@ import io.turbidite.ops.group.GroupCollector;
 import io.turbidite.ops.group.GroupRows;
 import io.turbidite.ops.group.GroupSource;
 import io.turbidite.ops.run.Job;
+import io.turbidite.ops.run.JobRows;
+import io.turbidite.ops.run.RowSink;
+import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.run.Stage;
 import io.turbidite.ops.sort.Limit;
@@ -30,7 +33,7 @@ import java.util.function.Supplier;
  * How a query is answered: its way in, and the operators behind it, in one of these shapes.
  *
  * <pre>
- *  rows             way in → (limit) → sink
+ *  rows             way in, row by row, no frames between
  *  ordered rows     way in → sort                    | sorted → sink
  *  count            way in → count                   | sum → (limit) → sink
  *  groups           way in → group                   | groups → (limit) → sink
@@ -39,7 +42,7 @@ import java.util.function.Supplier;
  *
  * <p>A bar ends a stage. What comes before the first bar is there once for each branch of partitions.
  * Rows in the primary key's order, up or down, need no sort where the way in is a scan. <em>Confined to one thread;</em>
- * makes one job.
+ * gives its rows once.
  */
 public final class Plan {
     /** More workers than this would only take turns on the machines we know. */
@@ -136,27 +139,26 @@ public final class Plan {
                         query.type().field(query.cellField()).name());
     }
 
-    /** Builds the operators; {@code sink} gets the rows. */
-    public Job job(FrameWriter sink) {
+    /** Builds the operators. */
+    public Rows rows() {
+        if (query.kind() == CheckedQuery.Kind.ROWS && !sorts()) {
+            return sources.rows(rowMaker(), query.limit(), limited);
+        }
+        RowSink sink = new RowSink();
         FrameWriter end =
                 query.hasLimit() && !sorts() ? new Limit(query.limit(), limited, sink) : sink;
         List<Stage> stages = switch (query.kind()) {
-            case ROWS -> sorts() ? orderedRows(sink) : rows(end);
+            case ROWS -> orderedRows(sink);
             case COUNT -> count(end);
             case GROUPS, CELLS -> groups(sorts() ? sink : end);
         };
-        return new Job(stages, options);
+        return new JobRows(new Job(stages, options), sink);
     }
 
     private boolean sorts() {
         boolean inOrder =
                 choice.chosen() instanceof Access.Scan scan && scan.order().isOrdered();
         return !query.order().isEmpty() && !inOrder;
-    }
-
-    private List<Stage> rows(FrameWriter end) {
-        return List.of(Stage.of(
-                sources.build(partitions(1).getFirst(), rowMaker(), end, query.limit()), end));
     }
 
     private List<Stage> orderedRows(FrameWriter sink) {
@@ -212,8 +214,7 @@ public final class Plan {
         for (int i = 0; i < branches.size(); i++) {
             C collector = collectors.get(i);
             built.add(new Stage.Branch(
-                    sources.build(branches.get(i), maker.get(), collector, Long.MAX_VALUE),
-                    collector));
+                    sources.build(branches.get(i), maker.get(), collector), collector));
         }
         return new Stage(built);
     }

@@ -9,19 +9,22 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.FieldRange;
 import io.turbidite.ops.expr.TupleMaker;
-import io.turbidite.ops.fetch.IndexFetch;
+import io.turbidite.ops.fetch.FetchedRecords;
 import io.turbidite.ops.fetch.LookupMeter;
 import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.scan.DirectRows;
 import io.turbidite.ops.scan.KeyOrder;
 import io.turbidite.ops.scan.NoRecords;
-import io.turbidite.ops.scan.OrderedScan;
-import io.turbidite.ops.scan.PointGet;
-import io.turbidite.ops.scan.PrimaryScan;
-import io.turbidite.ops.scan.SelectProject;
+import io.turbidite.ops.scan.OneRecord;
+import io.turbidite.ops.scan.OrderedRecords;
+import io.turbidite.ops.scan.PartitionedRecords;
+import io.turbidite.ops.scan.RecordSource;
+import io.turbidite.ops.scan.SelectedRecords;
+import io.turbidite.ops.scan.WayIn;
 import io.turbidite.ops.search.EntryFields;
 import io.turbidite.ops.search.IndexOnlyScan;
 import io.turbidite.ops.search.IndexRange;
@@ -31,6 +34,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.IntStream;
 
 /** Builds the operators of a way in, and the steps that explain them. Owned by one plan. */
 final class SourceBuilder {
@@ -54,11 +58,6 @@ final class SourceBuilder {
         this.choice = choice;
     }
 
-    /** Counts records or entries that match all predicates. */
-    OperatorMeter selected() {
-        return selected;
-    }
-
     /** Partitions can be read side by side only where each is read as a whole. */
     boolean splits() {
         return switch (choice.chosen()) {
@@ -68,48 +67,68 @@ final class SourceBuilder {
         };
     }
 
+    /** The way in to all partitions for a reader who takes matching records one by one. */
+    DirectRows rows(TupleMaker maker, long limit, OperatorMeter limited) {
+        List<Integer> all = IntStream.range(0, view.partitionCount()).boxed().toList();
+        return new DirectRows(selected(wayIn(all, limit), maker), limit, limited, options);
+    }
+
     /**
-     * The source for some partitions.
+     * The source of a stage, for some partitions.
      *
      * @param maker makes tuples of records; an index that answers alone makes its own of the same shape
+     */
+    FrameSource build(List<Integer> partitions, TupleMaker maker, FrameWriter target) {
+        if (choice.chosen() instanceof Access.Entries(var range, var _)) {
+            EntryFields fields = entryFields(range);
+            return new IndexOnlyScan(
+                    view,
+                    partitions,
+                    range,
+                    fields,
+                    new FrameEmitter(target, fields.tupleFieldCount(), Long.MAX_VALUE),
+                    new IndexOnlyScan.Meters(read, selected));
+        }
+        return new RecordSource(selected(wayIn(partitions, Long.MAX_VALUE), maker), target);
+    }
+
+    /**
      * @param rowsWanted about how many rows the reader takes
      */
-    FrameSource build(
-            List<Integer> partitions, TupleMaker maker, FrameWriter target, long rowsWanted) {
+    private WayIn wayIn(List<Integer> partitions, long rowsWanted) {
         return switch (choice.chosen()) {
-            case Access.Nothing _ -> new NoRecords();
-            case Access.Get(var key) ->
-                new PointGet(view, key, output(maker, target, rowsWanted), read);
-            case Access.Scan(var range, KeyOrder order, var _) -> {
-                SelectProject output = output(maker, target, rowsWanted);
-                yield order.isOrdered()
-                        ? new OrderedScan(view, range, order, output, read)
-                        : new PrimaryScan(view, partitions, range, output, read);
-            }
+            case Access.Nothing _ -> new WayIn(NoRecords::new, read);
+            case Access.Get(var key) -> new WayIn(() -> new OneRecord(view, key), read);
+            case Access.Scan(var range, KeyOrder order, var _) ->
+                new WayIn(
+                        order.isOrdered()
+                                ? () -> new OrderedRecords(view, range, order)
+                                : () -> new PartitionedRecords(view, partitions, range),
+                        read);
             case Access.Fetch(var range, var _) ->
-                new IndexFetch(
-                        view,
-                        partitions,
-                        range,
-                        new IndexFetch.Lookup(
-                                options.keyBatchBytes(),
-                                Math.max(FIRST_BATCH_COUNT_MIN, rowsWanted),
-                                fetchOptions(range),
-                                options.tasks(),
-                                lookupWorkers(partitions)),
-                        output(maker, target, rowsWanted),
-                        new IndexFetch.Meters(read, distinct, fetched, lookups));
-            case Access.Entries(var range, var _) -> {
-                EntryFields fields = entryFields(range);
-                yield new IndexOnlyScan(
-                        view,
-                        partitions,
-                        range,
-                        fields,
-                        new FrameEmitter(target, fields.tupleFieldCount(), rowsWanted),
-                        new IndexOnlyScan.Meters(read, selected));
-            }
+                new WayIn(() -> fetch(partitions, range, rowsWanted), fetched);
+            case Access.Entries entries ->
+                throw new IllegalStateException("%s gives no records".formatted(entries));
         };
+    }
+
+    private FetchedRecords fetch(List<Integer> partitions, IndexRange range, long rowsWanted) {
+        return new FetchedRecords(
+                view,
+                partitions,
+                range,
+                new FetchedRecords.Lookup(
+                        options.keyBatchBytes(),
+                        Math.max(FIRST_BATCH_COUNT_MIN, rowsWanted),
+                        fetchOptions(range),
+                        options.tasks(),
+                        lookupWorkers(partitions)),
+                new FetchedRecords.Meters(read, distinct, lookups));
+    }
+
+    private SelectedRecords selected(WayIn wayIn, TupleMaker maker) {
+        return new SelectedRecords(
+                wayIn, query.type(), query.conditions().compile(), maker, selected);
     }
 
     /** How candidates are looked up; layers that can't matter, by their timestamps, are left out. */
@@ -124,15 +143,6 @@ final class SourceBuilder {
         return options.tasks() == null || partitions.size() < view.partitionCount()
                 ? 0
                 : options.lookupWorkers();
-    }
-
-    private SelectProject output(TupleMaker maker, FrameWriter target, long rowsWanted) {
-        return new SelectProject(
-                query.type(),
-                query.conditions().compile(),
-                maker,
-                new FrameEmitter(target, maker.fieldCount(), rowsWanted),
-                selected);
     }
 
     private EntryFields entryFields(IndexRange range) {

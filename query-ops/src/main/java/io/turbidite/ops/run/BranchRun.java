@@ -1,24 +1,21 @@
 package io.turbidite.ops.run;
 
-import java.util.concurrent.CancellationException;
-import java.util.function.BooleanSupplier;
-
 /**
  * One branch on its way: opens on the first step, closes at the end, fails and closes on an exception.
  * <em>Confined to one thread at a time.</em>
  */
 final class BranchRun {
     private final Stage.Branch branch;
-    private final BooleanSupplier stop;
+    private final RunOptions options;
     private boolean opened;
     private boolean ended;
 
     /**
-     * @param stop asked before each step
+     * @param options who may stop it: asked before each step
      */
-    BranchRun(Stage.Branch branch, BooleanSupplier stop) {
+    BranchRun(Stage.Branch branch, RunOptions options) {
         this.branch = branch;
-        this.stop = stop;
+        this.options = options;
     }
 
     /** Whether there may be more to do. */
@@ -27,9 +24,7 @@ final class BranchRun {
             return false;
         }
         try {
-            if (stop.getAsBoolean()) {
-                throw new CancellationException("the query was stopped");
-            }
+            options.checkNotStopped();
             if (!opened) {
                 opened = true;
                 branch.first().open();

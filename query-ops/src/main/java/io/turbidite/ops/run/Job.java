@@ -63,7 +63,7 @@ public final class Job implements AutoCloseable {
     }
 
     private BranchRun newRun(Stage.Branch branch) {
-        return new BranchRun(branch, options.stop());
+        return new BranchRun(branch, options);
     }
 
     private void runWhole(Stage stage) {

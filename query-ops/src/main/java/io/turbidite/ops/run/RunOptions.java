@@ -6,6 +6,7 @@ import io.turbidite.core.task.Tasks;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.concurrent.CancellationException;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -19,8 +20,8 @@ import java.util.function.BooleanSupplier;
  *     another on the caller's thread
  * @param lookupWorkers workers that fetch records by a secondary index beside the reader, where {@code
  *     tasks} are there and the query has no other work side by side; 0: none
- * @param stop asked before each frame, by any thread: once it says true, the query ends with a {@link
- *     java.util.concurrent.CancellationException}
+ * @param stop asked before each frame and each thousand records, by any thread: once it says true, the query
+ *     ends with a {@link CancellationException}
  */
 public record RunOptions(
         long memoryBytesMax,
@@ -57,6 +58,17 @@ public record RunOptions(
         if (lookupWorkers < 0 || lookupWorkers > LOOKUP_WORKERS_MAX) {
             throw new InvalidRequestException("lookupWorkers %d must be 0 to %d"
                     .formatted(lookupWorkers, LOOKUP_WORKERS_MAX));
+        }
+    }
+
+    /**
+     * Looks whether the query was stopped.
+     *
+     * @throws CancellationException if it was
+     */
+    public void checkNotStopped() {
+        if (stop.getAsBoolean()) {
+            throw new CancellationException("the query was stopped");
         }
     }
 

@@ -1,17 +1,33 @@
 package io.turbidite.ops.scan;
 
-import io.turbidite.ops.frame.FrameSource;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.scan.RecordStream;
 
-/** The source of a query that no record can match: pushes nothing. */
-public final class NoRecords implements FrameSource {
+/** What a query reads that no record can match. */
+public final class NoRecords implements RecordStream {
     @Override
-    public void open() {
-        // nothing to open
+    public boolean next() {
+        return false;
     }
 
     @Override
-    public boolean step() {
-        return false;
+    public Slice key() {
+        throw new IllegalStateException("there is no record");
+    }
+
+    @Override
+    public long timestamp() {
+        throw new IllegalStateException("there is no record");
+    }
+
+    @Override
+    public Slice record() {
+        throw new IllegalStateException("there is no record");
+    }
+
+    @Override
+    public long visitedCount() {
+        return 0;
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.bytes.TextReader;
 import io.turbidite.core.bytes.Utf8;
 import io.turbidite.core.type.Point;
 import io.turbidite.core.type.Rectangle;
@@ -33,6 +34,11 @@ final class OpenReader {
     private int at;
     private int end;
     private final Slice scratch = new Slice();
+    private final TextReader texts;
+
+    OpenReader(TextReader texts) {
+        this.texts = texts;
+    }
 
     /** Walks the bytes from {@code start} to {@code end} of the record that begins at {@code origin}. */
     OpenReader set(MemorySegment newSegment, long newOrigin, int start, int newEnd) {
@@ -67,7 +73,7 @@ final class OpenReader {
 
     /** The name, or text, that comes next. */
     String string() {
-        return text(scratch).toUtf8();
+        return texts.read(text(scratch));
     }
 
     int tag() {

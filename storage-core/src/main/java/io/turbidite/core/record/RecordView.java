@@ -5,6 +5,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.bytes.TextReader;
 import io.turbidite.core.bytes.Utf8;
 import io.turbidite.core.type.Point;
 import io.turbidite.core.type.RecordType;
@@ -58,7 +59,8 @@ public final class RecordView {
 
     private final Slice own = new Slice();
     private final Slice scratch = new Slice();
-    private final OpenReader open = new OpenReader();
+    private final TextReader texts = new TextReader();
+    private final OpenReader open = new OpenReader(texts);
     private @Nullable RecordJson json;
 
     public RecordView(RecordType type) {
@@ -267,7 +269,7 @@ public final class RecordView {
         return switch (kind) {
             case FLOAT -> (float) getDouble(field);
             case DOUBLE -> getDouble(field);
-            case STRING -> utf8(field, scratch).toUtf8();
+            case STRING -> texts.read(utf8(field, scratch));
             case BINARY -> getBytes(field, scratch).toByteArray();
             case DECIMAL -> decimal(field, slot);
             case UUID ->
@@ -338,13 +340,15 @@ public final class RecordView {
 
     /** All fields that are there: the declared ones in order, then the open ones as they came. */
     public Map<String, @Nullable Object> toMap() {
-        Map<String, @Nullable Object> map = new LinkedHashMap<>();
+        @Nullable Object[] declared = new @Nullable Object[fieldCount];
         for (int field = 0; field < fieldCount; field++) {
-            if (!isMissing(field)) {
-                map.put(type.field(field).name(), get(field));
-            }
+            declared[field] = isMissing(field) ? RecordMap.MISSING : get(field);
         }
-        return openFields().fields(map, 1);
+        OpenReader fields = openFields();
+        return new RecordMap(
+                type,
+                declared,
+                fields.hasNext() ? fields.fields(new LinkedHashMap<>(), 1) : Map.of());
     }
 
     /**

@@ -9,9 +9,7 @@ import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.task.Tasks;
-import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.OperatorMeter;
-import io.turbidite.ops.scan.SelectProject;
 import io.turbidite.ops.search.CandidateSearch;
 import io.turbidite.ops.search.IndexRange;
 
@@ -28,13 +26,13 @@ import java.util.List;
  *   <li>sort the batch, drop repeated keys;
  *   <li>look the records up, layer by layer, by several workers where there are many keys; they come in no
  *       order;
- *   <li>re-check all predicates on the record (direct validation);
+ *   <li>hand them on, to have all predicates checked again (direct validation);
  *   <li>next batch.
  * </ol>
  *
  * <p><em>Confined to one thread.</em>
  */
-public final class IndexFetch implements FrameSource {
+public final class FetchedRecords implements RecordStream {
     private static final long BATCH_GROWTH = 4;
 
     /** With fewer keys than this the workers would be woken for nothing. */
@@ -46,7 +44,6 @@ public final class IndexFetch implements FrameSource {
     private final KeyBatch batch;
     private final FetchOptions options;
     private final @Nullable LookupWorkers workers;
-    private final SelectProject output;
     private final Meters meters;
     private final KeySpec secondaryKey;
     private final RecordView record;
@@ -56,6 +53,7 @@ public final class IndexFetch implements FrameSource {
     private int partition;
     private @Nullable CandidateSearch search;
     private @Nullable RecordStream records;
+    private long visitedCount;
 
     /**
      * How to get from keys to records.
@@ -78,26 +76,20 @@ public final class IndexFetch implements FrameSource {
      *
      * @param searched index entries found
      * @param distinct different primary keys, within a batch
-     * @param fetched records found by them
      * @param work what that took
      */
-    public record Meters(
-            OperatorMeter searched,
-            OperatorMeter distinct,
-            OperatorMeter fetched,
-            LookupMeter work) {}
+    public record Meters(OperatorMeter searched, OperatorMeter distinct, LookupMeter work) {}
 
     /**
      * Reads some partitions.
      *
      * @param lookup how records are got by the keys that are found
      */
-    public IndexFetch(
+    public FetchedRecords(
             ReadView view,
             List<Integer> partitions,
             IndexRange range,
             Lookup lookup,
-            SelectProject output,
             Meters meters) {
         this.view = view;
         this.partitions = List.copyOf(partitions).iterator();
@@ -108,7 +100,6 @@ public final class IndexFetch implements FrameSource {
         this.workers = lookup.tasks() == null || lookup.workerCount() == 0
                 ? null
                 : new LookupWorkers(lookup.tasks(), lookup.workerCount());
-        this.output = output;
         this.meters = meters;
         this.secondaryKey = KeySpec.of(
                 view.source().type(),
@@ -118,23 +109,57 @@ public final class IndexFetch implements FrameSource {
     }
 
     @Override
-    public void open() {
-        nextPartition();
+    public boolean next() {
+        while (true) {
+            RecordStream found = records;
+            CandidateSearch candidates = search;
+            if (found != null && candidates != null) {
+                while (found.next()) {
+                    visitedCount++;
+                    if (belongsToBatch(candidates, found)) {
+                        return true;
+                    }
+                }
+                closeRecords();
+            }
+            if (candidates == null || !nextBatch(candidates)) {
+                closeSearch();
+                if (!partitions.hasNext()) {
+                    return false;
+                }
+                partition = partitions.next();
+                search = CandidateSearch.open(view, partition, range, meters.searched());
+            }
+        }
+    }
+
+    private RecordStream current() {
+        RecordStream found = records;
+        if (found == null) {
+            throw new IllegalStateException("the fetch stands on no record");
+        }
+        return found;
     }
 
     @Override
-    public boolean step() {
-        while (search != null) {
-            if (records == null && !nextBatch(search)) {
-                nextPartition();
-                continue;
-            }
-            if (pump(search)) {
-                return output.wanted();
-            }
-        }
-        output.flush();
-        return false;
+    public Slice key() {
+        return current().key();
+    }
+
+    @Override
+    public long timestamp() {
+        return current().timestamp();
+    }
+
+    @Override
+    public Slice record() {
+        return current().record();
+    }
+
+    /** Records found by the keys. */
+    @Override
+    public long visitedCount() {
+        return visitedCount;
     }
 
     @Override
@@ -150,14 +175,6 @@ public final class IndexFetch implements FrameSource {
         if (search != null) {
             search.close();
             search = null;
-        }
-    }
-
-    private void nextPartition() {
-        closeSearch();
-        if (partitions.hasNext()) {
-            partition = partitions.next();
-            search = CandidateSearch.open(view, partition, range, meters.searched());
         }
     }
 
@@ -178,24 +195,6 @@ public final class IndexFetch implements FrameSource {
             helpers.assign(shared);
         }
         return true;
-    }
-
-    /** Takes fetched records until a frame was pushed, which returns true, or the batch ends. */
-    private boolean pump(CandidateSearch candidates) {
-        RecordStream cursor = records;
-        boolean pushed = false;
-        long fetched = 0;
-        while (!pushed && cursor != null && cursor.next()) {
-            fetched++;
-            if (belongsToBatch(candidates, cursor)) {
-                pushed = output.accept(cursor.key(), cursor.record());
-            }
-        }
-        meters.fetched().add(fetched);
-        if (!pushed) {
-            closeRecords();
-        }
-        return pushed;
     }
 
     private boolean belongsToBatch(CandidateSearch candidates, RecordStream cursor) {

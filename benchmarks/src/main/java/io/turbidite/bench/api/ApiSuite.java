@@ -1,0 +1,231 @@
+package io.turbidite.bench.api;
+
+import static io.turbidite.ops.Predicates.eq;
+import static io.turbidite.ops.Predicates.range;
+
+import io.turbidite.bench.engine.Costs;
+import io.turbidite.bench.engine.Scratch;
+import io.turbidite.bench.report.Report;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeyCodec;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.type.TypeKind;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.DatasetSpec;
+import io.turbidite.lsm.IndexSpec;
+import io.turbidite.lsm.Store;
+import io.turbidite.ops.Order;
+import io.turbidite.ops.Query;
+import io.turbidite.ops.QueryResult;
+
+import org.jspecify.annotations.Nullable;
+
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/**
+ * What calls of the public API cost a user, short ones above all: CPU time of the whole process and bytes of heap an
+ * operation, records of ten fields of a hundred characters (those of YCSB), everything in the cache. The same calls are
+ * made by a cold process, whose code is still being compiled, and by a warm one.
+ *
+ * <p>Every row is checked: the fields that an operation returns are counted, and the sum is what it must be.
+ */
+public final class ApiSuite {
+    private static final int FIELD_COUNT = 10;
+    private static final int RANGE_ROWS = 50;
+    private static final int GROUP_COUNT = 1_000;
+    private static final String COLD = "cold";
+    private static final String WARM = "warm";
+
+    private final int records;
+    private final int rounds;
+    private final int operations;
+    private final Path directory;
+    private final SplittableRandom random = new SplittableRandom(7);
+
+    /**
+     * @param records to load
+     * @param rounds counted warm rounds; as many warm up
+     * @param operations of each kind in a round
+     * @param directory for the store; emptied
+     */
+    public ApiSuite(int records, int rounds, int operations, Path directory) {
+        this.records = records;
+        this.rounds = rounds;
+        this.operations = operations;
+        this.directory = directory;
+    }
+
+    /** One operation on a key; returns how many values it gave. */
+    private interface Operation {
+        long run(long id);
+    }
+
+    public List<Report> run() {
+        Report cpu = report("Calls of the API: CPU, us");
+        Report garbage = report("Calls of the API: heap, KB");
+        Path place = Scratch.empty(directory.resolve("api"));
+        try (Store store = Store.open(place)) {
+            Dataset dataset = store.createDataset(spec());
+            load(dataset);
+            Map<String, Operation> operationsByName = operations(dataset);
+            Map<String, Long> counts = new HashMap<>();
+            operationsByName.forEach(
+                    (name, operation) -> measure(name, operation, COLD, cpu, garbage, counts));
+            for (int round = -rounds; round < rounds; round++) {
+                boolean counted = round >= 0;
+                operationsByName.forEach((name, operation) ->
+                        measure(name, operation, counted ? WARM : null, cpu, garbage, counts));
+            }
+        }
+        Scratch.delete(place);
+        return List.of(cpu, garbage);
+    }
+
+    private Report report(String title) {
+        return new Report(title, List.of(WARM, COLD))
+                .setting("machine", Report.machine())
+                .setting("records", "%,d of 1 KB, in the cache, one thread".formatted(records))
+                .setting(
+                        "figure",
+                        "an operation, median of %d rounds of %,d; cold: the first %,d of a process"
+                                .formatted(rounds, operations, operations))
+                .setting(
+                        "command",
+                        "./turbidite bench api --records %d --rounds %d --operations %d"
+                                .formatted(records, rounds, operations));
+    }
+
+    private static DatasetSpec spec() {
+        DatasetSpec spec = DatasetSpec.named("Records").field("id", "int64").field("grp", "int32");
+        for (int i = 0; i < FIELD_COUNT; i++) {
+            spec = spec.field("field" + i, "string");
+        }
+        return spec.primaryKey("id").index(IndexSpec.btree("by_grp", "grp"));
+    }
+
+    private void load(Dataset dataset) {
+        Map<String, Object> record = new HashMap<>();
+        for (int i = 0; i < records; i++) {
+            record.put("id", (long) i);
+            record.put("grp", i % GROUP_COUNT);
+            for (int field = 0; field < FIELD_COUNT; field++) {
+                record.put("field" + field, text());
+            }
+            dataset.upsert(record);
+        }
+        dataset.flush();
+    }
+
+    private String text() {
+        char[] text = new char[100];
+        for (int i = 0; i < text.length; i++) {
+            text[i] = (char) ('!' + random.nextInt(90));
+        }
+        return new String(text);
+    }
+
+    private Map<String, Operation> operations(Dataset dataset) {
+        Map<String, Operation> all = new LinkedHashMap<>();
+        all.put("get as map", id -> size(dataset.get(id)));
+        all.put("get by Query", id -> values(Query.on(dataset).where(eq("id", id))));
+        all.put("50 rows by ReadView", id -> readView(dataset, id));
+        all.put("50 rows by Query as maps", id -> values(fromKey(dataset, id).limit(RANGE_ROWS)));
+        all.put(
+                "50 rows by Query, rows where they lie",
+                id -> rows(fromKey(dataset, id).limit(RANGE_ROWS)));
+        all.put(
+                "50 rows by Query, one field",
+                id -> values(fromKey(dataset, id).select("field3").limit(RANGE_ROWS)));
+        all.put("1 row by Query as map", id -> values(fromKey(dataset, id).limit(1)));
+        all.put(
+                "1 of an index by Query as map",
+                id -> values(Query.on(dataset)
+                        .where(eq("grp", (int) (id % GROUP_COUNT)))
+                        .limit(1)));
+        return all;
+    }
+
+    private static Query fromKey(Dataset dataset, long id) {
+        return Query.on(dataset).where(range("id", id, null)).orderBy("id", Order.ASC);
+    }
+
+    private static long size(@Nullable Map<String, @Nullable Object> record) {
+        return record == null ? 0 : record.size();
+    }
+
+    private static long values(Query query) {
+        long values = 0;
+        try (QueryResult result = query.run()) {
+            for (Map<String, @Nullable Object> row : result) {
+                values += row.size();
+            }
+        }
+        return values;
+    }
+
+    private static long rows(Query query) {
+        long bytes = 0;
+        Slice field = new Slice();
+        try (QueryResult result = query.run()) {
+            while (result.next()) {
+                bytes += result.row().getBytes(5, field).length();
+            }
+        }
+        return bytes;
+    }
+
+    private static long readView(Dataset dataset, long id) {
+        ByteSink low = new ByteSink(16, 16);
+        KeyCodec.append(low, TypeKind.INT64, id);
+        long bytes = 0;
+        Slice field = new Slice();
+        RecordView row = new RecordView(dataset.type());
+        try (ReadView view = dataset.openView();
+                RecordCursor cursor = view.scan(
+                        0,
+                        KeyRange.of(low.asSlice(new Slice()).toByteArray(), null),
+                        FilterPredicate.none())) {
+            for (int i = 0; i < RANGE_ROWS && cursor.next(); i++) {
+                bytes += row.wrap(cursor.record()).getBytes(5, field).length();
+            }
+        }
+        return bytes;
+    }
+
+    private void measure(
+            String name,
+            Operation operation,
+            @Nullable String engine,
+            Report cpu,
+            Report garbage,
+            Map<String, Long> counts) {
+        SplittableRandom ids = new SplittableRandom(11);
+        long cpuBefore = Costs.cpuNanos();
+        long heapBefore = Costs.allocatedBytes();
+        long values = 0;
+        for (int i = 0; i < operations; i++) {
+            values += operation.run(ids.nextLong(records - RANGE_ROWS));
+        }
+        double heap = (Costs.allocatedBytes() - heapBefore) / 1e3 / operations;
+        double micros = (Costs.cpuNanos() - cpuBefore) / 1e3 / operations;
+        Long before = counts.putIfAbsent(name, values);
+        if (values == 0 || (before != null && before != values)) {
+            throw new IllegalStateException(
+                    "%s gave %d values, then %d".formatted(name, before, values));
+        }
+        if (engine != null) {
+            cpu.add(name, engine, micros);
+            garbage.add(name, engine, heap);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package io.turbidite.ops.scan;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.run.Rows;
+import io.turbidite.ops.run.RunOptions;
+
+/**
+ * The rows of a query that neither sorts nor groups: each is handed out where the storage has it, as soon
+ * as it is found. No job, no frame and no copy, so that a query for one record costs little more than a
+ * get. <em>Confined to one thread at a time.</em>
+ */
+public final class DirectRows implements Rows {
+    /** Rows between two looks at whether the query was stopped, where most records match. */
+    private static final int STOP_INTERVAL = 64;
+
+    private final SelectedRecords records;
+    private final OperatorMeter limited;
+    private final RunOptions options;
+    private final long limit;
+    private long handedOut;
+
+    /**
+     * @param records tuples of them have one field, the row
+     * @param limit most rows
+     * @param limited counts rows that were handed out
+     */
+    public DirectRows(
+            SelectedRecords records, long limit, OperatorMeter limited, RunOptions options) {
+        this.records = records;
+        this.limit = limit;
+        this.limited = limited;
+        this.options = options;
+    }
+
+    @Override
+    public boolean next(Slice row) {
+        if (handedOut == limit) {
+            return false;
+        }
+        SelectedRecords.Look look = SelectedRecords.Look.MORE;
+        while (look == SelectedRecords.Look.MORE) {
+            if (handedOut % STOP_INTERVAL == 0) {
+                options.checkNotStopped();
+                records.count();
+            }
+            look = records.next();
+        }
+        if (look == SelectedRecords.Look.END) {
+            return false;
+        }
+        handedOut++;
+        limited.add(1);
+        row.set(records.tuple()[0]);
+        return true;
+    }
+
+    @Override
+    public void close() {
+        records.close();
+    }
+}

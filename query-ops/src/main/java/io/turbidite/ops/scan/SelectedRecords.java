@@ -1,0 +1,121 @@
+package io.turbidite.ops.scan;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.scan.RecordStream;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.expr.RecordPredicate;
+import io.turbidite.ops.expr.TupleMaker;
+import io.turbidite.ops.frame.OperatorMeter;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Select and project, where records are still where the storage has them: a record that does not match is
+ * never copied, and of one that does only what is asked for. Every way in ends here.
+ * <em>Confined to one thread.</em>
+ */
+public final class SelectedRecords implements AutoCloseable {
+    /** What one look for a tuple came to. */
+    public enum Look {
+        FOUND,
+        /** None yet: time to ask whether anybody still waits for it. */
+        MORE,
+        END
+    }
+
+    /** Most records that one look goes through: some tens of microseconds. */
+    private static final int RECORDS_A_LOOK = 1_024;
+
+    private final WayIn wayIn;
+    private final RecordPredicate[] predicates;
+    private final TupleMaker maker;
+    private final OperatorMeter meter;
+    private final RecordView view;
+    private @Nullable RecordStream records;
+    private Slice[] tuple = new Slice[0];
+    private long matching;
+    private long visitedMetered;
+
+    /**
+     * @param predicates all must hold
+     * @param maker makes tuples of matching records
+     * @param meter counts matching records
+     */
+    public SelectedRecords(
+            WayIn wayIn,
+            RecordType type,
+            RecordPredicate[] predicates,
+            TupleMaker maker,
+            OperatorMeter meter) {
+        this.wayIn = wayIn;
+        this.predicates = predicates;
+        this.maker = maker;
+        this.meter = meter;
+        this.view = new RecordView(type);
+    }
+
+    /** Fields of each tuple. */
+    public int fieldCount() {
+        return maker.fieldCount();
+    }
+
+    /** Looks for the next record that matches; the first look opens the way in. */
+    public Look next() {
+        RecordStream stream = records;
+        if (stream == null) {
+            stream = wayIn.opener().get();
+            records = stream;
+        }
+        for (int i = 0; i < RECORDS_A_LOOK; i++) {
+            if (!stream.next()) {
+                count();
+                return Look.END;
+            }
+            view.wrap(stream.record());
+            if (matches()) {
+                matching++;
+                tuple = maker.make(stream, view);
+                return Look.FOUND;
+            }
+        }
+        count();
+        return Look.MORE;
+    }
+
+    private boolean matches() {
+        for (RecordPredicate predicate : predicates) {
+            if (!predicate.matches(view)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** What was found; valid until the next look. */
+    public Slice[] tuple() {
+        return tuple;
+    }
+
+    /** Brings the meters up to date. */
+    public void count() {
+        meter.add(matching);
+        matching = 0;
+        RecordStream stream = records;
+        if (stream != null) {
+            long visited = stream.visitedCount();
+            wayIn.visited().add(visited - visitedMetered);
+            visitedMetered = visited;
+        }
+    }
+
+    @Override
+    public void close() {
+        RecordStream stream = records;
+        if (stream != null) {
+            count();
+            records = null;
+            stream.close();
+        }
+    }
+}
