@@ -21,8 +21,8 @@ import java.util.Set;
  * access are those of the {@link Axes}' cells in turn, the rest is picked by the seed.
  */
 class ModelTest {
-    private static final int HISTORIES = Tier.count(20, 100, 2_000);
-    private static final int OPERATIONS = Tier.count(500, 2_000, 5_000);
+    private static final int HISTORIES = Tier.count(12, 100, 2_000);
+    private static final int OPERATIONS = Tier.count(400, 2_000, 5_000);
 
     @Test
     void random_histories_give_what_the_oracle_gives() {

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The histories of {@link ModelTest} and {@link CrashTest}, all of them with mutable bitmaps. */
 class MutableBitmapModelTest {
     private static final int HISTORIES = Tier.count(3, 10, 250);
-    private static final int OPERATIONS = Tier.count(500, 2_000, 5_000);
+    private static final int OPERATIONS = Tier.count(300, 2_000, 5_000);
     private static final int CUTS = Tier.count(12, 100, 2_500);
 
     /** The methods go through histories of their own. */

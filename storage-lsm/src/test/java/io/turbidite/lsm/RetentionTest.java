@@ -38,7 +38,7 @@ import java.util.TreeMap;
  */
 class RetentionTest {
     private static final int ROUNDS = Tier.count(3, 12, 200);
-    private static final int STEPS = Tier.count(250, 500, 3_000);
+    private static final int STEPS = Tier.count(500, 500, 3_000);
     private static final Duration AGE = Duration.ofDays(30);
     private static final long DAY_MICROS = 86_400_000_000L;
     private static final StoreOptions OPTIONS = SimStore.options(Durability.SYNC);

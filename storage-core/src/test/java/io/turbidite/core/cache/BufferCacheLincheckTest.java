@@ -121,6 +121,7 @@ public class BufferCacheLincheckTest {
 
     @Test
     void pinning_against_eviction_is_linearizable() {
+        Tier.notQuick("a run of Lincheck");
         new StressOptions()
                 .iterations(Tier.count(3, 6, 300))
                 .invocationsPerIteration(Tier.count(18, 150, 5_000))

@@ -51,6 +51,7 @@ public class EpochsTest {
 
     @Test
     void nobody_meets_a_destroyed_resource() {
+        Tier.notQuick("a run of Lincheck");
         new StressOptions()
                 .iterations(Tier.count(3, 8, 100))
                 .invocationsPerIteration(Tier.count(50, 400, 5_000))

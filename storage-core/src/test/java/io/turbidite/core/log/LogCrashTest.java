@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 @LeaksOnPurpose("killed logs have nobody who closes them; handles are counted")
 class LogCrashTest {
-    private static final int RUN_COUNT = Tier.count(3, 5, 400);
+    private static final int RUN_COUNT = Tier.count(1, 5, 400);
 
     @ParameterizedTest
     @EnumSource(Durability.class)

@@ -1,5 +1,7 @@
 package io.turbidite.core.sim;
 
+import org.junit.jupiter.api.Assumptions;
+
 import java.util.Locale;
 
 /**
@@ -30,6 +32,11 @@ public enum Tier {
     /** The count of this JVM's tier. */
     public static int count(int quick, int normal, int many) {
         return CURRENT.pick(quick, normal, many);
+    }
+
+    /** Ends the test as skipped in the quick tier: {@code what} has no small size that is worth its cost. */
+    public static void notQuick(String what) {
+        Assumptions.assumeTrue(CURRENT != QUICK, what + " is for the other tiers");
     }
 
     int pick(int quick, int normal, int many) {

@@ -137,6 +137,7 @@ public class ChainInsertionTest {
 
     @Test
     void insertion_is_linearizable() {
+        Tier.notQuick("a run of Lincheck");
         new StressOptions()
                 .iterations(Tier.count(3, 12, 200))
                 .invocationsPerIteration(Tier.count(12, 100, 2_000))

@@ -126,6 +126,7 @@ public class HybridLogTest {
 
     @Test
     void pages_turn_under_many_writers_and_the_safe_tail_is_safe() {
+        Tier.notQuick("a run of Lincheck");
         new StressOptions()
                 .iterations(5)
                 .invocationsPerIteration(Tier.count(12, 60, 2_000))

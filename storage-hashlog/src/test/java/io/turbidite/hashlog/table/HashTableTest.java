@@ -97,6 +97,7 @@ public class HashTableTest {
 
     @Test
     void claims_swings_and_growth_are_linearizable() {
+        Tier.notQuick("a run of Lincheck");
         new StressOptions()
                 .iterations(Tier.count(3, 12, 200))
                 .invocationsPerIteration(Tier.count(18, 150, 2_000))

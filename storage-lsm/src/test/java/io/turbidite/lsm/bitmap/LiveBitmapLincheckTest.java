@@ -60,6 +60,7 @@ public class LiveBitmapLincheckTest {
 
     @Test
     void is_linearizable() {
+        Tier.notQuick("a run of Lincheck");
         new StressOptions()
                 .iterations(Tier.count(3, 5, 300))
                 .invocationsPerIteration(Tier.count(12, 100, 5_000))

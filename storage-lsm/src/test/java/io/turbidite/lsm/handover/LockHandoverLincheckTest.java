@@ -99,6 +99,7 @@ public class LockHandoverLincheckTest {
 
     @Test
     void is_linearizable() {
+        Tier.notQuick("a run of Lincheck");
         new StressOptions()
                 .iterations(Tier.count(3, 10, 300))
                 .invocationsPerIteration(Tier.count(12, 100, 5_000))

@@ -58,6 +58,7 @@ public class MemoryComponentLincheckTest {
 
     @Test
     void is_linearizable() {
+        Tier.notQuick("a run of Lincheck");
         new StressOptions()
                 .iterations(Tier.count(3, 5, 300))
                 .invocationsPerIteration(Tier.count(12, 60, 5_000))

@@ -130,6 +130,7 @@ public class MemoryCursorLincheckTest {
 
     @Test
     void cursors_are_linearizable_at_snapshots() {
+        Tier.notQuick("a run of Lincheck");
         new StressOptions()
                 .iterations(Tier.count(3, 6, 300))
                 .invocationsPerIteration(Tier.count(15, 120, 5_000))

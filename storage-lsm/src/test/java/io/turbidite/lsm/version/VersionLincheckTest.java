@@ -173,6 +173,7 @@ public class VersionLincheckTest {
 
     @Test
     void pinning_against_installing_is_linearizable() {
+        Tier.notQuick("a run of Lincheck");
         new StressOptions()
                 .iterations(Tier.count(3, 5, 200))
                 .invocationsPerIteration(Tier.count(18, 150, 3_000))

@@ -67,6 +67,7 @@ public class KeyStripesLincheckTest {
 
     @Test
     void what_is_under_a_stripe_is_linearizable() {
+        Tier.notQuick("a run of Lincheck");
         new StressOptions()
                 .iterations(Tier.count(3, 5, 200))
                 .invocationsPerIteration(Tier.count(25, 200, 5_000))
