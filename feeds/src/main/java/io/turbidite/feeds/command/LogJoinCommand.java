@@ -205,7 +205,7 @@ final class LogJoinCommand implements Callable<Integer> {
             } else if (projection == null) {
                 record.wrap(bytes).toJson(line);
             } else {
-                Slice row = projection.make(bytes, bytes, record.wrap(bytes))[0];
+                Slice row = projection.row(record.wrap(bytes));
                 projected.wrap(row).toJson(line);
             }
             line.putByte('}');

@@ -51,6 +51,12 @@ public final class Projection implements TupleMaker {
 
     @Override
     public Slice[] make(RecordStream at, RecordView view) {
+        tuple[0] = row(view);
+        return tuple;
+    }
+
+    /** The row of a record; valid until the next one is made. */
+    public Slice row(RecordView view) {
         writer.begin();
         for (int i = 0; i < fields.length; i++) {
             int field = fields[i];
@@ -60,8 +66,7 @@ public final class Projection implements TupleMaker {
                 copy(view, field, i);
             }
         }
-        tuple[0] = writer.finish();
-        return tuple;
+        return writer.finish();
     }
 
     private void copy(RecordView view, int field, int to) {
