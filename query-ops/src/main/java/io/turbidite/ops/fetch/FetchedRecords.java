@@ -198,7 +198,7 @@ public final class FetchedRecords implements RecordStream {
     }
 
     private boolean belongsToBatch(CandidateSearch candidates, RecordStream cursor) {
-        if (range.index().alwaysValid() || candidates.isWhole()) {
+        if (!candidates.mayRepeat() || candidates.isWhole()) {
             return true;
         }
         secondaryKey.append(record.wrap(cursor.record()), entryBytes.clear());

@@ -10,7 +10,8 @@ import io.turbidite.ops.frame.OperatorMeter;
 /**
  * Searches a B+-tree index of one partition and fills batches with the primary keys of what it finds.
  *
- * <p>A batch is the primary keys of one stretch of the index. Where entries may be out of date, a record
+ * <p>A batch is the primary keys of one stretch of the index. Where entries may be out of date (of an index
+ * that is not always valid, or in a search that passed over layers), a record
  * can be in several stretches, by entries of its past; {@link #holds} says which one has its current
  * entry, so that it is returned once although batches never meet. <em>Confined to one thread.</em>
  */
@@ -24,8 +25,14 @@ public final class CandidateSearch implements AutoCloseable {
     private boolean pending;
     private boolean first = true;
 
-    private CandidateSearch(IndexCursor cursor, OperatorMeter meter) {
+    /** Whether entries that the source does not vouch for may be obsolete. */
+    private final boolean isDoubtful;
+
+    private boolean mayRepeat;
+
+    private CandidateSearch(IndexCursor cursor, boolean isDoubtful, OperatorMeter meter) {
         this.cursor = cursor;
+        this.isDoubtful = isDoubtful;
         this.meter = meter;
     }
 
@@ -38,7 +45,8 @@ public final class CandidateSearch implements AutoCloseable {
             ReadView view, int partition, IndexRange range, OperatorMeter meter) {
         IndexCursor cursor =
                 view.search(partition, range.index().name(), range.keys(), range.filter());
-        return new CandidateSearch(cursor, meter);
+        boolean isDoubtful = !range.index().alwaysValid() || !range.filter().isNone();
+        return new CandidateSearch(cursor, isDoubtful, meter);
     }
 
     /**
@@ -49,6 +57,7 @@ public final class CandidateSearch implements AutoCloseable {
     public boolean fill(KeyBatch batch, long countMax) {
         assert countMax > 0 : countMax;
         batch.clear();
+        mayRepeat = false;
         if (!first && !pending) {
             return false;
         }
@@ -70,7 +79,17 @@ public final class CandidateSearch implements AutoCloseable {
     }
 
     private boolean add(KeyBatch batch) {
-        return batch.add(cursor.primaryKey(), cursor.timestamp(), cursor.checkedUntil());
+        long checkedUntil = cursor.checkedUntil();
+        if (!batch.add(cursor.primaryKey(), cursor.timestamp(), checkedUntil)) {
+            return false;
+        }
+        mayRepeat |= isDoubtful && checkedUntil != Long.MAX_VALUE;
+        return true;
+    }
+
+    /** Whether entries of the last batch may be obsolete, so that their records may be in other batches too. */
+    public boolean mayRepeat() {
+        return mayRepeat;
     }
 
     /** Whether the last batch is all that was found. */

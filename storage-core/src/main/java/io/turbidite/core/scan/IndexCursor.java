@@ -37,7 +37,9 @@ public interface IndexCursor extends AutoCloseable {
     /**
      * Up to which timestamp the entry is known to be the current one of its primary key: what came later,
      * and is visible, must be looked at to tell whether it is valid (LUO19 §4.3). 0 if nothing is known,
-     * {@link Long#MAX_VALUE} if it is valid for sure.
+     * {@link Long#MAX_VALUE} if it is valid for sure. Of an index that is always valid this matters where a
+     * filter was given: an entry below {@link Long#MAX_VALUE} is a candidate, since a layer that may hide it
+     * was passed over.
      */
     default long checkedUntil() {
         return 0;

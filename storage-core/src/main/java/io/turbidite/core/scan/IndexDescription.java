@@ -8,8 +8,9 @@ import java.util.List;
  * @param name unique in its source
  * @param kind how it can be searched
  * @param fields indexed fields, in key order
- * @param alwaysValid whether every entry a search returns is the record's current one (eager
- *     maintenance); otherwise candidates must be validated
+ * @param alwaysValid whether every entry that a search without a filter returns is the record's current one
+ *     (eager or deleted-key maintenance); otherwise candidates must be validated. With a filter, {@link
+ *     IndexCursor#checkedUntil} says which entries are
  */
 public record IndexDescription(String name, Kind kind, List<String> fields, boolean alwaysValid) {
     /** The ways to search. */

@@ -66,7 +66,9 @@ public interface ReadView extends AutoCloseable {
     /**
      * The entries of a B+-tree index in {@code range}, in index order, from either end. For an index that
      * is not {@code alwaysValid} these are candidates: fetch the records and check them again, or {@link
-     * #validate} them ({@link ValidSearch} does).
+     * #validate} them ({@link ValidSearch} does). With a filter, entries of an {@code alwaysValid} index are
+     * candidates too where {@link IndexCursor#checkedUntil} says so: a layer was passed over that may hide
+     * them. What is outside the filter may be shown or not; what is inside is shown.
      *
      * @throws io.turbidite.core.InvalidRequestException if there is no such index; from the cursor too, if
      *     it is dropped meanwhile
@@ -105,6 +107,22 @@ public interface ReadView extends AutoCloseable {
                     order = at < keys.size() ? keys.key(at, key).compareBytes(records.key()) : 1;
                 }
             }
+        }
+    }
+
+    /**
+     * As {@link #validate(int, CandidateBatch)}, for the entries of any index: where it is {@code
+     * alwaysValid} its entries keep the timestamps of the writes that last changed them, so the records are
+     * fetched and their keys compared, but for entries that are known to be valid.
+     *
+     * @param index that the candidates were found in
+     * @param candidates of this partition; their primary keys are sorted by this call
+     */
+    default void validate(int partition, IndexDescription index, CandidateBatch candidates) {
+        if (index.alwaysValid()) {
+            RecordValidation.run(this, partition, index, candidates);
+        } else {
+            validate(partition, candidates);
         }
     }
 

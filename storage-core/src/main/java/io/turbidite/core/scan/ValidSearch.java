@@ -6,9 +6,11 @@ import io.turbidite.core.bytes.Slice;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The valid entries of an index in index order, without a look at the records: as they come, where the
- * index is always valid; otherwise validated by their timestamps, batch by batch (LUO19 §4.3, timestamp
- * validation). The first batch is small, for a reader who stops early; each is four times the one before.
+ * The valid entries of an index in index order: as they come, where the index is always valid and no filter
+ * is given; otherwise validated batch by batch ({@link ReadView#validate(int, IndexDescription,
+ * CandidateBatch)}): by their timestamps, without a look at the records (LUO19 §4.3, timestamp validation);
+ * those of an always valid index by the records, if a layer was passed over that may hide them. The first
+ * batch is small, for a reader who stops early; each is four times the one before.
  *
  * <p><em>Confined to one thread.</em>
  */
@@ -21,6 +23,7 @@ public final class ValidSearch implements AutoCloseable {
 
     private final ReadView view;
     private final int partition;
+    private final IndexDescription index;
     private final IndexCursor cursor;
     private final @Nullable CandidateBatch batch;
     private final Slice secondaryKey = new Slice();
@@ -36,9 +39,14 @@ public final class ValidSearch implements AutoCloseable {
     private long candidateCount;
 
     private ValidSearch(
-            ReadView view, int partition, IndexCursor cursor, @Nullable CandidateBatch batch) {
+            ReadView view,
+            int partition,
+            IndexDescription index,
+            IndexCursor cursor,
+            @Nullable CandidateBatch batch) {
         this.view = view;
         this.partition = partition;
+        this.index = index;
         this.cursor = cursor;
         this.batch = batch;
     }
@@ -50,9 +58,10 @@ public final class ValidSearch implements AutoCloseable {
             IndexDescription index,
             KeyRange range,
             FilterPredicate filter) {
-        CandidateBatch batch = index.alwaysValid() ? null : new CandidateBatch(BATCH_BYTES);
+        boolean asFound = index.alwaysValid() && filter.isNone();
+        CandidateBatch batch = asFound ? null : new CandidateBatch(BATCH_BYTES);
         IndexCursor cursor = view.search(partition, index.name(), range, filter);
-        return new ValidSearch(view, partition, cursor, batch);
+        return new ValidSearch(view, partition, index, cursor, batch);
     }
 
     /** Moves to the next valid entry; false at the end of the range. */
@@ -91,7 +100,7 @@ public final class ValidSearch implements AutoCloseable {
         if (candidates.size() == 0) {
             return false;
         }
-        view.validate(partition, candidates);
+        view.validate(partition, index, candidates);
         return true;
     }
 

@@ -8,6 +8,7 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.Maintenance;
 
 /** The live entries of a B+-tree secondary index. <em>Confined to one thread.</em> */
 final class PartitionSearch implements IndexCursor {
@@ -20,6 +21,9 @@ final class PartitionSearch implements IndexCursor {
     private long entryCount;
     private boolean isCounted;
 
+    /** Whether no layer is passed over, and none can show what another one hides. */
+    private final boolean isExact;
+
     PartitionSearch(
             Partition partition,
             IndexSchema index,
@@ -29,6 +33,7 @@ final class PartitionSearch implements IndexCursor {
         this.partition = partition;
         this.index = index;
         this.secondary = index.key();
+        this.isExact = index.maintenance() == Maintenance.EAGER && filter.isNone();
         if (!index.maintenance().isValidWhenFound()) {
             view.searching(index.id());
         }
@@ -83,7 +88,8 @@ final class PartitionSearch implements IndexCursor {
 
     @Override
     public long checkedUntil() {
-        return stack.checkedUntil();
+        long until = stack.checkedUntil(); // only on an entry
+        return isExact ? Long.MAX_VALUE : until;
     }
 
     @Override

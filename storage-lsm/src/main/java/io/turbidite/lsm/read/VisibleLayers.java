@@ -43,6 +43,9 @@ final class VisibleLayers {
 
     private final List<EntryCursor> oldestFirst = new ArrayList<>();
 
+    /** How many of {@link #oldestFirst}, from the oldest, say how far they are vouched for. */
+    private int vouchedCount;
+
     VisibleLayers(Version version, int tree, ScanBounds bounds, long snapshot) {
         this.version = version;
         this.tree = tree;
@@ -63,33 +66,67 @@ final class VisibleLayers {
         }
         IndexSchema index = version.schema().index(tree);
         boolean isChecked = index != null && index.maintenance() != Maintenance.EAGER;
-        EntryCursor live = reconciled(isChecked);
+        boolean isVouched = index != null && !isChecked && !filter.isNone();
+        EntryCursor live = reconciled(isChecked, isVouched);
         return index != null && index.hasCompanion()
                 ? new UndeletedCursor(live, deletedKeys(index), snapshot)
                 : live;
     }
 
-    private EntryCursor reconciled(boolean isChecked) {
+    /**
+     * Of each key the newest version.
+     *
+     * @param isChecked whether each entry says how far its layer was checked
+     * @param isVouched whether each entry says up to which newer layer, passed over, nothing hides it
+     */
+    private EntryCursor reconciled(boolean isChecked, boolean isVouched) {
         // rule 2: where filters know of new records alone, what is newer than a match may hide it
         boolean mayHide = !isChecked && version.schema().maintenance().isBlind();
         boolean isNeeded = false;
         for (ComponentHandle handle : version.tree(tree).reversed()) {
-            if (handle.livingCount() > 0 && (isNeeded || mayMatch(handle))) {
+            if (handle.livingCount() == 0) {
+                continue;
+            }
+            if (isNeeded || mayMatch(handle)) {
                 add(handle.cursor(), isChecked, handle.state().repairedTimestamp());
                 isNeeded = mayHide;
+            } else if (isVouched) {
+                passOver(handle.state().minTimestamp());
             }
         }
         for (MemoryLayer layer : memory) {
-            if (hasEntries(layer) && (isNeeded || layer.mayMatch(filter))) {
+            if (!hasEntries(layer)) {
+                continue;
+            }
+            if (isNeeded || layer.mayMatch(filter)) {
                 boolean isCurrent = layer.equals(version.current());
                 add(
                         layer.tree(tree).cursor(),
                         isChecked,
                         isCurrent ? Long.MAX_VALUE : layer.maxTimestamp());
                 isNeeded = mayHide;
+            } else if (isVouched) {
+                passOver(layer.minTimestamp());
             }
         }
+        if (isVouched) {
+            vouch(Long.MAX_VALUE);
+        }
         return LiveCursor.of(MergeCursor.of(oldestFirst.reversed()), snapshot);
+    }
+
+    /** What is older than a layer that is not read may be hidden by it, from its first timestamp on. */
+    private void passOver(long minTimestamp) {
+        if (minTimestamp <= snapshot) {
+            vouch(minTimestamp - 1);
+        }
+    }
+
+    private void vouch(long until) {
+        for (; vouchedCount < oldestFirst.size(); vouchedCount++) {
+            EntryCursor entries = oldestFirst.get(vouchedCount);
+            oldestFirst.set(vouchedCount, new CheckedCursor(entries, until));
+        }
     }
 
     private void add(EntryCursor entries, boolean isChecked, long checkedUntil) {

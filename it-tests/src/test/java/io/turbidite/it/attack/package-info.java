@@ -1,0 +1,5 @@
+/** Attacks on the public API and the command alone, by models that share no code with what they attack. */
+@NullMarked
+package io.turbidite.it.attack;
+
+import org.jspecify.annotations.NullMarked;

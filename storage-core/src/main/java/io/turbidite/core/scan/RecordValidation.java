@@ -1,0 +1,67 @@
+package io.turbidite.core.scan;
+
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.record.RecordView;
+
+/**
+ * Tells which entries of an index that is always valid are current, in a search that passed over layers: an
+ * entry is if the record of its primary key has its secondary key (LUO19 §4.3, direct validation). Their
+ * timestamps can't tell: eager maintenance leaves an entry that does not change as it is.
+ */
+final class RecordValidation {
+    private RecordValidation() {}
+
+    /** Marks the valid ones of {@code candidates}; sorts their primary keys. */
+    static void run(
+            ReadView view, int partition, IndexDescription index, CandidateBatch candidates) {
+        KeyBatch keys = candidates.primaryKeys();
+        keys.sort();
+        KeyBatch doubtful = new KeyBatch(Math.max(Limits.KEY_BYTES_MAX, keys.byteCount()));
+        Slice key = new Slice();
+        for (int i = 0; i < keys.size(); i++) {
+            int added = keys.addedIndex(i);
+            if (candidates.checkedUntil(added) == Long.MAX_VALUE) {
+                candidates.markValid(added);
+            } else {
+                doubtful.add(keys.key(i, key));
+            }
+        }
+        if (doubtful.size() > 0) {
+            doubtful.sortDistinct();
+            compare(view, partition, index, doubtful, candidates);
+        }
+    }
+
+    private static void compare(
+            ReadView view,
+            int partition,
+            IndexDescription index,
+            KeyBatch doubtful,
+            CandidateBatch candidates) {
+        KeyBatch keys = candidates.primaryKeys();
+        KeySpec spec = KeySpec.of(view.source().type(), index.fields(), "index " + index.name());
+        RecordView record = new RecordView(view.source().type());
+        ByteSink secondary = new ByteSink(64, Integer.MAX_VALUE - 8);
+        Slice current = new Slice();
+        Slice key = new Slice();
+        int at = 0;
+        try (RecordStream records = view.fetch(partition, doubtful)) {
+            while (records.next()) {
+                spec.append(record.wrap(records.record()), secondary.clear());
+                secondary.asSlice(current);
+                while (at < keys.size() && keys.key(at, key).compareBytes(records.key()) < 0) {
+                    at++;
+                }
+                while (at < keys.size() && keys.key(at, key).contentEquals(records.key())) {
+                    int added = keys.addedIndex(at++);
+                    if (candidates.secondaryKey(added, key).contentEquals(current)) {
+                        candidates.markValid(added);
+                    }
+                }
+            }
+        }
+    }
+}
