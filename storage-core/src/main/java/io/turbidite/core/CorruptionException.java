@@ -1,7 +1,7 @@
 package io.turbidite.core;
 
 /** Bytes on disk are not what was written. Names the file, the offset in it, and what was found. */
-public final class CorruptionException extends StorageException {
+public sealed class CorruptionException extends StorageException permits QuarantinedException {
     private static final long serialVersionUID = 1L;
 
     private final String file;
@@ -22,6 +22,13 @@ public final class CorruptionException extends StorageException {
                 null);
         this.file = file;
         this.offset = offset;
+    }
+
+    /** Of a file as a whole. */
+    CorruptionException(String file, String message) {
+        super(message, null);
+        this.file = file;
+        this.offset = 0;
     }
 
     /** The file's name in its store. */

@@ -199,6 +199,8 @@ final class OpenStore {
         substrate.attachLog(log);
         substrate.timestamps().resumeAbove(replay.lastTimestamp());
         substrate.partitions().all().forEach(Partition::reportGrowth);
+        substrate.quarantine().enforce();
+        replay.unread().forEach(substrate.quarantine()::takeUnreplayed);
         substrate
                 .events()
                 .recovered(

@@ -2,6 +2,7 @@ package io.turbidite.lsm;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
+import io.turbidite.lsm.component.ComponentDamage;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.component.ComponentSpace;
 import io.turbidite.lsm.component.DiskComponent;
@@ -104,6 +105,8 @@ public record StoreDescription(
      * @param dead entries that are known to be superseded
      * @param space where the bytes are
      * @param filters for each filter field its smallest and largest value
+     * @param quarantine what it is set aside for; null if it is sound, as far as one knows. Where its file can't
+     *     be opened, {@code entries} and {@code space} are not known
      */
     public record ComponentDescription(
             long fileId,
@@ -115,7 +118,8 @@ public record StoreDescription(
             long repairedTimestamp,
             long dead,
             ComponentSpace space,
-            List<FilterDescription> filters) {}
+            List<FilterDescription> filters,
+            @Nullable String quarantine) {}
 
     /**
      * A filter of a component.
@@ -228,6 +232,7 @@ public record StoreDescription(
 
     private static ComponentDescription of(DatasetSchema schema, ComponentHandle handle) {
         DiskComponent component = handle.component();
+        ComponentDamage damage = component.damage();
         ComponentFilter filter = component.filter();
         List<FilterDescription> filters = new ArrayList<>();
         for (int field = 0; field < filter.fieldCount(); field++) {
@@ -248,7 +253,8 @@ public record StoreDescription(
                 handle.state().repairedTimestamp(),
                 component.entryCount() - handle.livingCount(),
                 component.space(),
-                filters);
+                filters,
+                damage == null ? null : damage.cause());
     }
 
     private static @Nullable Object decode(KeySpec spec, byte @Nullable [] encoded) {

@@ -15,6 +15,7 @@ final class StoreGauges {
         meters.gauge("memory.unflushed.bytes", () -> substrate.partitions().unflushedBytes());
         meters.gauge("bitmap.kills.bytes", () -> substrate.bitmaps().kills().bytesUsed());
         meters.gauge("cursors.open", () -> openCursorCount(substrate));
+        meters.gauge("components.quarantined", () -> substrate.quarantine().count());
         meters.gauge("merge.backlog.bytes", background::mergeBytesLeft);
         meters.gauge("merge.backlog.components", background::componentsBehind);
         meters.gauge("merge.pace.bytes", background::mergeBytesPerSecond);

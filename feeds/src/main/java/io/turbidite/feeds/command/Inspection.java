@@ -110,6 +110,7 @@ final class Inspection {
                 .put(
                         "filters",
                         component.filters().stream().map(Inspection::toMap).toList())
+                .put("quarantine", component.quarantine())
                 .toMap();
     }
 
@@ -176,7 +177,7 @@ final class Inspection {
     }
 
     private static void print(ComponentDescription component, String what, PrintStream out) {
-        out.println("      %s[%s, %s] file %d, %s, %s entries, %s anti-matter%s%s"
+        out.println("      %s[%s, %s] file %d, %s, %s entries, %s anti-matter%s%s%s"
                 .formatted(
                         what,
                         Words.number(component.minTimestamp()),
@@ -193,7 +194,10 @@ final class Inspection {
                                                 f.min() == null ? "" : f.min(),
                                                 f.max() == null ? "" : f.max(),
                                                 f.hasAbsent() ? " or absent" : ""))
-                                .collect(Collectors.joining())));
+                                .collect(Collectors.joining()),
+                        component.quarantine() == null
+                                ? ""
+                                : ", in quarantine: " + component.quarantine()));
     }
 
     /** Only where it says something: a component as flushed is checked up to its end. */

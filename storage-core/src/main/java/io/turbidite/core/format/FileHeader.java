@@ -144,11 +144,21 @@ public record FileHeader(String format, int version, int flags, long storeId, lo
      * @throws FormatVersionException if it is another version, newer or older
      */
     public FileHeader check(String file, String expectedFormat, int readableVersion) {
+        return check(file, expectedFormat, readableVersion, readableVersion);
+    }
+
+    /**
+     * As {@link #check(String, String, int)}, of a format that is read in several versions.
+     *
+     * @param oldest the first of them
+     * @param newest the last of them, which is written
+     */
+    public FileHeader check(String file, String expectedFormat, int oldest, int newest) {
         if (!format.equals(expectedFormat)) {
             throw damaged(file, FORMAT_OFFSET, "format", expectedFormat, format);
         }
-        if (version != readableVersion) {
-            throw new FormatVersionException(file, format, version, readableVersion);
+        if (version < oldest || version > newest) {
+            throw new FormatVersionException(file, format, version, newest);
         }
         return this;
     }

@@ -132,6 +132,33 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
+     * A component was found damaged and is set aside: it is neither read nor merged nor dropped until it is
+     * restored, or its index rebuilt. What does not need it goes on.
+     *
+     * @param file of the component
+     * @param cause what was found wrong
+     */
+    record Quarantined(
+            long wallMicros,
+            String dataset,
+            int partition,
+            String index,
+            String file,
+            long bytes,
+            String cause)
+            implements StoreEvent {}
+
+    /**
+     * The file of a component's dead entries is damaged, and not needed: repair marks them again.
+     *
+     * @param file of the dead entries
+     * @param cause what was found wrong
+     */
+    record DeadEntriesDropped(
+            long wallMicros, String dataset, int partition, String index, String file, String cause)
+            implements StoreEvent {}
+
+    /**
      * A backup was completed.
      *
      * @param timestamp the last operation that is in it

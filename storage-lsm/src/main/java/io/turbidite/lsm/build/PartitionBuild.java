@@ -78,6 +78,7 @@ public final class PartitionBuild implements AutoCloseable {
      * Holds the components to build from.
      *
      * @return false if one of them is being merged: try again when that is over
+     * @throws io.turbidite.core.QuarantinedException if one of them is set aside
      */
     public boolean tryHold() {
         Version pinned = partition.pin();
@@ -85,6 +86,8 @@ public final class PartitionBuild implements AutoCloseable {
             List<ComponentHandle> old = pinned.tree(IndexSchema.PRIMARY_ID).stream()
                     .filter(handle -> handle.state().maxTimestamp() < below)
                     .toList();
+            // nobody merges what is set aside: there is nothing to wait for
+            old.forEach(handle -> handle.component().requireSound());
             List<ComponentHandle> claimed =
                     old.stream().takeWhile(ComponentHandle::tryClaim).toList();
             boolean got = claimed.size() == old.size()

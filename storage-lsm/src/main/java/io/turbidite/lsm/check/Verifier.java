@@ -14,6 +14,7 @@ import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.scan.ValidSearch;
 import io.turbidite.lsm.bitmap.DeadEntries;
 import io.turbidite.lsm.bitmap.LiveBitmap;
+import io.turbidite.lsm.component.ComponentDamage;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
@@ -94,8 +95,19 @@ public final class Verifier {
                 long above = Long.MAX_VALUE;
                 for (ComponentHandle handle : pinned.tree(tree)) {
                     components++;
+                    ComponentDamage setAside = handle.component().damage();
+                    if (setAside != null) {
+                        report("%s (%s) is in quarantine: %s; %s"
+                                .formatted(
+                                        handle.component().name(),
+                                        setAside.whose(),
+                                        setAside.cause(),
+                                        setAside.remedy()));
+                    }
                     check.accept(handle.component(), damage -> report(damage.toString()));
-                    checkDead(partition, handle);
+                    if (handle.component().isOpen() && !handle.isBitmapUnread()) {
+                        checkDead(partition, handle);
+                    }
                     if (handle.state().maxTimestamp() >= above) {
                         report("%s: component %d covers %d to %d, which is not below %d"
                                 .formatted(

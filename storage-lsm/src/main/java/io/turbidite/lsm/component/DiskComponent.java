@@ -7,8 +7,6 @@ import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.cache.CachedFile;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
-import io.turbidite.core.format.FileFooter;
-import io.turbidite.core.format.FileHeader;
 import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.btree.ComingKeys;
@@ -24,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
@@ -50,48 +49,85 @@ public final class DiskComponent implements AutoCloseable {
     /** How far a streaming cursor reads ahead. */
     public static final int READ_AHEAD_BYTES = 1 << 20;
 
-    private final DiskFile file;
+    private final String name;
     private final long bytes;
     private final ComponentMeta meta;
-    private final BlockReader blocks;
     private final Arena arena;
     private final BufferCache cache;
-    private final CachedFile pages;
-    private final Tree records;
-    private final @Nullable Tree keys;
     private final @Nullable BloomFilter bloom;
     private final Slice minKey;
     private final Slice maxKey;
+
+    /** Null if the file could not be opened. */
+    private final @Nullable Content content;
+
+    /** Why nobody may read it; null while it is sound, as far as one knows. Never changes back. */
+    private volatile @Nullable ComponentDamage damage;
+
     private boolean closed;
 
+    /** What reads go to. */
+    private record Content(
+            DiskFile file,
+            BlockReader blocks,
+            CachedFile pages,
+            Tree records,
+            @Nullable Tree keys) {
+        Tree keyTree() {
+            return keys == null ? records : keys;
+        }
+    }
+
     private DiskComponent(DiskFile file, Arena arena, ComponentHeader expected, BufferCache cache) {
-        this.file = file;
+        this.name = file.name();
         this.arena = arena;
         this.cache = cache;
         this.bytes = file.size();
         // 1. header, footer and table of contents
-        this.meta = readMeta(file, bytes, expected);
-        this.blocks = new BlockReader(file, expected.fileId());
-        checkSections();
+        this.meta = ComponentFrame.read(file, bytes, expected);
+        BlockReader blocks = new BlockReader(file, expected.fileId());
+        ComponentFrame.checkSections(file, bytes, meta);
         meta.options().compression().requireAvailable();
         // 2. what stays in memory
-        Fences recordFences = readFences(Kind.RECORD_INTERIOR, meta.sections().recordInterior());
+        Fences recordFences =
+                readFences(blocks, Kind.RECORD_INTERIOR, meta.sections().recordInterior());
         Fences keyFences = meta.options().keyTree()
-                ? readFences(Kind.KEY_INTERIOR, meta.sections().keyInterior())
+                ? readFences(blocks, Kind.KEY_INTERIOR, meta.sections().keyInterior())
                 : null;
-        checkLeaves(recordFences, keyFences);
-        this.bloom = meta.options().bloom() ? readBloom(meta.sections().bloom()) : null;
+        ComponentFrame.checkLeaves(file, meta, recordFences, keyFences);
+        this.bloom = meta.options().bloom() ? readBloom(blocks, meta.sections().bloom()) : null;
         this.minKey = offHeap(meta.minKey());
         this.maxKey = offHeap(meta.maxKey());
         // 3. page numbers in the cache: the record tree's first
         int recordPages = recordFences.pageCount();
         int keyPages = keyFences == null ? 0 : keyFences.pageCount();
-        this.pages = cache.register(
-                file.name(),
-                Math.addExact(recordPages, keyPages),
-                blocks.loader(recordFences, keyFences));
-        this.records = new Tree(file.name(), recordFences, pages, 0);
-        this.keys = keyFences == null ? null : new Tree(file.name(), keyFences, pages, recordPages);
+        CachedFile pages = cache.register(
+                name, Math.addExact(recordPages, keyPages), blocks.loader(recordFences, keyFences));
+        this.content = new Content(
+                file,
+                blocks,
+                pages,
+                new Tree(name, recordFences, pages, 0),
+                keyFences == null ? null : new Tree(name, keyFences, pages, recordPages));
+    }
+
+    private DiskComponent(
+            String name,
+            long bytes,
+            ComponentMeta meta,
+            Arena arena,
+            BufferCache cache,
+            ComponentDamage damage) {
+        this.name = name;
+        this.bytes = bytes;
+        this.meta = meta;
+        this.arena = arena;
+        this.cache = cache;
+        this.bloom = null;
+        this.minKey = offHeap(meta.minKey());
+        this.maxKey = offHeap(meta.maxKey());
+        this.content = null;
+        this.damage = damage;
     }
 
     /**
@@ -119,9 +155,83 @@ public final class DiskComponent implements AutoCloseable {
         }
     }
 
+    /**
+     * Stands for a component whose file can't be opened. Nothing of it is known but what the manifest says: it
+     * is not empty, may have any key, and no filter prunes it.
+     *
+     * @param bytes as the manifest has it
+     * @param options as such a component has them
+     */
+    public static DiskComponent unreadable(
+            ComponentHeader owner,
+            ComponentId id,
+            long bytes,
+            ComponentOptions options,
+            int filterFieldCount,
+            String name,
+            BufferCache cache,
+            ComponentDamage damage) {
+        ComponentFilter.Builder filter = ComponentFilter.builder(filterFieldCount);
+        for (int field = 0; field < filterFieldCount; field++) {
+            filter.addAbsent(field);
+        }
+        Section none = new Section(0, 0);
+        ComponentMeta meta = new ComponentMeta(
+                owner,
+                id,
+                new ComponentMeta.Times(Long.MIN_VALUE, Long.MAX_VALUE),
+                new ComponentMeta.Counts(1, 0, 1),
+                options,
+                new ComponentMeta.Sections(none, none, none),
+                new Slice(),
+                new Slice(),
+                filter.build());
+        Arena arena = NativeMemory.shared("component " + name);
+        return new DiskComponent(name, bytes, meta, arena, cache, damage);
+    }
+
+    /**
+     * Sets the component aside: from now on whoever would read it is refused; cursors that are open read on. The
+     * first cause stays.
+     */
+    public void quarantine(ComponentDamage found) {
+        if (damage == null) {
+            damage = found;
+        }
+    }
+
+    /** Why it is set aside; null if it is not. */
+    public @Nullable ComponentDamage damage() {
+        return damage;
+    }
+
+    /**
+     * Refuses what needs the component.
+     *
+     * @throws io.turbidite.core.QuarantinedException if it is set aside
+     */
+    public void requireSound() {
+        sound();
+    }
+
+    /** Whether at least its table of contents could be read. */
+    public boolean isOpen() {
+        return content != null;
+    }
+
+    /** What is read. */
+    private Content sound() {
+        ComponentDamage found = damage;
+        Content all = content;
+        if (found != null || all == null) {
+            throw Objects.requireNonNull(found, "it is not open for a cause").refusal(name);
+        }
+        return all;
+    }
+
     /** The file's name. */
     public String name() {
-        return file.name();
+        return name;
     }
 
     public ComponentId id() {
@@ -151,7 +261,7 @@ public final class DiskComponent implements AutoCloseable {
 
     /** Leaf pages of the records. */
     public int recordPageCount() {
-        return records.fences().pageCount();
+        return content == null ? 0 : content.records.fences().pageCount();
     }
 
     /** Distinct keys. */
@@ -166,18 +276,25 @@ public final class DiskComponent implements AutoCloseable {
 
     /** Bytes that stay in memory while it is open: interiors and Bloom filter. */
     public long residentBytes() {
-        long resident = records.fences().byteSize();
-        if (keys != null) {
-            resident += keys.fences().byteSize();
+        if (content == null) {
+            return 0;
+        }
+        long resident = content.records.fences().byteSize();
+        if (content.keys != null) {
+            resident += content.keys.fences().byteSize();
         }
         return bloom == null ? resident : resident + bloom.byteSize();
     }
 
     /** Where the bytes of the file are. */
     public ComponentSpace space() {
+        if (content == null) {
+            return new ComponentSpace(0, 0, 0, 0);
+        }
         ComponentMeta.Sections sections = meta.sections();
+        Tree keys = content.keys;
         return new ComponentSpace(
-                blockBytes(records.fences()),
+                blockBytes(content.records.fences()),
                 keys == null ? 0 : blockBytes(keys.fences()),
                 sections.recordInterior().bytes() + sections.keyInterior().bytes(),
                 sections.bloom().bytes());
@@ -225,7 +342,7 @@ public final class DiskComponent implements AutoCloseable {
     }
 
     public boolean hasKeyTree() {
-        return keys != null;
+        return meta.options().keyTree();
     }
 
     /**
@@ -236,48 +353,54 @@ public final class DiskComponent implements AutoCloseable {
      * @return {@link Found#ABSENT}, {@link Found#MATTER} or {@link Found#ANTIMATTER}
      */
     public int find(Slice key, long snapshot, Found found, boolean wantValue) {
-        return records.find(key, snapshot, found, wantValue);
+        return sound().records.find(key, snapshot, found, wantValue);
     }
 
     /** As {@link #find} without value; in the key tree, if there is one. */
     public int findKey(Slice key, long snapshot, Found found) {
-        return keyTree().find(key, snapshot, found, false);
+        return sound().keyTree().find(key, snapshot, found, false);
     }
 
     /** All entries in order, through the buffer cache; reads ahead where it misses page after page. */
     public TreeCursor cursor() {
-        return records.cursor(readAhead(recordPages(), Foresight.ofScan(records.fences())));
+        Content all = sound();
+        return all.records.cursor(
+                readAhead(all, recordPages(all), Foresight.ofScan(all.records.fences())));
     }
 
     /** All entries in order without their values: of the key tree, if there is one. */
     public TreeCursor keyCursor() {
-        return keyTree().cursor(readAhead(keyPages(), Foresight.ofScan(keyTree().fences())));
+        Content all = sound();
+        return all.keyTree()
+                .cursor(readAhead(
+                        all, keyPages(all), Foresight.ofScan(all.keyTree().fences())));
     }
 
-    private ReadAheadPages readAhead(ReadAheadPages.Tree tree, Foresight foresight) {
-        return new ReadAheadPages(blocks, tree, cache, pages, foresight);
+    private ReadAheadPages readAhead(Content all, ReadAheadPages.Tree tree, Foresight foresight) {
+        return new ReadAheadPages(all.blocks, tree, cache, all.pages, foresight);
     }
 
-    private ReadAheadPages.Tree recordPages() {
-        return new ReadAheadPages.Tree(Kind.RECORD_LEAF, records.fences(), 0);
+    private static ReadAheadPages.Tree recordPages(Content all) {
+        return new ReadAheadPages.Tree(Kind.RECORD_LEAF, all.records.fences(), 0);
     }
 
-    private ReadAheadPages.Tree keyPages() {
-        return keys == null
-                ? recordPages()
+    private static ReadAheadPages.Tree keyPages(Content all) {
+        return all.keys == null
+                ? recordPages(all)
                 : new ReadAheadPages.Tree(
-                        Kind.KEY_LEAF, keys.fences(), records.fences().pageCount());
+                        Kind.KEY_LEAF, all.keys.fences(), all.records.fences().pageCount());
     }
 
     /** All entries in order, read ahead past the buffer cache: for merges. */
     public TreeCursor streamCursor() {
-        return records.cursor(new StreamedLeafPages(
-                blocks, Kind.RECORD_LEAF, records.fences(), READ_AHEAD_BYTES));
+        Content all = sound();
+        return all.records.cursor(new StreamedLeafPages(
+                all.blocks, Kind.RECORD_LEAF, all.records.fences(), READ_AHEAD_BYTES));
     }
 
     /** Stateful point searches in the record tree, best for ascending keys. */
     public PointCursor pointCursor() {
-        return records.pointCursor();
+        return sound().records.pointCursor();
     }
 
     /**
@@ -288,19 +411,23 @@ public final class DiskComponent implements AutoCloseable {
      * @param snapshot at which most keys will be sought
      */
     public PointCursor pointCursor(ComingKeys coming, long snapshot, boolean stateful) {
-        return records.pointCursor(
-                readAhead(recordPages(), Foresight.of(coming, records.fences(), snapshot)),
+        Content all = sound();
+        return all.records.pointCursor(
+                readAhead(
+                        all,
+                        recordPages(all),
+                        Foresight.of(coming, all.records.fences(), snapshot)),
                 stateful);
     }
 
     /** Stateful point searches in the key tree, if there is one, else in the record tree. */
     public PointCursor keyPointCursor() {
-        return keyTree().pointCursor();
+        return sound().keyTree().pointCursor();
     }
 
     /** Entries with keys in {@code range}, exactly; reads at most two pages. */
     public long estimateEntries(KeyRange range) {
-        Tree tree = keyTree();
+        Tree tree = sound().keyTree();
         Slice low = range.low();
         Slice high = range.high();
         long from = low == null ? 0 : tree.rank(low);
@@ -313,7 +440,9 @@ public final class DiskComponent implements AutoCloseable {
      * buffer cache. Never throws for damage: each finding goes to {@code out}.
      */
     public void verify(Consumer<CorruptionException> out) {
-        new ComponentVerifier(this, out).run();
+        if (content != null) {
+            new ComponentVerifier(this, out).run();
+        }
     }
 
     /**
@@ -321,9 +450,13 @@ public final class DiskComponent implements AutoCloseable {
      * filter. A small share of the file.
      */
     public void verifyMetadata(Consumer<CorruptionException> out) {
-        if (file.size() != bytes) {
+        if (content == null) {
+            return;
+        }
+        long found = content.file.size();
+        if (found != bytes) {
             out.accept(new CorruptionException(
-                    name(), file.size(), "file", bytes + " bytes", file.size() + " bytes"));
+                    name, found, "file", bytes + " bytes", found + " bytes"));
         }
         new ComponentVerifier(this, out).checkMetadata();
     }
@@ -335,13 +468,17 @@ public final class DiskComponent implements AutoCloseable {
             return;
         }
         closed = true;
-        records.close();
-        if (keys != null) {
-            keys.close();
+        if (content != null) {
+            content.records.close();
+            if (content.keys != null) {
+                content.keys.close();
+            }
+            content.pages.close();
         }
-        pages.close();
         arena.close();
-        file.close();
+        if (content != null) {
+            content.file.close();
+        }
     }
 
     @Override
@@ -354,100 +491,30 @@ public final class DiskComponent implements AutoCloseable {
     }
 
     Fences recordFences() {
-        return records.fences();
+        return opened().records.fences();
     }
 
     @Nullable
     Fences keyFences() {
+        Tree keys = opened().keys;
         return keys == null ? null : keys.fences();
     }
 
     BlockReader blocks() {
-        return blocks;
+        return opened().blocks;
     }
 
     /** Reads header, footer and table of contents again. */
     void reread() {
-        readMeta(file, bytes, meta.owner());
+        ComponentFrame.read(opened().file, bytes, meta.owner());
     }
 
-    private Tree keyTree() {
-        return keys == null ? records : keys;
+    /** For the verifier, which reads what is damaged too. */
+    private Content opened() {
+        return Objects.requireNonNull(content, name);
     }
 
-    private static ComponentMeta readMeta(DiskFile file, long bytes, ComponentHeader expected) {
-        String name = file.name();
-        FileHeader header = FileHeader.readFrom(file)
-                .check(name, ComponentWriter.FORMAT, ComponentWriter.VERSION)
-                .checkOwner(name, expected.storeId(), expected.fileId());
-        if (header.flags() != 0) {
-            throw new CorruptionException(
-                    name, FileHeader.FILE_OFFSET, "flags", "0", Integer.toString(header.flags()));
-        }
-        FileFooter footer = FileFooter.readFrom(file).checkOwner(name, bytes, header);
-        if (footer.payloadOffset() + footer.payloadBytes() != bytes - FileFooter.BYTES) {
-            throw new CorruptionException(
-                    name,
-                    bytes - FileFooter.BYTES,
-                    "table of contents",
-                    "up to the footer",
-                    "%d bytes at %d".formatted(footer.payloadBytes(), footer.payloadOffset()));
-        }
-        if (footer.payloadBytes() > ComponentWriter.META_BYTES_MAX) {
-            throw new CorruptionException(
-                    name,
-                    footer.payloadOffset(),
-                    "table of contents",
-                    ComponentWriter.META_BYTES_MAX + " bytes at most",
-                    footer.payloadBytes() + " bytes");
-        }
-        MemorySegment payload = MemorySegment.ofArray(new byte[(int) footer.payloadBytes()]);
-        int payloadBytes = (int) footer.payloadBytes();
-        new BlockReader(file, expected.fileId())
-                .readRaw(footer.payloadOffset(), payload, payloadBytes, payloadBytes);
-        footer.checkPayload(name, payload, 0);
-        return ComponentMeta.decode(
-                new MetaReader(name, footer.payloadOffset(), payload), expected);
-    }
-
-    /** Interior and Bloom filter lie one behind the other, up to the table of contents. */
-    private void checkSections() {
-        ComponentMeta.Sections sections = meta.sections();
-        long end = sections.recordInterior().fileOffset();
-        if (end < FileHeader.BYTES) {
-            throw damagedSection(Kind.RECORD_INTERIOR, end);
-        }
-        end = checkSection(Kind.RECORD_INTERIOR, sections.recordInterior(), end, true);
-        end = checkSection(
-                Kind.KEY_INTERIOR, sections.keyInterior(), end, meta.options().keyTree());
-        end = checkSection(Kind.BLOOM, sections.bloom(), end, meta.options().bloom());
-        long metaOffset = FileFooter.readFrom(file).payloadOffset();
-        if (end != metaOffset) {
-            throw damagedSection(Kind.BLOOM, end);
-        }
-    }
-
-    private long checkSection(Kind kind, Section section, long at, boolean present) {
-        if (!present) {
-            if (section.bytes() != 0 || section.fileOffset() != 0) {
-                throw damagedSection(kind, section.fileOffset());
-            }
-            return at;
-        }
-        if (section.fileOffset() != at
-                || section.bytes() < Block.HEADER_BYTES
-                || section.bytes() > bytes - at) {
-            throw damagedSection(kind, section.fileOffset());
-        }
-        return at + section.bytes();
-    }
-
-    private CorruptionException damagedSection(Kind kind, long at) {
-        return new CorruptionException(
-                file.name(), at, kind.description, "where the section before it ends", "not");
-    }
-
-    private Fences readFences(Kind kind, Section section) {
+    private Fences readFences(BlockReader blocks, Kind kind, Section section) {
         MemorySegment block = blocks.readSection(kind, section, arena);
         Block.Expected expected = blocks.expected(kind, 0, section.fileOffset());
         String problem = Fences.problem(block);
@@ -462,42 +529,13 @@ public final class DiskComponent implements AutoCloseable {
         return fences;
     }
 
-    /** The pages of both trees together fill the file from its header to the first interior. */
-    private void checkLeaves(Fences recordFences, @Nullable Fences keyFences) {
-        int recordPages = recordFences.pageCount();
-        int keyPages = keyFences == null ? 0 : keyFences.pageCount();
-        int recordPage = 0;
-        int keyPage = 0;
-        long end = FileHeader.BYTES;
-        while (recordPage < recordPages || keyPage < keyPages) {
-            if (recordPage < recordPages && recordFences.fileOffset(recordPage) == end) {
-                end += recordFences.blockBytes(recordPage++);
-            } else if (keyFences != null
-                    && keyPage < keyPages
-                    && keyFences.fileOffset(keyPage) == end) {
-                end += keyFences.blockBytes(keyPage++);
-            } else {
-                throw new CorruptionException(
-                        file.name(),
-                        end,
-                        "leaf page",
-                        "recorded in an interior",
-                        "record page %d and key page %d lie elsewhere"
-                                .formatted(recordPage, keyPage));
-            }
-        }
-        if (end != meta.sections().recordInterior().fileOffset()) {
-            throw damagedSection(Kind.RECORD_INTERIOR, end);
-        }
-    }
-
-    private BloomFilter readBloom(Section section) {
+    private BloomFilter readBloom(BlockReader blocks, Section section) {
         MemorySegment block = blocks.readSection(Kind.BLOOM, section, arena);
         return BloomFilter.over(
                 block,
                 Block.HEADER_BYTES,
                 block.byteSize() - Block.HEADER_BYTES,
-                file.name(),
+                name,
                 section.fileOffset() + Block.HEADER_BYTES);
     }
 

@@ -15,6 +15,11 @@ public record MergeDebt(int componentCount, long bytes) {
     /** No index is behind. */
     public static final MergeDebt NONE = new MergeDebt(0, 0);
 
+    /** Both together. */
+    public MergeDebt plus(MergeDebt other) {
+        return new MergeDebt(componentCount + other.componentCount, bytes + other.bytes);
+    }
+
     /**
      * The debt of one index.
      *

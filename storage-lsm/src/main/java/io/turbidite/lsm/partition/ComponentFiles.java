@@ -26,67 +26,9 @@ import java.util.List;
 public final class ComponentFiles {
     private ComponentFiles() {}
 
-    /**
-     * Opens a component that the manifest names.
-     *
-     * @throws CorruptionException also if the file is not the one that the manifest means
-     */
-    static ComponentHandle open(
-            Substrate substrate,
-            DatasetSchema schema,
-            int partition,
-            int tree,
-            ComponentState state) {
-        DiskComponent component = openFile(substrate, schema, partition, tree, state.fileId());
-        ComponentHandle handle = null;
-        try {
-            ComponentState found = fresh(component, state.generation())
-                    .withRepaired(state.repairedTimestamp(), state.dead());
-            if (!found.equals(state)) {
-                throw new CorruptionException(
-                        component.name(), 0, "component", state.toString(), found.toString());
-            }
-            if (isLive(schema, tree)) {
-                LiveBitmap live = openLive(substrate, component, state.dead());
-                handle = ComponentHandle.ofLive(state, component, live, substrate.graveyard());
-                return handle;
-            }
-            DeadEntries dead =
-                    state.dead().isNone() ? null : openDead(substrate, component, state.dead());
-            handle = ComponentHandle.of(state, component, dead, substrate.graveyard());
-            return handle;
-        } finally {
-            if (handle == null) {
-                component.close();
-            }
-        }
-    }
-
     /** Whether writers mark what they supersede in the components of a tree (LUO19 §5). */
     public static boolean isLive(DatasetSchema schema, int tree) {
         return tree == IndexSchema.PRIMARY_ID && schema.maintenance() == Maintenance.MUTABLE_BITMAP;
-    }
-
-    private static LiveBitmap openLive(
-            Substrate substrate, DiskComponent component, DeadState state) {
-        LiveBitmap live = LiveBitmap.create(substrate.bitmaps(), component.entryCount());
-        boolean read = false;
-        try {
-            if (!state.isNone()) {
-                try (DeadEntries dead = openDead(substrate, component, state)) {
-                    for (long at = dead.next(0); at != DeadEntries.NONE; at = dead.next(at + 1)) {
-                        live.settle(at);
-                    }
-                }
-                live.beginSave();
-            }
-            read = true;
-            return live;
-        } finally {
-            if (!read) {
-                live.close();
-            }
-        }
     }
 
     /**
@@ -265,7 +207,7 @@ public final class ComponentFiles {
                 substrate.cache());
     }
 
-    private static ComponentState fresh(DiskComponent component, int generation) {
+    static ComponentState fresh(DiskComponent component, int generation) {
         return ComponentState.fresh(
                 component.header().fileId(),
                 component.id().minTimestamp(),

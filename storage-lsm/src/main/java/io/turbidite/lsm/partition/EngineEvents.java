@@ -16,6 +16,7 @@ import io.turbidite.lsm.schema.RepairPlacement;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Version.MergedTree;
 import io.turbidite.lsm.write.Timestamps;
 
@@ -64,6 +65,7 @@ public final class EngineEvents {
     private final Counter repairKeyPages;
     private final Counter repairMoves;
     private final Counter garbageMerges;
+    private final Counter quarantines;
     private final Latency repairs;
     private final Latency flushes;
     private final Latency merges;
@@ -108,6 +110,7 @@ public final class EngineEvents {
         this.repairKeyPages = meters.counter("repair.key.pages");
         this.repairMoves = meters.counter("repair.moves");
         this.garbageMerges = meters.counter("merge.for.garbage");
+        this.quarantines = meters.counter("quarantine.count");
         this.repairs = meters.latency("repair.time");
         this.flushes = meters.latency("flush.time");
         this.merges = meters.latency("merge.time");
@@ -300,6 +303,27 @@ public final class EngineEvents {
                         .mapToLong(handle -> handle.component().entryCount())
                         .sum(),
                 components.stream().mapToLong(handle -> handle.state().bytes()).sum()));
+    }
+
+    /** Says that a component is set aside. */
+    void quarantined(
+            DatasetSchema schema, int partition, int tree, ComponentState state, String cause) {
+        quarantines.increment();
+        events.publish(new StoreEvent.Quarantined(
+                clock.wallMicros(),
+                schema.name(),
+                partition,
+                schema.treeName(tree),
+                StoreFiles.component(state.fileId()),
+                state.bytes(),
+                cause));
+    }
+
+    /** Says that a damaged bitmap of a secondary is done without. */
+    void deadEntriesDropped(
+            DatasetSchema schema, int partition, int tree, String file, String cause) {
+        events.publish(new StoreEvent.DeadEntriesDropped(
+                clock.wallMicros(), schema.name(), partition, schema.treeName(tree), file, cause));
     }
 
     /** Says that components go through the page cache although they should not. */

@@ -1,9 +1,11 @@
 package io.turbidite.lsm.partition;
 
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.bitmap.KillSink;
 import io.turbidite.lsm.bitmap.LiveBitmap;
+import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -14,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * Where the version lies that a write supersedes, in a partition with live bitmaps (LUO19 §5.2): in a memory
@@ -49,6 +52,21 @@ public final class OldPosition {
      * @return a code of {@link Found}
      */
     public int find(Partition partition, Slice key, long keyHash, boolean wantRecord, Found found) {
+        return find(partition, key, keyHash, wantRecord, found, null);
+    }
+
+    /**
+     * As {@link #find(Partition, Slice, long, boolean, Found)}, past components that can't be read.
+     *
+     * @param unread is told of each that was passed over and may have the key; null to fail instead
+     */
+    public int find(
+            Partition partition,
+            Slice key,
+            long keyHash,
+            boolean wantRecord,
+            Found found,
+            @Nullable Consumer<CorruptionException> unread) {
         clear();
         found.value.clear();
         Version pinned = partition.pin();
@@ -58,9 +76,7 @@ public final class OldPosition {
             for (int i = 0; i < components.size() && code == Found.ABSENT; i++) {
                 ComponentHandle handle = components.get(i);
                 if (handle.component().mayContain(keyHash)) {
-                    code = wantRecord
-                            ? handle.component().find(key, Limits.TIMESTAMP_MAX, found, true)
-                            : handle.component().findKey(key, Limits.TIMESTAMP_MAX, found);
+                    code = find(handle.component(), key, wantRecord, found, unread);
                 }
                 if (code == Found.MATTER) {
                     bitmap = Objects.requireNonNull(handle.live());
@@ -70,6 +86,25 @@ public final class OldPosition {
             return code;
         } finally {
             pinned.unpin();
+        }
+    }
+
+    private static int find(
+            DiskComponent component,
+            Slice key,
+            boolean wantRecord,
+            Found found,
+            @Nullable Consumer<CorruptionException> unread) {
+        try {
+            return wantRecord
+                    ? component.find(key, Limits.TIMESTAMP_MAX, found, true)
+                    : component.findKey(key, Limits.TIMESTAMP_MAX, found);
+        } catch (CorruptionException damage) {
+            if (unread == null) {
+                throw damage;
+            }
+            unread.accept(damage);
+            return Found.ABSENT;
         }
     }
 

@@ -48,7 +48,10 @@ public final class Partition {
         this.current = new CurrentVersion(substrate, gate, version, flushedTimestamp);
     }
 
-    /** Opens the components that the manifest names, above them an empty memory layer. */
+    /**
+     * Opens the components that the manifest names, above them an empty memory layer. What is damaged is set aside
+     * once the log is replayed: {@link Quarantine#enforce}.
+     */
     public static Partition open(
             DatasetSchema schema, int number, PartitionState state, Substrate substrate) {
         Map<Integer, List<ComponentHandle>> trees = new HashMap<>();
@@ -57,8 +60,10 @@ public final class Partition {
             for (TreeState tree : state.trees()) {
                 List<ComponentHandle> components = new ArrayList<>();
                 for (ComponentState component : tree.components()) {
-                    ComponentHandle handle = ComponentFiles.open(
-                            substrate, schema, number, tree.indexId(), component);
+                    ComponentHandle handle = ComponentOpening.open(
+                            substrate,
+                            new Quarantine.Place(schema, number, tree.indexId()),
+                            component);
                     opened.add(handle);
                     components.add(handle);
                 }

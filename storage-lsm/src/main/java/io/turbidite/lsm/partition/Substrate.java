@@ -45,6 +45,7 @@ public final class Substrate {
     private final Timestamps timestamps;
     private final PartitionRegistry partitions = new PartitionRegistry();
     private final StoreHealth health = new StoreHealth();
+    private final Quarantine quarantine = new Quarantine(this);
     private @Nullable WriteAheadLog log;
 
     /**
@@ -192,6 +193,11 @@ public final class Substrate {
 
     public PartitionRegistry partitions() {
         return partitions;
+    }
+
+    /** Sets damaged components aside. */
+    public Quarantine quarantine() {
+        return quarantine;
     }
 
     public StoreHealth health() {

@@ -79,7 +79,8 @@ public final class PartitionReads {
             List<ComponentHandle> components = pinned.hasTree(tree) ? pinned.tree(tree) : List.of();
             for (ComponentHandle handle : components) {
                 if (handle.component().filter().mayMatch(filter)) {
-                    entries += range.isAll()
+                    // how many of what is set aside nobody knows: all, at most
+                    entries += range.isAll() || handle.isQuarantined()
                             ? handle.component().entryCount()
                             : handle.component().estimateEntries(range);
                 }

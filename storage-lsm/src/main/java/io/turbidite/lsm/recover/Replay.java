@@ -1,5 +1,6 @@
 package io.turbidite.lsm.recover;
 
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
@@ -16,8 +17,10 @@ import io.turbidite.lsm.write.Change;
 import io.turbidite.lsm.write.LogRecords;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Applies log records to fresh memory layers: redo only (LUO19 §2.2), with the timestamps they had.
@@ -34,6 +37,11 @@ public final class Replay {
     private final Found found = new Found(Limits.RECORD_BYTES_MAX);
     private final Slice old = new Slice();
     private final OldPosition position = new OldPosition();
+    private final Map<Partition, Set<String>> unreadByPartition = new HashMap<>();
+
+    /** Components that the change under way had to be looked for in, and that could not be read. */
+    private final Set<String> unread = new HashSet<>();
+
     private long lastTimestamp;
     private long operationCount;
     private long byteCount;
@@ -67,18 +75,26 @@ public final class Replay {
         }
         operationCount++;
         old.clear();
+        unread.clear();
         OldRecord reads = target.maintainer().reads();
         if (partition.hasLiveBitmaps()) {
             markOld(partition, change, hash, reads);
         } else if (reads != OldRecord.NOTHING) {
             findOld(partition, key, hash, reads);
         }
-        if (change.isDelete() && reads == OldRecord.RECORD && old.length() == 0) {
+        boolean isOldLost = !unread.isEmpty();
+        if (isOldLost) {
+            unreadByPartition.computeIfAbsent(partition, _ -> new HashSet<>()).addAll(unread);
+        }
+        if (change.isDelete() && reads == OldRecord.RECORD && old.length() == 0 && !isOldLost) {
             return; // what it deleted was dropped since, with its component (design §4 rule 10)
         }
         MemoryLayer layer = partition.currentLayer();
         layer.noteKey(hash);
         target.maintainer().widen(layer, change.record(), old);
+        if (isOldLost) {
+            layer.widenFilterByAll();
+        }
         if (change.isDelete()) {
             target.maintainer().delete(layer, timestamp, key, old);
         } else {
@@ -92,10 +108,15 @@ public final class Replay {
      * replay has but one.
      */
     private void markOld(Partition partition, Change change, long hash, OldRecord reads) {
-        int code = position.find(partition, change.key(), hash, reads == OldRecord.RECORD, found);
-        if (code == Found.MATTER) {
+        int code = position.find(
+                partition, change.key(), hash, reads == OldRecord.RECORD, found, this::noteUnread);
+        if (!change.isUpdate()) {
+            unread.clear(); // what is superseded, if anything, is in memory
+        }
+        if (code == Found.MATTER && unread.isEmpty()) {
             found.value.asSlice(old);
         }
+        // what lies under a component that can't be read is superseded in any case
         if (change.isUpdate()) {
             position.supersedeInReplay();
         }
@@ -110,9 +131,23 @@ public final class Replay {
             if (code == Found.MATTER) {
                 found.value.asSlice(old);
             }
+        } catch (CorruptionException damage) {
+            noteUnread(damage);
         } finally {
             pinned.unpin();
         }
+    }
+
+    private void noteUnread(CorruptionException damage) {
+        unread.add(damage.file());
+    }
+
+    /**
+     * The files of components that may hold versions which were superseded, and could not be read: what they
+     * hold of them does not know it, nor do indexes that would have got anti-matter.
+     */
+    public Map<Partition, Set<String>> unread() {
+        return unreadByPartition;
     }
 
     /** The highest timestamp seen; 0 if none. */

@@ -129,7 +129,7 @@ final class BitmapSave {
         for (ComponentHandle component : components) {
             states.put(component, component.savedDead());
             LiveBitmap bitmap = Objects.requireNonNull(component.live());
-            if (bitmap.isUnsaved()) {
+            if (bitmap.isUnsaved() && !component.isBitmapUnread()) {
                 bitmap.beginSave();
                 begun.add(component);
                 DeadEntriesBuilder builder =

@@ -120,6 +120,8 @@ final class Flush {
                 }
             }
             substrate.disk().syncDirectory(StoreFiles.DATA);
+            // before the log goes that would tell it again
+            substrate.quarantine().note();
             install(layer, flushed);
             installed = true;
             long bytes = flushed.values().stream()

@@ -66,15 +66,21 @@ final class MergeHooks implements AutoCloseable {
                         Objects.requireNonNull(inputs.get(IndexSchema.companionId(tree))),
                         substrate.events());
             case VALIDATION ->
-                schema.repair() == MergeRepair.OFF
+                schema.repair() == MergeRepair.OFF || isPrimaryDamaged()
                         ? MergeHook.NONE
                         : RepairHook.of(partition, index, Objects.requireNonNull(inputs.get(tree)));
             case AUTO ->
-                partition.work().repair(tree).placement().atMerge()
+                partition.work().repair(tree).placement().atMerge() && !isPrimaryDamaged()
                         ? RepairHook.of(partition, index, Objects.requireNonNull(inputs.get(tree)))
                         : MergeHook.NONE;
             case EAGER, MUTABLE_BITMAP -> MergeHook.NONE;
         };
+    }
+
+    /** What was superseded can't be told then; the merge does without. */
+    private boolean isPrimaryDamaged() {
+        return partition.components(IndexSchema.PRIMARY_ID).stream()
+                .anyMatch(ComponentHandle::isQuarantined);
     }
 
     private MergeHook primary() {

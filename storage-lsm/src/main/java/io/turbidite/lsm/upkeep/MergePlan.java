@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -52,11 +53,48 @@ record MergePlan(List<Integer> trees, MergeRange range) {
             List<MergePlan> plans, MergePolicy policy, Version pinned, List<Integer> trees) {
         // what is not aligned can't be merged with the others (rule 9)
         int free = pinned.mergeableCount(trees.getFirst());
-        List<ComponentSize> sizes = new ArrayList<>();
-        for (ComponentHandle handle : pinned.tree(trees.getFirst())) {
-            sizes.add(size(handle, handle.isClaimed() || sizes.size() >= free));
+        List<ComponentHandle> handles = pinned.tree(trees.getFirst());
+        for (MergeRange run : soundRuns(pinned, trees)) {
+            List<ComponentSize> sizes = new ArrayList<>();
+            for (int i = run.firstIndex(); i <= run.lastIndex(); i++) {
+                sizes.add(size(handles.get(i), handles.get(i).isClaimed() || i >= free));
+            }
+            Optional<MergeRange> chosen = policy.choose(sizes);
+            if (chosen.isPresent()) {
+                plans.add(new MergePlan(trees, within(run, chosen.get())));
+                return;
+            }
         }
-        policy.choose(sizes).ifPresent(range -> plans.add(new MergePlan(trees, range)));
+    }
+
+    private static MergeRange within(MergeRange run, MergeRange chosen) {
+        return new MergeRange(
+                run.firstIndex() + chosen.firstIndex(), run.firstIndex() + chosen.lastIndex());
+    }
+
+    /**
+     * The components of trees that are merged together, cut where one of them is in quarantine: no merge goes
+     * across it, so that what it may hold keeps its place in time. A policy takes each piece for the whole list.
+     */
+    static List<MergeRange> soundRuns(Version pinned, List<Integer> trees) {
+        int count = pinned.tree(trees.getFirst()).size();
+        List<MergeRange> runs = new ArrayList<>();
+        int first = 0;
+        for (int i = 0; i <= count; i++) {
+            if (i == count || !isSound(pinned, trees, i)) {
+                if (i > first) {
+                    runs.add(new MergeRange(first, i - 1));
+                }
+                first = i + 1;
+            }
+        }
+        return runs;
+    }
+
+    private static boolean isSound(Version pinned, List<Integer> trees, int index) {
+        return trees.stream()
+                .map(pinned::tree)
+                .noneMatch(tree -> index < tree.size() && tree.get(index).isQuarantined());
     }
 
     /**
@@ -72,7 +110,8 @@ record MergePlan(List<Integer> trees, MergeRange range) {
                         pinned.tree(tree).size() == count && pinned.mergeableCount(tree) == count);
         if (together || pinned.schema().mergePolicy().isCorrelated()) {
             int free = pinned.mergeableCount(IndexSchema.PRIMARY_ID);
-            return all(pinned, trees, Math.min(free, count - leavingCount(pinned)), maxTimestamp);
+            int most = Math.min(free, count - leavingCount(pinned));
+            return all(pinned, trees, most, maxTimestamp);
         }
         for (List<Integer> group : groups(pinned.schema())) {
             int free = pinned.mergeableCount(group.getFirst());
@@ -94,6 +133,7 @@ record MergePlan(List<Integer> trees, MergeRange range) {
         int free = pinned.mergeableCount(IndexSchema.PRIMARY_ID);
         List<ComponentHandle> primary = pinned.tree(IndexSchema.PRIMARY_ID).subList(0, free);
         if (schema.retention() != null
+                || hasQuarantined(pinned)
                 || !schema.mergePolicy().isCorrelated()
                 || primary.stream().anyMatch(ComponentHandle::isClaimed)) {
             return null;
@@ -106,6 +146,12 @@ record MergePlan(List<Integer> trees, MergeRange range) {
         MergeRange range = GarbageRange.cheapest(
                 GarbageEstimate.pairs(primary), bytes, GarbageEstimate.URGENT_SHARE / 2 * entries);
         return range == null ? null : new MergePlan(schema.treeIds(), range);
+    }
+
+    private static boolean hasQuarantined(Version pinned) {
+        return pinned.schema().treeIds().stream()
+                .anyMatch(tree ->
+                        pinned.tree(tree).stream().anyMatch(ComponentHandle::isQuarantined));
     }
 
     /** The files of dead entries of all components of secondaries. */
@@ -133,7 +179,8 @@ record MergePlan(List<Integer> trees, MergeRange range) {
                 ComponentHandle handle = handles.get(i);
                 if (handle.dead() != null
                         && deadFiles.contains(handle.state().deadFileId())
-                        && !handle.isObsolete()) {
+                        && !handle.isObsolete()
+                        && isSound(pinned, index.treeIds(), i)) {
                     return new MergePlan(index.treeIds(), new MergeRange(i, i));
                 }
             }
@@ -155,13 +202,22 @@ record MergePlan(List<Integer> trees, MergeRange range) {
 
     private static @Nullable MergePlan all(
             Version pinned, List<Integer> trees, int count, long maxTimestamp) {
-        long old = trees.stream()
-                .mapToLong(tree -> pinned.tree(tree).subList(0, count).stream()
-                        .filter(handle -> handle.state().minTimestamp() <= maxTimestamp)
-                        .count())
-                .max()
-                .orElseThrow();
-        return old > 1 ? new MergePlan(trees, new MergeRange(0, count - 1)) : null;
+        for (MergeRange run : soundRuns(pinned, trees)) {
+            int end = Math.min(count, run.lastIndex() + 1);
+            int first = run.firstIndex();
+            long old = first >= end
+                    ? 0
+                    : trees.stream()
+                            .mapToLong(tree -> pinned.tree(tree).subList(first, end).stream()
+                                    .filter(handle -> handle.state().minTimestamp() <= maxTimestamp)
+                                    .count())
+                            .max()
+                            .orElseThrow();
+            if (old > 1) {
+                return new MergePlan(trees, new MergeRange(first, end - 1));
+            }
+        }
+        return null;
     }
 
     /** The components to merge of a tree. */

@@ -1,12 +1,15 @@
 package io.turbidite.lsm.upkeep;
 
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.maintain.DeferredAntimatter;
 import io.turbidite.lsm.merge.ComponentSize;
 import io.turbidite.lsm.merge.MergeDebt;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.merge.MergeRange;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schedule.BackgroundOptions;
@@ -51,6 +54,9 @@ final class MergeWork implements AutoCloseable {
     private static final long PAUSE_NANOS_FIRST = 100_000_000;
     private static final long PAUSE_NANOS_MAX = 10_000_000_000L;
 
+    /** Between two tries of a merge that meets damage in what it looks things up in. */
+    private static final long HELD_NANOS_MAX = 60_000_000_000L;
+
     /** Paused merges beside those that the workers advance; each holds read-ahead buffers. */
     private static final int PAUSED_COUNT_MAX = 4;
 
@@ -71,6 +77,9 @@ final class MergeWork implements AutoCloseable {
 
     /** Partitions that are to be merged for their garbage, and why. */
     private final Map<Partition, String> garbageCauses = new ConcurrentHashMap<>();
+
+    /** Partitions whose merges met damage that could not be set aside, until when. */
+    private final Map<Partition, Backoff> heldBack = new ConcurrentHashMap<>();
 
     /** The count of installs that the last plan has seen; under {@link #planning}. */
     private long plannedInstalls = -1;
@@ -204,6 +213,9 @@ final class MergeWork implements AutoCloseable {
         boolean goesOn = false;
         try {
             goesOn = !merge.partition().isDropped() && !step(merge);
+            if (!goesOn) {
+                heldBack.remove(merge.partition());
+            }
             if (!goesOn && backoff.succeed()) {
                 throttle.mergePaused(null);
                 substrate.events().resumed("merge");
@@ -238,16 +250,53 @@ final class MergeWork implements AutoCloseable {
     }
 
     private void fail(Partition partition, StorageException failure) {
+        if (BackgroundWork.isTransient(failure)) {
+            pause((StorageIoException) failure);
+        } else if (failure instanceof CorruptionException damage) {
+            damaged(partition, damage);
+        } else {
+            substrate.health().fail(failure);
+        }
         for (Request request : requests) {
             if (request.partition.equals(partition)) {
                 finish(request, failure);
             }
         }
-        if (BackgroundWork.isTransient(failure)) {
-            pause((StorageIoException) failure);
-        } else {
-            substrate.health().fail(failure);
+    }
+
+    /** A merge that meets damage fails alone: what is damaged is set aside, and merges go around it (D5). */
+    private void damaged(Partition partition, CorruptionException damage) {
+        if (substrate.quarantine().take(damage)) {
+            noteQuarantine();
+            return;
         }
+        // it was set aside before, or is no component: what the merge wants of it may change
+        Backoff held = heldBack.computeIfAbsent(
+                partition, _ -> new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, HELD_NANOS_MAX));
+        long nanos = held.fail();
+        if (nanos > 0) {
+            substrate.events().paused("merge of " + partition, damage, nanos);
+        }
+    }
+
+    private void noteQuarantine() {
+        try {
+            substrate.quarantine().note();
+        } catch (StorageIoException unwritten) {
+            // it is set aside all the same, and noted when there is space
+            if (!BackgroundWork.isTransient(unwritten)) {
+                substrate.health().fail(unwritten);
+            } else {
+                pause(unwritten);
+            }
+        } catch (StoreFailedException uncertain) {
+            substrate.health().fail(uncertain);
+        }
+    }
+
+    private boolean isHeldBack(Partition partition) {
+        Backoff held = heldBack.get(partition);
+        return held != null && !held.mayTry();
     }
 
     private void pause(StorageIoException cause) {
@@ -282,7 +331,10 @@ final class MergeWork implements AutoCloseable {
         }
         try {
             long installs = substrate.partitions().installCount();
-            if (!planIsStale && installs == plannedInstalls && !backoff.isFailing()) {
+            if (!planIsStale
+                    && installs == plannedInstalls
+                    && !backoff.isFailing()
+                    && heldBack.isEmpty()) {
                 return;
             }
             planIsStale = false;
@@ -290,7 +342,9 @@ final class MergeWork implements AutoCloseable {
                 plannedInstalls = installs;
                 measureDebt();
             }
+            heldBack.keySet().removeIf(Partition::isDropped);
             if (backoff.mayTry()) {
+                substrate.quarantine().note();
                 startRequested();
                 startWanted();
             }
@@ -334,8 +388,12 @@ final class MergeWork implements AutoCloseable {
         try {
             MergePolicySpec spec = pinned.schema().mergePolicy();
             for (List<Integer> trees : MergePlan.groups(pinned.schema())) {
-                MergeDebt debt =
-                        MergeDebt.of(spec.policy(), unmarked(pinned.tree(trees.getFirst())));
+                List<ComponentSize> sizes = unmarked(pinned.tree(trees.getFirst()));
+                MergeDebt debt = MergeDebt.NONE;
+                for (MergeRange run : MergePlan.soundRuns(pinned, trees)) {
+                    debt = debt.plus(MergeDebt.of(
+                            spec.policy(), sizes.subList(run.firstIndex(), run.lastIndex() + 1)));
+                }
                 if (debt.componentCount() > most.componentCount()) {
                     most = debt;
                 }
@@ -398,7 +456,7 @@ final class MergeWork implements AutoCloseable {
         List<Wish> wishes = new ArrayList<>();
         try {
             for (Partition partition : substrate.partitions().all()) {
-                if (!isRequested(partition)) {
+                if (!isRequested(partition) && !isHeldBack(partition)) {
                     addWishes(partition, wishes);
                 }
             }

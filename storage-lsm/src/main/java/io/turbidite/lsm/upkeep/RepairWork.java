@@ -1,5 +1,6 @@
 package io.turbidite.lsm.upkeep;
 
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.task.Tasks;
@@ -204,7 +205,8 @@ final class RepairWork implements AutoCloseable {
             request.failure = failure;
             ended = true;
             if (!BackgroundWork.isTransient(failure)
-                    && !(failure instanceof InvalidRequestException)) {
+                    && !(failure instanceof InvalidRequestException)
+                    && !(failure instanceof CorruptionException)) {
                 substrate.health().fail(failure);
             }
         } finally {
@@ -285,8 +287,9 @@ final class RepairWork implements AutoCloseable {
             return List.of();
         }
         return pinned.tree(indexId).stream()
-                .filter(handle ->
-                        handle.state().repairedTimestamp() < reach && !handle.isObsolete())
+                .filter(handle -> handle.state().repairedTimestamp() < reach
+                        && !handle.isObsolete()
+                        && !handle.isQuarantined())
                 .toList();
     }
 

@@ -116,6 +116,9 @@ final class RetentionWork implements AutoCloseable {
         List<ComponentHandle> found = new ArrayList<>();
         for (int tree : pinned.schema().treeIds()) {
             for (ComponentHandle handle : pinned.tree(tree)) {
+                if (handle.isQuarantined() && handle.state().minTimestamp() <= upTo) {
+                    return; // what is set aside is not deleted, and its like waits for it
+                }
                 if (handle.state().maxTimestamp() <= upTo && !before.contains(handle)) {
                     found.add(handle);
                 } else if (handle.state().minTimestamp() <= upTo && !before.contains(handle)) {
@@ -134,7 +137,7 @@ final class RetentionWork implements AutoCloseable {
                 pinned.schema().filter().getFirst(), substrate.clock().wallMicros());
         long upTo = 0;
         for (ComponentHandle handle : pinned.tree(IndexSchema.PRIMARY_ID).reversed()) {
-            if (!isExpired(handle.component().filter(), limit)) {
+            if (handle.isQuarantined() || !isExpired(handle.component().filter(), limit)) {
                 break;
             }
             upTo = handle.state().maxTimestamp();

@@ -41,6 +41,9 @@ public final class ComponentHandle {
     private final AtomicBoolean claimed = new AtomicBoolean();
     private volatile boolean obsolete;
 
+    /** Whether {@link #live} lacks what its file should say, since the file is damaged. */
+    private volatile boolean bitmapUnread;
+
     /** The live bitmap's file of now. */
     private volatile ManifestState.DeadState savedDead = ManifestState.DeadState.NONE;
 
@@ -52,7 +55,8 @@ public final class ComponentHandle {
             @Nullable SharedFile deadFile,
             @Nullable LiveBitmap live,
             Graveyard graveyard) {
-        assert (dead == null ? 0 : dead.owner().fileId()) == state.dead().fileId() : state;
+        // what is set aside may be without the bitmap that it should have
+        assert dead == null || dead.owner().fileId() == state.dead().fileId() : state;
         this.state = state;
         this.component = component;
         this.componentFile = componentFile;
@@ -103,6 +107,17 @@ public final class ComponentHandle {
         return handle;
     }
 
+    /** As {@link #ofLive}, where the bitmap's file, or the component's, could not be read: the bitmap is empty. */
+    public static ComponentHandle ofUnread(
+            ManifestState.ComponentState state,
+            DiskComponent component,
+            LiveBitmap empty,
+            Graveyard graveyard) {
+        ComponentHandle handle = ofLive(state, component, empty, graveyard);
+        handle.bitmapUnread = true;
+        return handle;
+    }
+
     private static @Nullable SharedFile file(@Nullable DeadEntries dead, Graveyard graveyard) {
         return dead == null
                 ? null
@@ -133,8 +148,14 @@ public final class ComponentHandle {
         return state;
     }
 
+    /** Reads refuse what is {@link #isQuarantined in quarantine}; what is known of it stays known. */
     public DiskComponent component() {
         return component;
+    }
+
+    /** Whether it is damaged and set aside: nobody reads, merges, repairs or drops it. */
+    public boolean isQuarantined() {
+        return component.damage() != null;
     }
 
     /** Its dead entries; null if there are none, or if they change. */
@@ -145,6 +166,11 @@ public final class ComponentHandle {
     /** Its dead entries that change while writers go on; null if they never do. */
     public @Nullable LiveBitmap live() {
         return live;
+    }
+
+    /** Whether {@link #live} is not what it should be, and must not be saved over what is in its file. */
+    public boolean isBitmapUnread() {
+        return bitmapUnread;
     }
 
     /** The file that a manifest names for {@link #live}; changes under the manifest's lock. */
@@ -234,10 +260,10 @@ public final class ComponentHandle {
      * Claims the component for replacement. Whoever got it then looks whether the partition's current
      * version still has it: the one who had it before may have replaced it.
      *
-     * @return false if somebody else has it
+     * @return false if somebody else has it, or it is in quarantine
      */
     public boolean tryClaim() {
-        return claimed.compareAndSet(false, true);
+        return !isQuarantined() && claimed.compareAndSet(false, true);
     }
 
     /** Gives the claim back, after the version without the component is installed or all is given up. */

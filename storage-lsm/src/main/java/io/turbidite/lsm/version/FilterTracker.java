@@ -7,6 +7,7 @@ import io.turbidite.lsm.component.ComponentFilter;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * The filter of a memory layer: per filter field the smallest and largest encoded value put in so far,
@@ -51,6 +52,11 @@ final class FilterTracker {
     /** A record without a value of the field came in: the layer can't be skipped by it. */
     synchronized void markAbsent(int field) {
         absent[field] = true;
+    }
+
+    /** The layer can't be skipped by any field. */
+    synchronized void markAllAbsent() {
+        Arrays.fill(absent, true);
     }
 
     /** The filter as it is now. */

@@ -39,7 +39,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The payload of the manifest file, version 10. All integers big-endian, strings as {@link
+ * The payload of the manifest file, version 11. All integers big-endian, strings as {@link
  * DataOutputStream#writeUTF}, lists as a 32-bit count and the elements. It is read only after its
  * checksum was found right, so a count can be believed.
  *
@@ -54,13 +54,18 @@ import java.util.Map;
  * options   := pageBytes i32, compression str, bloom bool, bloomFalsePositiveRate f64, keyTree bool
  * partition := flushedTimestamp i64, tree*        tree := indexId i32, component*
  * component := fileId i64, minTimestamp i64, maxTimestamp i64, bytes i64, generation i32,
- *              repairedTimestamp i64, deadFileId i64, [deadBytes i64, deadCount i64]
+ *              repairedTimestamp i64, deadFileId i64, [deadBytes i64, deadCount i64], quarantine str
  * counts    := writes i64, deletes i64, superseded i64, merged i64, lookedUp i64, found i64,
  *              fetched i64, validated i64, valid i64, indexReads*, repairPlace*
  * indexReads := indexId i32, searches i64, entries i64        repairPlace := indexId i32, placement str
  * </pre>
+ *
+ * Version 10 had no {@code quarantine}: every component was sound, as far as it knew.
  */
 final class ManifestCodec {
+    /** Since then components may be set aside. */
+    private static final int QUARANTINE_VERSION = 11;
+
     private ManifestCodec() {}
 
     static byte[] encode(ManifestState state) {
@@ -88,9 +93,10 @@ final class ManifestCodec {
     /**
      * Reads a payload back.
      *
+     * @param version that it was written in
      * @throws IOException if it ends too early or does not end where it should
      */
-    static ManifestState decode(long storeId, byte[] payload) throws IOException {
+    static ManifestState decode(int version, long storeId, byte[] payload) throws IOException {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(payload))) {
             long nextFileId = in.readLong();
             int nextDatasetId = in.readInt();
@@ -103,7 +109,7 @@ final class ManifestCodec {
                 List<PartitionState> partitions = new ArrayList<>();
                 int partitionCount = in.readInt();
                 for (int p = 0; p < partitionCount; p++) {
-                    partitions.add(readPartition(in));
+                    partitions.add(readPartition(in, version));
                 }
                 datasets.add(new DatasetState(schema, partitions, readCounts(in)));
             }
@@ -257,9 +263,11 @@ final class ManifestCodec {
             out.writeLong(dead.bytes());
             out.writeLong(dead.count());
         }
+        out.writeUTF(component.quarantine());
     }
 
-    private static ComponentState readComponent(DataInputStream in) throws IOException {
+    private static ComponentState readComponent(DataInputStream in, int version)
+            throws IOException {
         long fileId = in.readLong();
         long minTimestamp = in.readLong();
         long maxTimestamp = in.readLong();
@@ -270,11 +278,20 @@ final class ManifestCodec {
         DeadState dead = deadFileId == 0
                 ? DeadState.NONE
                 : new DeadState(deadFileId, in.readLong(), in.readLong());
+        String quarantine = version >= QUARANTINE_VERSION ? in.readUTF() : "";
         return new ComponentState(
-                fileId, minTimestamp, maxTimestamp, bytes, generation, repairedTimestamp, dead);
+                fileId,
+                minTimestamp,
+                maxTimestamp,
+                bytes,
+                generation,
+                repairedTimestamp,
+                dead,
+                quarantine);
     }
 
-    private static PartitionState readPartition(DataInputStream in) throws IOException {
+    private static PartitionState readPartition(DataInputStream in, int version)
+            throws IOException {
         long flushedTimestamp = in.readLong();
         List<TreeState> trees = new ArrayList<>();
         int treeCount = in.readInt();
@@ -283,7 +300,7 @@ final class ManifestCodec {
             List<ComponentState> components = new ArrayList<>();
             int componentCount = in.readInt();
             for (int i = 0; i < componentCount; i++) {
-                components.add(readComponent(in));
+                components.add(readComponent(in, version));
             }
             trees.add(new TreeState(indexId, components));
         }

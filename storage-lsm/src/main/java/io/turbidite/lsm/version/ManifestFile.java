@@ -19,14 +19,17 @@ import java.util.Arrays;
  *
  * <pre>
  * offset          bytes field
- *      0             64 {@link FileHeader}, format "manifest", version 9, file id 0
+ *      0             64 {@link FileHeader}, format "manifest", version 11, file id 0
  *     64              n payload
  * 64 + n             64 {@link FileFooter} of the payload
  * </pre>
  */
 final class ManifestFile {
     static final String FORMAT = "manifest";
-    static final int VERSION = 10;
+    static final int VERSION = 11;
+
+    /** The oldest version that is read; it is written anew with the next edit. */
+    static final int VERSION_MIN = 10;
 
     /** The manifest has no number: there is one. */
     private static final long FILE_ID = 0;
@@ -104,7 +107,8 @@ final class ManifestFile {
                     fileBytes + " bytes");
         }
         MemorySegment bytes = MemorySegment.ofArray(image);
-        FileHeader header = FileHeader.read(name, bytes, 0).check(name, FORMAT, VERSION);
+        FileHeader header =
+                FileHeader.read(name, bytes, 0).check(name, FORMAT, VERSION_MIN, VERSION);
         header.checkOwner(name, header.storeId(), FILE_ID);
         int footerOffset = fileBytes - FileFooter.BYTES;
         FileFooter footer = FileFooter.read(name, fileBytes, bytes, footerOffset)
@@ -121,13 +125,13 @@ final class ManifestFile {
         footer.checkPayload(name, bytes, FileHeader.BYTES);
         return decode(
                 name,
-                header.storeId(),
+                header,
                 Arrays.copyOfRange(image, FileHeader.BYTES, FileHeader.BYTES + payloadBytes));
     }
 
-    private static ManifestState decode(String name, long storeId, byte[] payload) {
+    private static ManifestState decode(String name, FileHeader header, byte[] payload) {
         try {
-            return ManifestCodec.decode(storeId, payload);
+            return ManifestCodec.decode(header.version(), header.storeId(), payload);
         } catch (IOException | InvalidRequestException | IllegalArgumentException wrong) {
             // the checksum is right, so this is a writer's fault rather than the disk's; say so
             throw new CorruptionException(

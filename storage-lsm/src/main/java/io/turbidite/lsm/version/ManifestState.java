@@ -216,6 +216,17 @@ public record ManifestState(
                             .toList());
         }
 
+        /** The same with a component of a tree set aside, or no longer; as it is if it is not there. */
+        public PartitionState withQuarantine(int indexId, long fileId, String cause) {
+            return new PartitionState(
+                    flushedTimestamp,
+                    trees.stream()
+                            .map(tree -> tree.indexId() == indexId
+                                    ? tree.withQuarantine(fileId, cause)
+                                    : tree)
+                            .toList());
+        }
+
         /** The same without some components. */
         public PartitionState withoutFiles(Set<Long> fileIds) {
             return new PartitionState(
@@ -267,6 +278,14 @@ public record ManifestState(
             return new TreeState(indexId, more);
         }
 
+        private TreeState withQuarantine(long fileId, String cause) {
+            return new TreeState(
+                    indexId,
+                    components.stream()
+                            .map(c -> c.fileId() == fileId ? c.withQuarantine(cause) : c)
+                            .toList());
+        }
+
         private TreeState withDead(Map<Long, DeadState> dead) {
             return new TreeState(
                     indexId,
@@ -282,8 +301,14 @@ public record ManifestState(
             while (changed.get(first).fileId() != inputs.get(0).fileId()) {
                 first++;
             }
+            ComponentState before = changed.get(first);
             changed.subList(first, first + inputs.size()).clear();
-            changed.add(first, merged);
+            // the same file with another bitmap is no better than it was
+            changed.add(
+                    first,
+                    before.fileId() == merged.fileId()
+                            ? merged.withQuarantine(before.quarantine())
+                            : merged);
             return new TreeState(indexId, changed);
         }
     }
@@ -301,6 +326,7 @@ public record ManifestState(
      *     superseded at or below it is dead. As flushed or loaded it is {@code maxTimestamp}: within one
      *     memory component what is superseded got anti-matter
      * @param dead which entries are dead
+     * @param quarantine what it was found damaged by, since when it is set aside; empty if it is sound
      */
     public record ComponentState(
             long fileId,
@@ -309,7 +335,8 @@ public record ManifestState(
             long bytes,
             int generation,
             long repairedTimestamp,
-            DeadState dead) {
+            DeadState dead,
+            String quarantine) {
 
         /** As flushed or loaded: no entry is dead, none superseded within it. */
         public static ComponentState fresh(
@@ -321,13 +348,34 @@ public record ManifestState(
                     bytes,
                     generation,
                     maxTimestamp,
-                    DeadState.NONE);
+                    DeadState.NONE,
+                    "");
         }
 
         /** The same, checked up to another timestamp, with other dead entries. */
         public ComponentState withRepaired(long timestamp, DeadState changed) {
             return new ComponentState(
-                    fileId, minTimestamp, maxTimestamp, bytes, generation, timestamp, changed);
+                    fileId,
+                    minTimestamp,
+                    maxTimestamp,
+                    bytes,
+                    generation,
+                    timestamp,
+                    changed,
+                    quarantine);
+        }
+
+        /** The same, set aside for {@code cause}, or no longer if that is empty. */
+        public ComponentState withQuarantine(String cause) {
+            return new ComponentState(
+                    fileId,
+                    minTimestamp,
+                    maxTimestamp,
+                    bytes,
+                    generation,
+                    repairedTimestamp,
+                    dead,
+                    cause);
         }
 
         /** Whether the component covers operations of this timestamp. */

@@ -104,6 +104,11 @@ public final class MemoryLayer {
         filter.markAbsent(field);
     }
 
+    /** Notes that something unknown came in: no filter field prunes the layer any more. */
+    public void widenFilterByAll() {
+        filter.markAllAbsent();
+    }
+
     public boolean mayMatch(FilterPredicate predicate) {
         return filter.mayMatch(predicate);
     }

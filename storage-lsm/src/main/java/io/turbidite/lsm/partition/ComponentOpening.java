@@ -1,0 +1,194 @@
+package io.turbidite.lsm.partition;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.lsm.bitmap.DeadEntries;
+import io.turbidite.lsm.bitmap.LiveBitmap;
+import io.turbidite.lsm.component.ComponentDamage;
+import io.turbidite.lsm.component.ComponentHeader;
+import io.turbidite.lsm.component.ComponentId;
+import io.turbidite.lsm.component.DiskComponent;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.ManifestState.DeadState;
+import io.turbidite.lsm.version.StoreFiles;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Opens a component that the manifest names, while the store opens. One that is damaged, cut, missing or another's
+ * is set aside, and so is one whose bitmap is: without it dead entries would come back to life. A bitmap that repair
+ * made is left out instead, since readers check what is not known to be checked.
+ *
+ * <p><em>Confined to one thread.</em> Used once.
+ */
+final class ComponentOpening {
+    private final Substrate substrate;
+    private final Quarantine.Place place;
+    private final ComponentState state;
+    private final ComponentHeader header;
+
+    /** What the component is set aside for; null if it is sound. */
+    private @Nullable ComponentDamage damage;
+
+    private ComponentOpening(Substrate substrate, Quarantine.Place place, ComponentState state) {
+        this.substrate = substrate;
+        this.place = place;
+        this.state = state;
+        this.header = ComponentFiles.header(
+                substrate, place.schema(), place.partition(), place.tree(), state.fileId());
+    }
+
+    static ComponentHandle open(Substrate substrate, Quarantine.Place place, ComponentState state) {
+        ComponentOpening opening = new ComponentOpening(substrate, place, state);
+        DiskComponent component = opening.openComponent();
+        ComponentHandle handle = null;
+        try {
+            handle = opening.openHandle(component);
+        } finally {
+            if (handle == null) {
+                component.close();
+            }
+        }
+        if (opening.damage == null && !state.quarantine().isEmpty()) {
+            opening.damage = place.damage(state.quarantine());
+        }
+        if (opening.damage != null) {
+            substrate.quarantine().opened(place, handle, opening.damage);
+        }
+        return handle;
+    }
+
+    private DiskComponent openComponent() {
+        try {
+            return openAs(substrate, header, state);
+        } catch (StorageException failure) {
+            ComponentDamage found = place.damage(causeOf(failure));
+            damage = found;
+            return DiskComponent.unreadable(
+                    header,
+                    new ComponentId(state.minTimestamp(), state.maxTimestamp()),
+                    state.bytes(),
+                    ComponentFiles.options(place.schema(), place.tree()),
+                    place.schema().filter().size(),
+                    StoreFiles.component(state.fileId()),
+                    substrate.cache(),
+                    found);
+        }
+    }
+
+    /** What is wrong with the file; a failure that is not the file's goes on. */
+    private static String causeOf(StorageException failure) {
+        if (failure instanceof CorruptionException
+                || (failure instanceof StorageIoException io
+                        && io.kind() == StorageIoException.Kind.NOT_FOUND)) {
+            return String.valueOf(failure.getMessage());
+        }
+        throw failure;
+    }
+
+    private ComponentHandle openHandle(DiskComponent component) {
+        return ComponentFiles.isLive(place.schema(), place.tree())
+                ? openMarked(component)
+                : openFixed(component);
+    }
+
+    /** With the bitmap of writers' marks. */
+    private ComponentHandle openMarked(DiskComponent component) {
+        if (component.isOpen()) {
+            try {
+                LiveBitmap live = openLive(substrate, component, state.dead());
+                return ComponentHandle.ofLive(state, component, live, substrate.graveyard());
+            } catch (StorageException failure) {
+                damage = place.damage(causeOf(failure));
+            }
+        }
+        LiveBitmap empty = LiveBitmap.create(substrate.bitmaps(), component.entryCount());
+        return ComponentHandle.ofUnread(state, component, empty, substrate.graveyard());
+    }
+
+    /** With the bitmap that repair made, if there is one. */
+    private ComponentHandle openFixed(DiskComponent component) {
+        if (state.dead().isNone() || !component.isOpen()) {
+            return ComponentHandle.of(state, component, null, substrate.graveyard());
+        }
+        try {
+            DeadEntries dead = ComponentFiles.openDead(substrate, component, state.dead());
+            return ComponentHandle.of(state, component, dead, substrate.graveyard());
+        } catch (StorageException failure) {
+            String cause = causeOf(failure);
+            if (!isMadeAgain()) {
+                damage = place.damage(cause);
+                return ComponentHandle.of(state, component, null, substrate.graveyard());
+            }
+            substrate
+                    .events()
+                    .deadEntriesDropped(
+                            place.schema(),
+                            place.partition(),
+                            place.tree(),
+                            StoreFiles.dead(state.deadFileId()),
+                            cause);
+            // checked up to nothing: readers look for successors of all its entries
+            return ComponentHandle.of(
+                    state.withRepaired(0, DeadState.NONE), component, null, substrate.graveyard());
+        }
+    }
+
+    /** Whether readers validate entries that no repair has checked. */
+    private boolean isMadeAgain() {
+        IndexSchema index = place.schema().index(place.tree());
+        return index != null
+                && !IndexSchema.isCompanion(place.tree())
+                && (index.maintenance() == Maintenance.VALIDATION
+                        || index.maintenance() == Maintenance.AUTO);
+    }
+
+    /**
+     * Opens the file.
+     *
+     * @throws CorruptionException also if it is not the one that the manifest means
+     */
+    private static DiskComponent openAs(
+            Substrate substrate, ComponentHeader header, ComponentState state) {
+        DiskComponent component = DiskComponent.open(
+                substrate.componentDisk(),
+                StoreFiles.component(state.fileId()),
+                header,
+                substrate.cache());
+        ComponentState found = ComponentFiles.fresh(component, state.generation())
+                .withRepaired(state.repairedTimestamp(), state.dead())
+                .withQuarantine(state.quarantine());
+        if (!found.equals(state)) {
+            component.close();
+            throw new CorruptionException(
+                    component.name(), 0, "component", state.toString(), found.toString());
+        }
+        return component;
+    }
+
+    private static LiveBitmap openLive(
+            Substrate substrate, DiskComponent component, DeadState state) {
+        LiveBitmap live = LiveBitmap.create(substrate.bitmaps(), component.entryCount());
+        boolean read = false;
+        try {
+            if (!state.isNone()) {
+                try (DeadEntries dead = ComponentFiles.openDead(substrate, component, state)) {
+                    for (long at = dead.next(0); at != DeadEntries.NONE; at = dead.next(at + 1)) {
+                        live.settle(at);
+                    }
+                }
+                live.beginSave();
+            }
+            read = true;
+            return live;
+        } finally {
+            if (!read) {
+                live.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+package io.turbidite.lsm.partition;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.StorageException;
+import io.turbidite.lsm.component.ComponentDamage;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState;
+import io.turbidite.lsm.version.StoreFiles;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * Sets damaged components aside (D5): from then on they are neither read nor merged nor dropped, and all else
+ * goes on. What was damaged at opening is found again at each opening; what a merge finds is noted in the
+ * manifest, because an opening reads no leaf page.
+ *
+ * <p><em>Thread-safe.</em> No lock is held over I/O.
+ */
+public final class Quarantine {
+    /** What is kept of a cause. */
+    private static final int CAUSE_LENGTH_MAX = 1_000;
+
+    private final Substrate substrate;
+
+    /** Found while the store opens; they are read as far as they can be until the log is replayed. */
+    private final List<Opened> opened = new ArrayList<>();
+
+    private record Opened(Place place, ComponentHandle handle, ComponentDamage damage) {}
+
+    /** Set aside, but no manifest says so yet. */
+    private final Queue<Note> unnoted = new ConcurrentLinkedQueue<>();
+
+    private record Note(Place place, long fileId, String cause) {}
+
+    /** Where a component is. */
+    record Place(DatasetSchema schema, int partition, int tree) {
+        ComponentDamage damage(String cause) {
+            return new ComponentDamage(
+                    "index %s of %s, partition %d"
+                            .formatted(schema.treeName(tree), schema.name(), partition),
+                    cause.substring(0, Math.min(cause.length(), CAUSE_LENGTH_MAX)),
+                    tree == IndexSchema.PRIMARY_ID
+                            ? "restore it from a backup that has the file"
+                            : "rebuild the index");
+        }
+    }
+
+    Quarantine(Substrate substrate) {
+        this.substrate = substrate;
+    }
+
+    /** A component was opened that is damaged, or was when the store was open last. */
+    void opened(Place place, ComponentHandle handle, ComponentDamage damage) {
+        opened.add(new Opened(place, handle, damage));
+    }
+
+    /** Sets aside what was found while the store opened: the log is replayed. */
+    public void enforce() {
+        for (Opened found : opened) {
+            setAside(found.place, found.handle, found.damage);
+        }
+        opened.clear();
+    }
+
+    /**
+     * Sets aside the component that a merge has found damaged; {@link #note} makes it last.
+     *
+     * @return false if the file is no component's that is in use, or of one that is set aside already
+     */
+    public boolean take(CorruptionException found) {
+        for (Partition partition : substrate.partitions().all()) {
+            Version pinned = partition.pinUnlessDropped();
+            if (pinned == null) {
+                continue;
+            }
+            try {
+                for (int tree : pinned.schema().treeIds()) {
+                    ComponentHandle handle = find(pinned.tree(tree), found.file());
+                    if (handle != null) {
+                        Place place = new Place(pinned.schema(), partition.number(), tree);
+                        return take(place, handle, String.valueOf(found.getMessage()));
+                    }
+                }
+            } finally {
+                pinned.unpin();
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Sets aside what the log supersedes entries of, but could not be told which: components that can't be read,
+     * and those of eager indexes that have the entries of the same operations. {@link #note} must come before
+     * the log lets go.
+     *
+     * @param files of components of the primary
+     */
+    public void takeUnreplayed(Partition partition, Set<String> files) {
+        Version pinned = partition.pinUnlessDropped();
+        if (pinned == null) {
+            return;
+        }
+        try {
+            for (ComponentHandle handle : pinned.tree(IndexSchema.PRIMARY_ID)) {
+                String file = handle.component().name();
+                if (files.contains(file)) {
+                    takeUnreplayed(new Place(pinned.schema(), partition.number(), 0), handle);
+                    pinned.schema().indexes().stream()
+                            .filter(index -> index.maintenance() == Maintenance.EAGER)
+                            .forEach(index -> takeEntriesOf(partition, pinned, index.id(), handle));
+                }
+            }
+        } finally {
+            pinned.unpin();
+        }
+    }
+
+    private void takeUnreplayed(Place place, ComponentHandle handle) {
+        String cause = "the log supersedes records of it, and it can't be read";
+        if (!take(place, handle, cause)) {
+            unnoted.add(new Note(place, handle.state().fileId(), cause));
+        }
+    }
+
+    private void takeEntriesOf(
+            Partition partition, Version pinned, int index, ComponentHandle primary) {
+        for (ComponentHandle handle : pinned.tree(index)) {
+            if (handle.state().minTimestamp() <= primary.state().maxTimestamp()
+                    && primary.state().minTimestamp() <= handle.state().maxTimestamp()) {
+                take(
+                        new Place(pinned.schema(), partition.number(), index),
+                        handle,
+                        "which of its entries the log supersedes, %s would tell, which can't be read"
+                                .formatted(primary.component().name()));
+            }
+        }
+    }
+
+    private boolean take(Place place, ComponentHandle handle, String cause) {
+        if (handle.isQuarantined()) {
+            return false;
+        }
+        ComponentDamage damage = place.damage(cause);
+        setAside(place, handle, damage);
+        unnoted.add(new Note(place, handle.state().fileId(), damage.cause()));
+        return true;
+    }
+
+    /**
+     * Notes in the manifest what was taken. What can't be noted stays to be noted.
+     *
+     * @throws StorageException if the manifest can't be written
+     */
+    public void note() {
+        List<Note> notes = List.copyOf(unnoted);
+        if (!notes.isEmpty()) {
+            substrate.manifest().edit(state -> stateAfter(state, notes), () -> {});
+            unnoted.removeAll(notes);
+        }
+    }
+
+    /** What is not there was dropped or merged meanwhile, or belongs to an index that is being built. */
+    private static ManifestState stateAfter(ManifestState before, List<Note> notes) {
+        ManifestState state = before;
+        for (Note note : notes) {
+            int dataset = note.place.schema.id();
+            if (state.find(dataset) != null) {
+                int number = note.place.partition;
+                state = state.withPartition(
+                        dataset,
+                        number,
+                        state.partition(dataset, number)
+                                .withQuarantine(note.place.tree, note.fileId, note.cause));
+            }
+        }
+        return state;
+    }
+
+    private static @Nullable ComponentHandle find(List<ComponentHandle> handles, String file) {
+        for (ComponentHandle handle : handles) {
+            if (handle.component().name().equals(file)
+                    || file.equals(StoreFiles.dead(handle.state().deadFileId()))
+                    || file.equals(StoreFiles.dead(handle.savedDead().fileId()))) {
+                return handle;
+            }
+        }
+        return null;
+    }
+
+    private boolean setAside(Place place, ComponentHandle handle, ComponentDamage damage) {
+        handle.component().quarantine(damage);
+        substrate.partitions().countInstall();
+        substrate
+                .events()
+                .quarantined(
+                        place.schema, place.partition, place.tree, handle.state(), damage.cause());
+        return true;
+    }
+
+    /** Components that are set aside now. */
+    public int count() {
+        int count = 0;
+        for (Partition partition : substrate.partitions().all()) {
+            Version pinned = partition.pinUnlessDropped();
+            if (pinned != null) {
+                try {
+                    for (int tree : pinned.schema().treeIds()) {
+                        count += (int) pinned.tree(tree).stream()
+                                .filter(ComponentHandle::isQuarantined)
+                                .count();
+                    }
+                } finally {
+                    pinned.unpin();
+                }
+            }
+        }
+        return count;
+    }
+}

@@ -1,0 +1,404 @@
+package io.turbidite.lsm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.QuarantinedException;
+import io.turbidite.core.log.Durability;
+import io.turbidite.core.meter.Reading;
+import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.lsm.StoreDescription.ComponentDescription;
+import io.turbidite.lsm.StoreDescription.IndexDescription;
+import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.version.StoreFiles;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A damaged component is set aside, and all that does not need it goes on. */
+class QuarantineTest {
+    private static final long SEED = 31;
+    private static final int ROWS = 2_000;
+
+    private final SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+    private SimStore sim = open();
+
+    @AfterEach
+    void close() {
+        sim.close();
+    }
+
+    private SimStore open() {
+        return SimStore.open(disk, SEED, SimStore.options(Durability.SYNC));
+    }
+
+    private void reopen() {
+        sim.close();
+        sim = open();
+    }
+
+    private Dataset dataset(String name) {
+        return sim.store.dataset(name);
+    }
+
+    private static Row row(long id, int round) {
+        return new Row(
+                id, "user" + id % 7, round, Instant.ofEpochSecond(1_000 * round + id), "b" + round);
+    }
+
+    /** Three components in each tree: the ids from 0, from {@link #ROWS} and from twice that. */
+    private Dataset create(String name, Maintenance maintenance, String policy) {
+        Dataset dataset = sim.store.createDataset(
+                Row.spec(name).maintenance(maintenance).mergePolicy(MergePolicySpec.parse(policy)));
+        for (int round = 0; round < 3; round++) {
+            put(dataset, round);
+            dataset.flush();
+        }
+        return dataset;
+    }
+
+    private static void put(Dataset dataset, int round) {
+        for (int i = 0; i < ROWS; i++) {
+            dataset.upsert(row((long) round * ROWS + i, round).toMap());
+        }
+    }
+
+    private IndexDescription tree(String dataset, String index) {
+        return sim.store.describe().datasets().stream()
+                .filter(described -> described.name().equals(dataset))
+                .flatMap(described -> described.partitions().getFirst().indexes().stream())
+                .filter(described -> described.name().equals(index))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private List<Long> files(String dataset, String index) {
+        return tree(dataset, index).components().stream()
+                .map(ComponentDescription::fileId)
+                .toList();
+    }
+
+    private <E> List<E> events(Class<E> kind) {
+        return sim.store.events().recent().stream()
+                .filter(kind::isInstance)
+                .map(kind::cast)
+                .toList();
+    }
+
+    private long gauge(String name) {
+        return sim.store.meters().instruments().stream()
+                .filter(Reading.class::isInstance)
+                .map(Reading.class::cast)
+                .filter(reading -> reading.name().equals(name))
+                .mapToLong(reading -> reading.source().getAsLong())
+                .sum();
+    }
+
+    private List<String> quarantined() {
+        List<String> names = new ArrayList<>();
+        for (var dataset : sim.store.describe().datasets()) {
+            for (var partition : dataset.partitions()) {
+                for (var index : partition.indexes()) {
+                    index.components().stream()
+                            .filter(component -> component.quarantine() != null)
+                            .forEach(component ->
+                                    names.add("%s.%s".formatted(dataset.name(), index.name())));
+                }
+            }
+        }
+        return names;
+    }
+
+    private void checkTakesWrites() {
+        Dataset found = sim.store.findDataset("Other");
+        Dataset other = found != null
+                ? found
+                : sim.store.createDataset(
+                        Row.blindSpec("Other").mergePolicy(MergePolicySpec.parse("no-merge")));
+        other.upsert(row(1, 1).toMap());
+        other.flush();
+        other.upsert(row(2, 2).toMap());
+        other.flush();
+        other.mergeAll();
+    }
+
+    @Test
+    void a_damaged_input_fails_its_merge_alone() {
+        Dataset dataset = create("T", Maintenance.VALIDATION, "no-merge");
+        long middle = files("T", "primary").get(1);
+        disk.flipBit(StoreFiles.component(middle), 5_000, 3);
+
+        assertThatThrownBy(dataset::mergeAll)
+                .isInstanceOf(CorruptionException.class)
+                .hasMessageContaining(StoreFiles.component(middle));
+
+        assertThat(quarantined()).containsExactly("T.primary");
+        assertThat(events(StoreEvent.Quarantined.class)).singleElement().satisfies(event -> {
+            assertThat(event.dataset()).isEqualTo("T");
+            assertThat(event.index()).isEqualTo("primary");
+            assertThat(event.file()).isEqualTo(StoreFiles.component(middle));
+            assertThat(event.cause()).contains("damaged");
+        });
+        assertThat(gauge("components.quarantined")).isEqualTo(1);
+        checkTakesWrites();
+        put(dataset, 3);
+        dataset.flush();
+        // the two above are merged, the one below stays
+        dataset.mergeAll();
+        assertThat(files("T", "primary")).hasSize(3).element(1).isEqualTo(middle);
+    }
+
+    @Test
+    void what_is_set_aside_stays_so_after_reopening() {
+        Dataset dataset = create("T", Maintenance.VALIDATION, "no-merge");
+        long middle = files("T", "primary").get(1);
+        disk.flipBit(StoreFiles.component(middle), 5_000, 3);
+        assertThatThrownBy(dataset::mergeAll).isInstanceOf(CorruptionException.class);
+
+        reopen();
+
+        assertThat(quarantined()).containsExactly("T.primary");
+        assertThat(events(StoreEvent.Quarantined.class)).hasSize(1);
+        assertThat(sim.store.verify().errors())
+                .anySatisfy(error ->
+                        assertThat(error).contains(StoreFiles.component(middle), "quarantine"));
+        checkTakesWrites();
+        dataset("T").mergeAll();
+        assertThat(files("T", "primary")).contains(middle);
+    }
+
+    @Test
+    void a_query_that_needs_it_fails_and_others_do_not() {
+        Dataset dataset = create("T", Maintenance.VALIDATION, "no-merge");
+        long middle = files("T", "primary").get(1);
+        disk.flipBit(StoreFiles.component(middle), 5_000, 3);
+        assertThatThrownBy(dataset::mergeAll).isInstanceOf(CorruptionException.class);
+
+        // found above it, and passed by its Bloom filter
+        assertThat(dataset.get(2L * ROWS + 1)).isNotNull();
+        assertThat(dataset.get(7L)).isNotNull();
+        assertThatThrownBy(() -> dataset.get(ROWS + 7L))
+                .isInstanceOf(QuarantinedException.class)
+                .hasMessageContaining("restore");
+        assertThatThrownBy(() -> SimStore.rows(dataset)).isInstanceOf(QuarantinedException.class);
+        // a blind write of the same key needs no old record
+        dataset.upsert(row(ROWS + 7L, 5).toMap());
+        assertThat(dataset.get(ROWS + 7L)).isNotNull();
+    }
+
+    @Test
+    void a_write_that_needs_it_fails_and_others_do_not() {
+        for (Maintenance maintenance : List.of(Maintenance.EAGER, Maintenance.MUTABLE_BITMAP)) {
+            String name = "T" + maintenance.ordinal();
+            Dataset dataset = create(name, maintenance, "correlated-no-merge");
+            long middle = files(name, "primary").get(1);
+            disk.flipBit(StoreFiles.component(middle), 5_000, 3);
+            assertThatThrownBy(dataset::mergeAll).isInstanceOf(CorruptionException.class);
+
+            assertThatThrownBy(() -> dataset.upsert(row(ROWS + 7L, 5).toMap()))
+                    .isInstanceOf(QuarantinedException.class);
+            dataset.upsert(row(7L, 5).toMap());
+            dataset.upsert(row(2L * ROWS + 7L, 5).toMap());
+            dataset.delete(8L);
+            assertThat(dataset.get(8L)).isNull();
+            reopen();
+            assertThat(dataset(name).get(8L)).isNull();
+            assertThat(dataset(name).get(7L)).containsEntry("score", 5);
+        }
+        checkTakesWrites();
+    }
+
+    @Test
+    void a_store_with_a_damaged_footer_opens() {
+        create("T", Maintenance.VALIDATION, "no-merge");
+        long middle = files("T", "primary").get(1);
+        String file = StoreFiles.component(middle);
+        sim.close();
+        byte[] whole = disk.content(file);
+        disk.flipBit(file, whole.length - 10, 3);
+
+        sim = open();
+
+        assertThat(quarantined()).containsExactly("T.primary");
+        assertThat(events(StoreEvent.Quarantined.class)).hasSize(1);
+        checkTakesWrites();
+        Dataset dataset = dataset("T");
+        assertThat(dataset.get(2L * ROWS + 1)).isNotNull();
+        // nothing is known of it: it may have any key
+        assertThatThrownBy(() -> dataset.get(7L)).isInstanceOf(QuarantinedException.class);
+        assertThat(sim.store.verify().errors())
+                .anySatisfy(error -> assertThat(error).contains(file));
+        put(dataset, 3);
+        dataset.flush();
+        dataset.mergeAll();
+        assertThat(files("T", "primary")).hasSize(3).element(1).isEqualTo(middle);
+
+        // put back, it is there again
+        sim.close();
+        disk.delete(file);
+        disk.put(file, whole);
+        sim = open();
+        assertThat(quarantined()).isEmpty();
+        sim.verify();
+        assertThat(SimStore.rows(dataset("T"))).hasSize(4 * ROWS);
+    }
+
+    @Test
+    void what_the_log_supersedes_in_what_can_not_be_read_is_set_aside_too() {
+        for (Maintenance maintenance : List.of(Maintenance.EAGER, Maintenance.MUTABLE_BITMAP)) {
+            String name = "T" + maintenance.ordinal();
+            Dataset dataset = create(name, maintenance, "correlated-no-merge");
+            long middle = files(name, "primary").get(1);
+            String file = StoreFiles.component(middle);
+            // acknowledged, in the log alone
+            dataset.upsert(row(ROWS + 7L, 5).toMap());
+            dataset.upsert(row(8L, 5).toMap());
+            dataset.delete(ROWS + 9L);
+            sim.close();
+            byte[] whole = disk.content(file);
+            disk.delete(file);
+
+            sim = open();
+
+            Dataset reopened = dataset(name);
+            assertThat(reopened.get(ROWS + 7L)).containsEntry("score", 5);
+            assertThat(reopened.get(8L)).containsEntry("score", 5);
+            assertThat(reopened.get(ROWS + 9L)).isNull();
+            boolean eager = maintenance == Maintenance.EAGER;
+            assertThat(quarantined().stream().filter(found -> found.startsWith(name)))
+                    .containsExactlyElementsOf(
+                            eager
+                                    ? List.of(
+                                            name + ".primary",
+                                            name + ".by_user",
+                                            name + ".by_score")
+                                    : List.of(name + ".primary"));
+            reopened.flush();
+            checkTakesWrites();
+            reopen();
+            // the log does not tell it any more: the file alone would show what is superseded
+            sim.close();
+            disk.put(file, whole);
+            sim = open();
+            assertThat(quarantined()).contains(name + ".primary");
+            assertThat(dataset(name).get(ROWS + 7L)).containsEntry("score", 5);
+            assertThatThrownBy(() -> SimStore.rows(dataset(name)))
+                    .isInstanceOf(QuarantinedException.class);
+        }
+    }
+
+    @Test
+    void a_damaged_bitmap_sets_aside_what_it_belongs_to() {
+        Dataset dataset = create("T", Maintenance.MUTABLE_BITMAP, "correlated-no-merge");
+        dataset.upsert(row(ROWS + 7L, 5).toMap());
+        dataset.flush();
+        String dead = onlyBitmap();
+        sim.close();
+        disk.flipBit(dead, disk.content(dead).length / 2, 1);
+        sim = open();
+        assertThat(quarantined()).containsExactly("T.primary");
+        assertThat(sim.store.verify().errors())
+                .anySatisfy(error -> assertThat(error).contains(dead));
+        dataset("T").upsert(row(3L, 5).toMap());
+        dataset("T").flush();
+        assertThatThrownBy(() -> SimStore.rows(dataset("T")))
+                .isInstanceOf(QuarantinedException.class);
+        checkTakesWrites();
+        // what is in the file was not written over
+        sim.close();
+        disk.flipBit(dead, disk.content(dead).length / 2, 1);
+        sim = open();
+        sim.verify();
+        assertThat(SimStore.rows(dataset("T"))).hasSize(3 * ROWS);
+    }
+
+    @Test
+    void a_damaged_bitmap_that_repair_made_is_done_without() {
+        Dataset dataset = create("T", Maintenance.VALIDATION, "no-merge");
+        dataset.upsert(row(ROWS + 7L, 5).toMap());
+        dataset.flush();
+        dataset.repair("by_user");
+        String dead = onlyBitmap();
+        sim.close();
+        disk.flipBit(dead, disk.content(dead).length / 2, 1);
+        sim = open();
+        assertThat(quarantined()).isEmpty();
+        assertThat(events(StoreEvent.DeadEntriesDropped.class)).hasSize(1);
+        sim.verify();
+        dataset("T").repair("by_user");
+        reopen();
+        assertThat(events(StoreEvent.DeadEntriesDropped.class)).isEmpty();
+        sim.verify();
+    }
+
+    private String onlyBitmap() {
+        List<String> bitmaps = disk.list(StoreFiles.DATA).stream()
+                .filter(name -> name.endsWith(".dead"))
+                .toList();
+        assertThat(bitmaps).hasSize(1);
+        return StoreFiles.DATA + "/" + bitmaps.getFirst();
+    }
+
+    @Test
+    void a_secondary_that_is_damaged_is_nobody_elses_business() {
+        Dataset dataset = create("T", Maintenance.EAGER, "no-merge");
+        long middle = files("T", "by_user").get(1);
+        disk.flipBit(StoreFiles.component(middle), 2_000, 3);
+
+        assertThatThrownBy(dataset::mergeAll).isInstanceOf(CorruptionException.class);
+
+        assertThat(quarantined()).containsExactly("T.by_user");
+        assertThat(SimStore.rows(dataset)).hasSize(3 * ROWS);
+        dataset.upsert(row(ROWS + 7L, 5).toMap());
+        dataset.delete(3L);
+        try (ReadView view = dataset.openView()) {
+            assertThat(view).isNotNull();
+        }
+        dataset.dropIndex("by_user");
+        assertThat(quarantined()).isEmpty();
+        dataset.mergeAll();
+        sim.verify();
+    }
+
+    @Test
+    void a_correlated_merge_goes_around_what_is_damaged_in_one_tree() {
+        Dataset dataset = create("T", Maintenance.VALIDATION, "correlated-no-merge");
+        long middle = files("T", "by_score").get(1);
+        disk.flipBit(StoreFiles.component(middle), 2_000, 3);
+        assertThatThrownBy(dataset::mergeAll).isInstanceOf(CorruptionException.class);
+
+        put(dataset, 3);
+        dataset.flush();
+        put(dataset, 4);
+        dataset.flush();
+        dataset.mergeAll();
+
+        assertThat(files("T", "by_score")).hasSize(3).element(1).isEqualTo(middle);
+        assertThat(files("T", "primary")).hasSize(3);
+        assertThat(files("T", "by_user")).hasSize(3);
+        assertThat(SimStore.rows(dataset)).hasSize(5 * ROWS);
+    }
+
+    @Test
+    void an_index_can_not_be_built_from_what_is_damaged_and_says_so() {
+        Dataset dataset = create("T", Maintenance.VALIDATION, "no-merge");
+        disk.flipBit(StoreFiles.component(files("T", "primary").get(1)), 5_000, 3);
+        assertThatThrownBy(dataset::mergeAll).isInstanceOf(CorruptionException.class);
+        assertThatThrownBy(() -> dataset.createIndex(IndexSpec.btree("by_body", "body")))
+                .isInstanceOf(CorruptionException.class);
+        checkTakesWrites();
+        assertThat(tree("T", "primary").components()).hasSize(3);
+        // a repair is refused, nobody else is
+        assertThatThrownBy(() -> dataset.repair("by_user")).isInstanceOf(CorruptionException.class);
+        checkTakesWrites();
+    }
+}

@@ -1,0 +1,170 @@
+package io.turbidite.lsm.version;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.lsm.component.ComponentOptions;
+import io.turbidite.lsm.component.PageOptions;
+import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.BitmapHandover;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexCatalog;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.MergeRepair;
+import io.turbidite.lsm.schema.Retention;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.ManifestState.DatasetState;
+import io.turbidite.lsm.version.ManifestState.DeadState;
+import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.ManifestState.TreeState;
+
+import org.junit.jupiter.api.Test;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * The archived manifests are read as they were written, and the newest is still what is written. {@code
+ * -Dgolden.print=true} prints what a new archive has to hold.
+ */
+class ManifestFormatTest {
+    private static final RecordType TYPE = RecordType.builder()
+            .field("id", "int64")
+            .field("user", "string?")
+            .field("at", "datetime")
+            .build();
+
+    private static DatasetSchema schema() {
+        return new DatasetSchema(
+                3,
+                2,
+                "Visits",
+                TYPE,
+                KeySpec.of(TYPE, List.of("id"), "primary key"),
+                List.of(KeySpec.of(TYPE, List.of("at"), "filter")),
+                IndexCatalog.of(
+                        "Visits",
+                        List.of(
+                                new IndexSchema(
+                                        1,
+                                        "by_user",
+                                        IndexDescription.Kind.BTREE,
+                                        KeySpec.of(TYPE, List.of("user"), "index by_user"),
+                                        Maintenance.VALIDATION,
+                                        false,
+                                        PageOptions.standard().withPageBytes(8_192),
+                                        IndexSchema.State.READY),
+                                new IndexSchema(
+                                        2,
+                                        "by_at",
+                                        IndexDescription.Kind.BTREE,
+                                        KeySpec.of(TYPE, List.of("at"), "index by_at"),
+                                        Maintenance.EAGER,
+                                        false,
+                                        null,
+                                        IndexSchema.State.DISABLED)),
+                        4),
+                1,
+                Maintenance.VALIDATION,
+                MergePolicySpec.parse("correlated-no-merge"),
+                ComponentOptions.primary(),
+                Retention.parse("30d"),
+                MergeRepair.MERGE,
+                BitmapHandover.SIDE_FILE);
+    }
+
+    /** What version 10 can say. */
+    private static ManifestState state10() {
+        return state("");
+    }
+
+    private static ManifestState state(String quarantine) {
+        ComponentState newer = quarantined(ComponentState.fresh(8, 200, 300, 4_096, 0), quarantine);
+        ComponentState older = ComponentState.fresh(5, 1, 199, 65_536, 2);
+        ComponentState checked = ComponentState.fresh(9, 1, 300, 2_048, 1)
+                .withRepaired(250, new DeadState(7, 256, 12));
+        PartitionState partition = new PartitionState(
+                300,
+                List.of(
+                        new TreeState(0, List.of(newer, older)),
+                        new TreeState(1, List.of(checked))));
+        DatasetCounts counts = new DatasetCounts(
+                new DatasetCounts.Flushes(1, 2, 3, 4),
+                new DatasetCounts.Lookups(5, 6),
+                new DatasetCounts.Reads(7, 8, 9),
+                Map.of(1, new DatasetCounts.IndexReads(10, 11)),
+                Map.of());
+        return new ManifestState(
+                0x1122_3344_5566_7788L,
+                10,
+                4,
+                310,
+                12_345,
+                List.of(new DatasetState(schema(), List.of(partition), counts)));
+    }
+
+    private static ComponentState quarantined(ComponentState state, String cause) {
+        return state.withQuarantine(cause);
+    }
+
+    /** What version 11 can say besides. */
+    private static ManifestState state11() {
+        return state("page 3 is damaged");
+    }
+
+    @Test
+    void what_is_written_is_the_archived_manifest() throws IOException {
+        check("/golden/manifest-v11.hex", state11());
+    }
+
+    @Test
+    void archived_manifests_are_read_as_they_were_written() throws IOException {
+        assertThat(ManifestFile.decode(
+                        "MANIFEST", HexFormat.of().parseHex(golden("/golden/manifest-v11.hex"))))
+                .isEqualTo(state11());
+        assertThat(ManifestFile.decode(
+                        "MANIFEST", HexFormat.of().parseHex(golden("/golden/manifest-v10.hex"))))
+                .isEqualTo(state10());
+    }
+
+    private static void check(String golden, ManifestState state) throws IOException {
+        String written = HexFormat.of().formatHex(ManifestFile.encode(state));
+        if (Boolean.getBoolean("golden.print")) {
+            System.out.println(golden + "\n" + written);
+        } else {
+            assertThat(written).isEqualTo(golden(golden));
+        }
+    }
+
+    private static String golden(String name) throws IOException {
+        try (InputStream in =
+                Objects.requireNonNull(ManifestFormatTest.class.getResourceAsStream(name))) {
+            return new String(in.readAllBytes(), StandardCharsets.US_ASCII).strip();
+        }
+    }
+
+    @Test
+    void every_flipped_bit_and_every_cut_is_found() {
+        byte[] whole = ManifestFile.encode(state11());
+        for (int at = 0; at < whole.length; at++) {
+            byte[] damaged = whole.clone();
+            damaged[at] ^= (byte) (1 << at % 8);
+            assertThatThrownBy(() -> ManifestFile.decode("MANIFEST", damaged))
+                    .isInstanceOf(CorruptionException.class);
+            byte[] cut = Arrays.copyOf(whole, at);
+            assertThatThrownBy(() -> ManifestFile.decode("MANIFEST", cut))
+                    .isInstanceOf(CorruptionException.class);
+        }
+    }
+}
