@@ -30,14 +30,12 @@ class RecordMapTest {
         for (long seed = 0; seed < 2_000; seed++) {
             SplittableRandom random = new SplittableRandom(seed);
             LinkedHashMap<String, @Nullable Object> expected = new LinkedHashMap<>();
-            Object[] declared = new Object[random.nextInt(4)];
+            @Nullable Object[] declared = new @Nullable Object[random.nextInt(4)];
             for (int i = 0; i < declared.length; i++) {
-                declared[i] = switch (random.nextInt(3)) {
-                    case 0 -> RecordMap.MISSING;
-                    case 1 -> null;
-                    default -> random.nextLong();
-                };
-                if (declared[i] != RecordMap.MISSING) {
+                if (random.nextInt(3) == 0) {
+                    declared[i] = RecordMap.MISSING;
+                } else {
+                    declared[i] = random.nextBoolean() ? null : random.nextLong();
                     expected.put(TYPE.field(i).name(), declared[i]);
                 }
             }
