@@ -300,6 +300,21 @@ public final class Dataset implements Source {
         startEnableIndex(index).await();
     }
 
+    /**
+     * Builds an index anew from the records, for one that is damaged: it is disabled, then enabled.
+     *
+     * @throws io.turbidite.core.QuarantinedException if a component of the primary is in quarantine; the index stays
+     *     as it is
+     */
+    public void rebuildIndex(String index) {
+        startRebuildIndex(index).await();
+    }
+
+    /** As {@link #startIndex}, for {@link #rebuildIndex}. */
+    public IndexBuild startRebuildIndex(String index) {
+        return store.schemaChanges().startRebuild(this, index);
+    }
+
     /** As {@link #startIndex}, for a disabled index. */
     public IndexBuild startEnableIndex(String index) {
         return store.schemaChanges().startEnable(this, index);

@@ -92,6 +92,20 @@ final class SchemaChanges {
         return start(dataset, base, index);
     }
 
+    IndexBuild startRebuild(Dataset dataset, String name) {
+        IndexSchema there = find(dataset.schema(), name);
+        // before anything is given up: without the records there is nothing to build from
+        for (Partition partition : dataset.partitions()) {
+            partition
+                    .components(IndexSchema.PRIMARY_ID)
+                    .forEach(handle -> handle.component().requireSound());
+        }
+        if (there.state() != State.DISABLED) {
+            disableIndex(dataset, name);
+        }
+        return startEnable(dataset, name);
+    }
+
     private static IndexSchema find(DatasetSchema schema, String name) {
         IndexSchema index = schema.catalog().find(name);
         if (index == null) {

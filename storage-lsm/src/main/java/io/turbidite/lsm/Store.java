@@ -13,7 +13,9 @@ import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.backup.Backup;
 import io.turbidite.lsm.backup.BackupReport;
+import io.turbidite.lsm.backup.ComponentRestore;
 import io.turbidite.lsm.backup.CopyMode;
+import io.turbidite.lsm.backup.QuarantineReport;
 import io.turbidite.lsm.backup.Reception;
 import io.turbidite.lsm.backup.Restore;
 import io.turbidite.lsm.backup.RestoreReport;
@@ -291,6 +293,29 @@ public final class Store implements AutoCloseable {
     public BackupReport backup(Disk target, CopyMode mode) {
         checkReadable();
         return Backup.write(substrate, target, mode);
+    }
+
+    /**
+     * Brings components back from quarantine: those whose files are whole again, and those whose very files are in
+     * {@code backup}. The others stay, and the report says what is lost with them.
+     *
+     * @param backup directory of a backup, or of a copy of this store that is not open; null to look only
+     *     whether files are whole again
+     */
+    public QuarantineReport restoreQuarantined(@Nullable Path backup) {
+        checkReadable();
+        if (backup != null && !RealDisk.isDirectory(backup)) {
+            throw new InvalidRequestException("%s is not a directory".formatted(backup));
+        }
+        return restoreFrom(backup == null ? null : RealDisk.open(backup));
+    }
+
+    /** As {@link #restoreQuarantined}, from the root of a disk. */
+    public synchronized QuarantineReport restoreFrom(@Nullable Disk backup) {
+        checkReadable();
+        QuarantineReport report = ComponentRestore.run(substrate, backup);
+        background.wakeMerges();
+        return report;
     }
 
     /**

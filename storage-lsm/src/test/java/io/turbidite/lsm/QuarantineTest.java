@@ -13,6 +13,9 @@ import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.StoreDescription.ComponentDescription;
 import io.turbidite.lsm.StoreDescription.IndexDescription;
+import io.turbidite.lsm.backup.CopyMode;
+import io.turbidite.lsm.backup.QuarantineReport;
+import io.turbidite.lsm.backup.Shipment;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.version.StoreFiles;
@@ -20,6 +23,8 @@ import io.turbidite.lsm.version.StoreFiles;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -294,6 +299,170 @@ class QuarantineTest {
             assertThatThrownBy(() -> SimStore.rows(dataset(name)))
                     .isInstanceOf(QuarantinedException.class);
         }
+    }
+
+    @Test
+    void a_component_comes_back_from_a_backup_with_the_marks_of_today() {
+        for (Maintenance maintenance :
+                List.of(Maintenance.EAGER, Maintenance.VALIDATION, Maintenance.MUTABLE_BITMAP)) {
+            String name = "T" + maintenance.ordinal();
+            Dataset dataset = create(name, maintenance, "correlated-no-merge");
+            SimDisk backup = new SimDisk(SEED, Profile.STRICT);
+            sim.store.backup(backup, CopyMode.COPY);
+            long middle = files(name, "primary").get(1);
+            // in components and in memory, after the backup
+            dataset.upsert(row(ROWS + 7L, 5).toMap());
+            dataset.delete(ROWS + 9L);
+            dataset.flush();
+            dataset.upsert(row(ROWS + 11L, 5).toMap());
+            disk.flipBit(StoreFiles.component(middle), 5_000, 3);
+            assertThatThrownBy(dataset::mergeAll).isInstanceOf(CorruptionException.class);
+            assertThat(quarantined()).containsExactly(name + ".primary");
+            dataset.upsert(row(12L, 5).toMap());
+
+            QuarantineReport report = sim.store.restoreFrom(backup);
+
+            assertThat(report.isEmptied()).isTrue();
+            assertThat(report.components()).hasSize(1);
+            assertThat(quarantined()).isEmpty();
+            assertThat(events(StoreEvent.QuarantineLifted.class)).isNotEmpty();
+            checkRestored(dataset);
+            dataset.upsert(row(ROWS + 13L, 5).toMap());
+            dataset.mergeAll();
+            reopen();
+            checkRestored(dataset(name));
+            assertThat(quarantined()).isEmpty();
+        }
+    }
+
+    private void checkRestored(Dataset dataset) {
+        assertThat(SimStore.rows(dataset)).hasSize(3 * ROWS - 1);
+        assertThat(dataset.get(ROWS + 7L)).containsEntry("score", 5);
+        assertThat(dataset.get(ROWS + 11L)).containsEntry("score", 5);
+        assertThat(dataset.get(ROWS + 9L)).isNull();
+        sim.verify();
+    }
+
+    @Test
+    void marks_that_the_log_could_not_make_are_made_by_the_restore() {
+        Dataset dataset = create("T", Maintenance.MUTABLE_BITMAP, "correlated-no-merge");
+        long middle = files("T", "primary").get(1);
+        String file = StoreFiles.component(middle);
+        dataset.upsert(row(ROWS + 7L, 5).toMap());
+        dataset.upsert(row(ROWS + 11L, 5).toMap());
+        dataset.delete(ROWS + 9L);
+        sim.close();
+        SimDisk elsewhere = disk.copy();
+        disk.delete(file);
+        sim = open();
+        dataset("T").flush();
+        reopen();
+        sim.close();
+        // the file alone is not enough, and it is more than enough
+        disk.put(file, elsewhere.content(file));
+        sim = open();
+        assertThat(quarantined()).containsExactly("T.primary");
+
+        assertThat(sim.store.restoreFrom(null).isEmptied()).isTrue();
+
+        checkRestored(dataset("T"));
+        reopen();
+        checkRestored(dataset("T"));
+    }
+
+    @Test
+    void what_is_not_the_very_file_is_refused_and_says_what_is_lost() {
+        Dataset dataset = create("T", Maintenance.VALIDATION, "no-merge");
+        SimDisk backup = new SimDisk(SEED, Profile.STRICT);
+        sim.store.backup(backup, CopyMode.COPY);
+        long middle = files("T", "primary").get(1);
+        String file = StoreFiles.component(middle);
+        disk.flipBit(file, 5_000, 3);
+        assertThatThrownBy(dataset::mergeAll).isInstanceOf(CorruptionException.class);
+
+        List<SimDisk> wrong = new ArrayList<>();
+        SimDisk without = backup.copy();
+        without.delete(file);
+        wrong.add(without);
+        SimDisk damaged = backup.copy();
+        damaged.flipBit(file, 9_000, 1);
+        wrong.add(damaged);
+        SimDisk foreign = backup.copy();
+        byte[] other = backup.content(StoreFiles.component(files("T", "primary").get(0)));
+        foreign.delete(file);
+        foreign.put(file, other);
+        wrong.add(foreign);
+        for (SimDisk from : wrong) {
+            QuarantineReport report = sim.store.restoreFrom(from);
+            assertThat(report.isEmptied()).isFalse();
+            assertThat(report.components()).singleElement().satisfies(outcome -> {
+                assertThat(outcome.file()).isEqualTo(file);
+                assertThat(outcome.refusal()).isNotBlank();
+                assertThat(outcome.lost()).contains("2000 entries", "operations");
+            });
+            assertThat(quarantined()).containsExactly("T.primary");
+            assertThat(disk.list(StoreFiles.DATA)).noneMatch(StoreFiles::isSortRun);
+        }
+        assertThat(sim.store.restoreFrom(null).isEmptied()).isFalse();
+        assertThat(sim.store.restoreFrom(backup).isEmptied()).isTrue();
+        sim.verify();
+    }
+
+    @Test
+    void backup_and_shipment_say_that_it_is_left_out() throws IOException {
+        Dataset dataset = create("T", Maintenance.VALIDATION, "no-merge");
+        SimDisk whole = new SimDisk(SEED, Profile.STRICT);
+        assertThat(sim.store.backup(whole, CopyMode.COPY).leftOut()).isEmpty();
+        String file = StoreFiles.component(files("T", "primary").get(1));
+        disk.flipBit(file, 5_000, 3);
+        assertThatThrownBy(dataset::mergeAll).isInstanceOf(CorruptionException.class);
+
+        SimDisk backup = new SimDisk(SEED, Profile.STRICT);
+        assertThat(sim.store.backup(backup, CopyMode.COPY).leftOut()).containsExactly(file);
+        try (Shipment shipment = sim.store.openShipment()) {
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            assertThat(shipment.writeTo(out, 0).leftOut()).containsExactly(file);
+        }
+
+        // the copy opens as the store does, and can be made whole as well
+        assertThat(backup.exists(file)).isFalse();
+        try (SimStore copy = SimStore.open(backup, SEED, SimStore.options(Durability.SYNC))) {
+            assertThatThrownBy(() -> copy.store.dataset("T").get(7L))
+                    .isInstanceOf(QuarantinedException.class)
+                    .hasMessageContaining(file);
+        }
+        try (SimStore copy = SimStore.open(backup, SEED, SimStore.options(Durability.SYNC))) {
+            assertThat(copy.store.restoreFrom(whole).isEmptied()).isTrue();
+            copy.verify();
+            assertThat(SimStore.rows(copy.store.dataset("T"))).hasSize(3 * ROWS);
+        }
+    }
+
+    @Test
+    void a_damaged_index_is_rebuilt() {
+        Dataset dataset = create("T", Maintenance.EAGER, "no-merge");
+        disk.flipBit(StoreFiles.component(files("T", "by_user").get(1)), 2_000, 3);
+        assertThatThrownBy(dataset::mergeAll).isInstanceOf(CorruptionException.class);
+        assertThat(quarantined()).containsExactly("T.by_user");
+
+        dataset.rebuildIndex("by_user");
+
+        assertThat(quarantined()).isEmpty();
+        sim.verify();
+        dataset.mergeAll();
+        reopen();
+        sim.verify();
+    }
+
+    @Test
+    void an_index_is_not_given_up_for_one_that_can_not_be_built() {
+        Dataset dataset = create("T", Maintenance.EAGER, "no-merge");
+        disk.flipBit(StoreFiles.component(files("T", "primary").get(1)), 5_000, 3);
+        assertThatThrownBy(dataset::mergeAll).isInstanceOf(CorruptionException.class);
+        assertThatThrownBy(() -> dataset.rebuildIndex("by_user"))
+                .isInstanceOf(QuarantinedException.class);
+        assertThat(tree("T", "by_user").state()).isEqualTo("ready");
+        assertThat(files("T", "by_user")).isNotEmpty();
     }
 
     @Test

@@ -84,6 +84,7 @@ final class BackupCommand implements Callable<Integer> {
                     .put("copied", report.copied())
                     .put("written", report.written())
                     .put("bytes", report.bytes())
+                    .put("leftOut", report.leftOut())
                     .printTo(console.out());
         } else {
             console.out()
@@ -95,6 +96,7 @@ final class BackupCommand implements Callable<Integer> {
                                             Words.count(report.linked(), "component"),
                                             Words.number(report.copied()),
                                             Words.number(report.written())));
+            report.leftOut().forEach(file -> console.err().println(Words.leftOut(file, directory)));
         }
     }
 }

@@ -25,14 +25,16 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
 
-/** Creates, drops, enables and disables secondary indexes of a dataset that is there. */
+/** Creates, drops, enables, disables and rebuilds secondary indexes of a dataset that is there. */
 @Command(
         name = "index",
-        customSynopsis = "./turbidite index create|drop|enable|disable STORE DATASET NAME ...",
+        customSynopsis =
+                "./turbidite index create|drop|enable|disable|rebuild STORE DATASET NAME ...",
         description = {
             "Change the secondary indexes of a dataset.",
             "create and enable build the index from the records that are there; disable keeps its",
             "definition and gives its space back: it is not maintained until it is enabled.",
+            "rebuild does both, one after the other, for an index that is damaged.",
         },
         commandListHeading = "%nCommands:%n",
         sortOptions = false)
@@ -50,17 +52,18 @@ final class IndexCommand implements Callable<Integer> {
                 .addSubcommand(new Create(console))
                 .addSubcommand(new Drop(console))
                 .addSubcommand(new Enable(console))
-                .addSubcommand(new Disable(console));
+                .addSubcommand(new Disable(console))
+                .addSubcommand(new Rebuild(console));
     }
 
     @Override
     public Integer call() {
         CommandLine line = Objects.requireNonNull(spec).commandLine();
         throw new ParameterException(
-                line, "say what to do with the index: create, drop, enable or disable");
+                line, "say what to do with the index: create, drop, enable, disable or rebuild");
     }
 
-    /** What all four take. */
+    /** What all five take. */
     private static final class Target {
         @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
         private String directory = "";
@@ -215,6 +218,30 @@ final class IndexCommand implements Callable<Integer> {
         @Override
         public Integer call() {
             return target.build(console, Dataset::startEnableIndex);
+        }
+    }
+
+    @Command(
+            name = "rebuild",
+            customSynopsis = "./turbidite index rebuild STORE DATASET NAME [--json] [--debug]",
+            description = {
+                "Build an index anew from the records, for one that is damaged.",
+                "It is refused while a part of the records themselves is in quarantine.",
+            },
+            sortOptions = false)
+    private static final class Rebuild implements Callable<Integer> {
+        private final Console console;
+
+        @Mixin
+        private final Target target = new Target();
+
+        Rebuild(Console console) {
+            this.console = console;
+        }
+
+        @Override
+        public Integer call() {
+            return target.build(console, Dataset::startRebuildIndex);
         }
     }
 

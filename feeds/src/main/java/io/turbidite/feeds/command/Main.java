@@ -110,6 +110,7 @@ public final class Main {
                 .addSubcommand(IndexCommand.of(console))
                 .addSubcommand(new DropCommand(console))
                 .addSubcommand(new RepairCommand(console))
+                .addSubcommand(new QuarantineCommand(console))
                 .addSubcommand(new BackupCommand(console, stores))
                 .addSubcommand(new RestoreCommand(console))
                 .addSubcommand(new ShipCommand(console, stores))

@@ -112,6 +112,7 @@ final class ShipCommand implements Callable<Integer> {
                     .put("timestamp", report.timestamp())
                     .put("components", report.sent())
                     .put("bytes", report.bytes())
+                    .put("leftOut", report.leftOut())
                     .printTo(to);
         } else {
             to.println("shipped %s as of timestamp %d: %s, %s bytes"
@@ -120,6 +121,7 @@ final class ShipCommand implements Callable<Integer> {
                             report.timestamp(),
                             Words.count(report.sent(), "component"),
                             Words.number(report.bytes())));
+            report.leftOut().forEach(file -> console.err().println(Words.leftOut(file, directory)));
         }
     }
 

@@ -48,4 +48,10 @@ final class Words {
                 ? argument
                 : "'" + argument.replace("'", "'\\''") + "'";
     }
+
+    /** That a component is not in a copy. */
+    static String leftOut(String file, String store) {
+        return "note: %s is in quarantine and left out; ./turbidite quarantine %s says what it held"
+                .formatted(file, store);
+    }
 }

@@ -52,7 +52,8 @@ class BackupCommandTest {
                         "linked",
                         "copied",
                         "written",
-                        "bytes");
+                        "bytes",
+                        "leftOut");
         assertThat(report.path("linked").asInt()).isPositive();
         assertThat(report.path("copied").asInt()).isZero();
         Result restored = Command.run("restore", at("backup"), at("restored"), "--json");

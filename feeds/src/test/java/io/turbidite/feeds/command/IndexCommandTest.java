@@ -79,7 +79,7 @@ class IndexCommandTest {
         assertRefused(Command.run("index", "drop", store, "Trips", "no"), "no index 'no'");
         assertRefused(Command.run("index", "enable", store, "Trips", "by_tail"), "not disabled");
         assertRefused(Command.run("index", "create", store, "Trips", "x"), "--on");
-        assertRefused(Command.run("index"), "create, drop, enable or disable");
+        assertRefused(Command.run("index"), "create, drop, enable, disable or rebuild");
         assertRefused(Command.run("index", "make", store, "Trips", "x"), "make");
         assertRefused(Command.run("drop", store, "Nobody"), "Nobody");
         assertRefused(

@@ -28,8 +28,8 @@ class MainTest {
         assertThat(result.err())
                 .contains("unknown command 'frobnicate'")
                 .contains(
-                        "quickstart, run, query, get, inspect, verify, advise, index, drop, repair, backup, restore, ship,"
-                                + " receive, log, bench");
+                        "quickstart, run, query, get, inspect, verify, advise, index, drop, repair, quarantine, backup, restore,"
+                                + " ship, receive, log, bench");
     }
 
     @Test

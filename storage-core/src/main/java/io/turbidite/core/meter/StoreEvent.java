@@ -149,6 +149,15 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
+     * A component is in use again that was set aside: its file is whole.
+     *
+     * @param file of the component
+     */
+    record QuarantineLifted(
+            long wallMicros, String dataset, int partition, String index, String file, long bytes)
+            implements StoreEvent {}
+
+    /**
      * The file of a component's dead entries is damaged, and not needed: repair marks them again.
      *
      * @param file of the dead entries

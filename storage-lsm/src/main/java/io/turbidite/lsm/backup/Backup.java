@@ -67,7 +67,8 @@ public final class Backup {
                     linked,
                     copied,
                     written,
-                    StoredFile.bytes(files));
+                    StoredFile.bytes(files),
+                    StoredFile.quarantined(image));
             substrate.events().backedUp(report.timestamp(), linked, copied, report.bytes());
             return report;
         } finally {

@@ -1,5 +1,7 @@
 package io.turbidite.lsm.backup;
 
+import java.util.List;
+
 /**
  * What a backup consists of.
  *
@@ -9,6 +11,17 @@ package io.turbidite.lsm.backup;
  * @param copied component files that were copied and checked
  * @param written component files that hold what was in memory
  * @param bytes of all component files together
+ * @param leftOut names of components in quarantine, which are not in it: what they held is missing
  */
 public record BackupReport(
-        long timestamp, long wallMicros, int linked, int copied, int written, long bytes) {}
+        long timestamp,
+        long wallMicros,
+        int linked,
+        int copied,
+        int written,
+        long bytes,
+        List<String> leftOut) {
+    public BackupReport {
+        leftOut = List.copyOf(leftOut);
+    }
+}

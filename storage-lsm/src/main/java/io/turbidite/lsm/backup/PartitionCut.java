@@ -4,6 +4,7 @@ import io.turbidite.core.file.Disk;
 import io.turbidite.lsm.bitmap.DeadEntriesBuilder;
 import io.turbidite.lsm.bitmap.DeadEntriesOwner;
 import io.turbidite.lsm.bitmap.LiveBitmap;
+import io.turbidite.lsm.component.ComponentDamage;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.entry.EntryStream;
@@ -160,6 +161,14 @@ public final class PartitionCut implements AutoCloseable {
     /** A component with the marks that it had at the timestamp, which are written. */
     private ComponentState state(ComponentHandle handle, Disk target) {
         LiveBitmap live = handle.live();
+        ComponentDamage damage = handle.component().damage();
+        if (damage != null) {
+            // its files stay behind; a restore works the marks of writers out
+            DeadState dead = live == null ? handle.state().dead() : DeadState.NONE;
+            return handle.state()
+                    .withRepaired(handle.state().repairedTimestamp(), dead)
+                    .withQuarantine(damage.cause());
+        }
         if (live == null) {
             return handle.state();
         }

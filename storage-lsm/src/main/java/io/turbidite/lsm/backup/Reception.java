@@ -145,7 +145,8 @@ public final class Reception {
                     reader.header().fileId(),
                     sent.size(),
                     kept,
-                    StoredFile.bytes(sent));
+                    StoredFile.bytes(sent),
+                    StoredFile.quarantined(state));
         }
     }
 

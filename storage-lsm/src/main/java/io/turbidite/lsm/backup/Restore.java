@@ -56,7 +56,11 @@ public final class Restore {
             files.forEach(file -> copies.copy(backup, file));
             directory.complete(state);
             complete = true;
-            return new RestoreReport(state.lastTimestamp(), files.size(), StoredFile.bytes(files));
+            return new RestoreReport(
+                    state.lastTimestamp(),
+                    files.size(),
+                    StoredFile.bytes(files),
+                    StoredFile.quarantined(state));
         } finally {
             if (!complete) {
                 directory.abandon();

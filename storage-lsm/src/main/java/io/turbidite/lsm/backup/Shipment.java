@@ -109,7 +109,12 @@ public final class Shipment implements AutoCloseable {
         writer.finish(files.size());
         List<StoredFile> sent = files.subList(received, files.size());
         ShipmentReport report = new ShipmentReport(
-                timestamp(), cut.wallMicros(), sent.size(), received, StoredFile.bytes(sent));
+                timestamp(),
+                cut.wallMicros(),
+                sent.size(),
+                received,
+                StoredFile.bytes(sent),
+                StoredFile.quarantined(image));
         substrate.events().shipped(report.timestamp(), report.sent(), report.bytes());
         return report;
     }

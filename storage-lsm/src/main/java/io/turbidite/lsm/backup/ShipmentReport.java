@@ -1,5 +1,7 @@
 package io.turbidite.lsm.backup;
 
+import java.util.List;
+
 /**
  * What a shipment consisted of, at either end.
  *
@@ -8,5 +10,11 @@ package io.turbidite.lsm.backup;
  * @param sent component files that went over the stream and that the receiver did not have
  * @param kept component files that the receiver had of this shipment before
  * @param bytes of the component files sent
+ * @param leftOut names of components in quarantine, which are not in it: what they held is missing
  */
-public record ShipmentReport(long timestamp, long wallMicros, int sent, int kept, long bytes) {}
+public record ShipmentReport(
+        long timestamp, long wallMicros, int sent, int kept, long bytes, List<String> leftOut) {
+    public ShipmentReport {
+        leftOut = List.copyOf(leftOut);
+    }
+}

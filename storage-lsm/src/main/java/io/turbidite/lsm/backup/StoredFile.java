@@ -13,13 +13,31 @@ import java.util.List;
 
 /** A file that a manifest names. <em>Immutable.</em> */
 sealed interface StoredFile {
-    /** All files of a store, in the order in which its manifest has them; a bitmap behind its component. */
+    /**
+     * All files of a store that are whole, in the order in which its manifest has them; a bitmap behind its component.
+     * Those of components in quarantine are in no copy: a copy that has them would pass for one to restore from.
+     */
     static List<StoredFile> allOf(ManifestState state) {
+        return allOf(state, false);
+    }
+
+    /** The names of the components in quarantine. */
+    static List<String> quarantined(ManifestState state) {
+        return allOf(state, true).stream()
+                .filter(Component.class::isInstance)
+                .map(StoredFile::name)
+                .toList();
+    }
+
+    private static List<StoredFile> allOf(ManifestState state, boolean quarantined) {
         List<StoredFile> files = new ArrayList<>();
         for (DatasetState dataset : state.datasets()) {
             for (int p = 0; p < dataset.partitions().size(); p++) {
                 for (TreeState tree : dataset.partitions().get(p).trees()) {
                     for (ComponentState component : tree.components()) {
+                        if (component.quarantine().isEmpty() == quarantined) {
+                            continue;
+                        }
                         ComponentHeader header = new ComponentHeader(
                                 state.storeId(),
                                 component.fileId(),

@@ -252,6 +252,33 @@ public final class CurrentVersion {
     }
 
     /**
+     * Installs a component whose file is whole again; called under the manifest's lock. A writer that is about to
+     * mark an entry of it, found before it was set aside, looks again.
+     */
+    public void installRestored(int tree, ComponentHandle before, ComponentHandle after) {
+        if (dropped || !version.hasTree(tree) || !version.tree(tree).contains(before)) {
+            return;
+        }
+        LiveBitmap stale = before.live();
+        LiveBitmap live = after.live();
+        swap(
+                now -> now.withMerged(
+                        List.of(new Version.MergedTree(tree, List.of(before), after))),
+                stale == null || live == null
+                        ? null
+                        : () -> {
+                            // what such a writer has marked since the marks were copied
+                            stale.forEachDead(
+                                    Long.MAX_VALUE,
+                                    entry -> live.kill(
+                                            entry,
+                                            stale.killTimestamp(entry),
+                                            substrate.timestamps()::horizon));
+                            stale.retire();
+                        });
+    }
+
+    /**
      * Installs a version without some components, if no snapshot is registered at this moment.
      *
      * @return whether it did

@@ -319,6 +319,17 @@ public final class EngineEvents {
                 cause));
     }
 
+    /** Says that a component is in use again. */
+    void quarantineLifted(DatasetSchema schema, int partition, int tree, ComponentState state) {
+        events.publish(new StoreEvent.QuarantineLifted(
+                clock.wallMicros(),
+                schema.name(),
+                partition,
+                schema.treeName(tree),
+                StoreFiles.component(state.fileId()),
+                state.bytes()));
+    }
+
     /** Says that a damaged bitmap of a secondary is done without. */
     void deadEntriesDropped(
             DatasetSchema schema, int partition, int tree, String file, String cause) {

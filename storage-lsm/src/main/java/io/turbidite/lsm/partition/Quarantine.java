@@ -207,6 +207,13 @@ public final class Quarantine {
         return true;
     }
 
+    /** A component is whole again, and its partition has it. */
+    public void lifted(
+            DatasetSchema schema, Partition partition, int tree, ComponentHandle restored) {
+        unnoted.removeIf(note -> note.fileId == restored.state().fileId());
+        substrate.events().quarantineLifted(schema, partition.number(), tree, restored.state());
+    }
+
     /** Components that are set aside now. */
     public int count() {
         int count = 0;

@@ -131,6 +131,11 @@ public final class BackgroundWork implements AutoCloseable {
         }
     }
 
+    /** There may be something to merge that was not there before. */
+    public void wakeMerges() {
+        merges.wake();
+    }
+
     /** Merges all components of each of the partition's trees into one. */
     public void mergeAll(Partition partition) {
         merges.mergeAll(partition);

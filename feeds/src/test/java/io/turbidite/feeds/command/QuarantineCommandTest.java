@@ -1,0 +1,88 @@
+package io.turbidite.feeds.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.feeds.command.Command.Result;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+class QuarantineCommandTest {
+    @TempDir
+    private Path directory;
+
+    private static List<Path> components(Path store) throws IOException {
+        try (Stream<Path> files = Files.list(store.resolve("data"))) {
+            return files.filter(file -> file.toString().endsWith(".component"))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    @Test
+    void damage_is_listed_and_undone() throws IOException {
+        Path store = Command.load(directory);
+        assertThat(Command.run("quarantine", store).out()).contains("nothing is in quarantine");
+        Path backup = directory.resolve("backup");
+        assertThat(Command.run("backup", store, backup, "--copy").code()).isZero();
+        String all = Command.run("query", store, "Trips", "--order", "number").out();
+        Path damaged = components(store).getFirst();
+        String name = damaged.getFileName().toString();
+        byte[] bytes = Files.readAllBytes(damaged);
+        bytes[bytes.length - 5] ^= 1;
+        Files.write(damaged, bytes);
+
+        Result listed = Command.run("quarantine", store);
+        assertThat(listed.code()).isEqualTo(1);
+        assertThat(listed.out()).contains(name, "in quarantine", "out of reach", "operations");
+        assertThat(Command.run("inspect", store).out()).contains("in quarantine");
+        assertThat(Command.run("verify", store).out()).contains(name, "in quarantine");
+        Result copied = Command.run("backup", store, directory.resolve("second"));
+        assertThat(copied.code()).isZero();
+        assertThat(copied.err()).contains(name, "left out");
+        Result json = Command.run("quarantine", store, "--json");
+        assertThat(json.out()).contains("\"restored\":false").contains(name);
+
+        Result restored = Command.run("quarantine", store, "--restore", backup);
+
+        assertThat(restored.code()).isZero();
+        assertThat(restored.out()).contains(name, "in use again");
+        assertThat(Command.run("quarantine", store).out()).contains("nothing is in quarantine");
+        assertThat(Command.run("verify", store).code()).isZero();
+        assertThat(Command.run("query", store, "Trips", "--order", "number").out())
+                .isEqualTo(all);
+    }
+
+    @Test
+    void what_can_not_be_restored_is_refused() throws IOException {
+        Path store = Command.load(directory);
+        Path backup = directory.resolve("backup");
+        // links share the damage
+        assertThat(Command.run("backup", store, backup, "--link").code()).isZero();
+        Path damaged = components(store).getFirst();
+        byte[] bytes = Files.readAllBytes(damaged);
+        bytes[bytes.length - 5] ^= 1;
+        Files.write(damaged, bytes);
+        Result refused = Command.run("quarantine", store, "--restore", backup);
+        assertThat(refused.code()).isEqualTo(1);
+        assertThat(refused.out()).contains("not restored", "damaged");
+        assertThat(Command.run("quarantine", store, "--restore", store.resolve("MANIFEST"))
+                        .code())
+                .isNotZero();
+    }
+
+    @Test
+    void an_index_is_rebuilt() throws IOException {
+        Path store = Command.load(directory);
+        Result rebuilt = Command.run("index", "rebuild", store, "Trips", "by_tail");
+        assertThat(rebuilt.code()).as(rebuilt.toString()).isZero();
+        assertThat(rebuilt.out()).contains("by_tail", "ready");
+        assertThat(Command.run("verify", store).code()).isZero();
+    }
+}

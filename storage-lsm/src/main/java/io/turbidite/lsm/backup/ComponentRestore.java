@@ -1,0 +1,424 @@
+package io.turbidite.lsm.backup;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.bloom.BloomFilter;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.format.FileFooter;
+import io.turbidite.core.memory.NativeMemory;
+import io.turbidite.lsm.backup.QuarantineReport.Outcome;
+import io.turbidite.lsm.bitmap.DeadEntries;
+import io.turbidite.lsm.bitmap.DeadEntriesBuilder;
+import io.turbidite.lsm.bitmap.LiveBitmap;
+import io.turbidite.lsm.btree.TreeCursor;
+import io.turbidite.lsm.component.ComponentDamage;
+import io.turbidite.lsm.component.ComponentHeader;
+import io.turbidite.lsm.component.DiskComponent;
+import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.partition.ComponentFiles;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.VersionSearch;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.ManifestState.DeadState;
+import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.StoreFiles;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Brings components back from quarantine: as they are, if their files are whole again, else with the very files from
+ * a backup or another copy of the store.
+ *
+ * <ol>
+ *   <li>The file is copied beside the damaged one and checked from end to end; it must be of this store, this
+ *       number and size, and end with the same footer, where the damaged one still has one.
+ *   <li>It takes the damaged one's place.
+ *   <li>Of a primary with live bitmaps the marks are those of today, not of the backup: those in memory, and all
+ *       entries whose key a newer layer has. Nothing was merged across the component, so none is missing.
+ *   <li>One manifest edit, under its lock the version with the component.
+ * </ol>
+ *
+ * A crash before the last step leaves it in quarantine, perhaps with a file that is whole. <em>Confined to one
+ * thread.</em>
+ */
+public final class ComponentRestore {
+    private static final int BUFFER_BYTES = 1 << 20;
+
+    private final Substrate substrate;
+    private final @Nullable Disk backup;
+    private final List<Outcome> outcomes = new ArrayList<>();
+
+    private ComponentRestore(Substrate substrate, @Nullable Disk backup) {
+        this.substrate = substrate;
+        this.backup = backup;
+    }
+
+    /**
+     * Restores what can be restored.
+     *
+     * @param backup null to look only whether files are whole again
+     */
+    public static QuarantineReport run(Substrate substrate, @Nullable Disk backup) {
+        substrate.health().checkWritable();
+        ComponentRestore restore = new ComponentRestore(substrate, backup);
+        for (Partition partition : substrate.partitions().all()) {
+            Version pinned = partition.pinUnlessDropped();
+            if (pinned != null) {
+                try {
+                    restore.restore(partition, pinned);
+                } finally {
+                    pinned.unpin();
+                }
+            }
+        }
+        return new QuarantineReport(restore.outcomes);
+    }
+
+    private void restore(Partition partition, Version pinned) {
+        for (int tree : pinned.schema().treeIds()) {
+            // newest first: what is newer tells what is dead
+            for (ComponentHandle handle : pinned.tree(tree)) {
+                ComponentDamage damage = handle.component().damage();
+                if (damage != null) {
+                    restore(new Subject(partition, pinned, tree, handle), damage);
+                }
+            }
+        }
+    }
+
+    /** A component that is in quarantine. */
+    private record Subject(Partition partition, Version pinned, int tree, ComponentHandle handle) {
+        long fileId() {
+            return handle.state().fileId();
+        }
+    }
+
+    private void restore(Subject subject, ComponentDamage damage) {
+        String lost = lost(subject);
+        String refusal = null;
+        try {
+            install(subject, openWhole(subject));
+        } catch (CorruptionException | InvalidRequestException | StorageIoException failure) {
+            if (failure instanceof StorageIoException io
+                    && io.kind() != StorageIoException.Kind.NOT_FOUND) {
+                throw failure;
+            }
+            refusal = failure.getMessage();
+        }
+        outcomes.add(new Outcome(
+                subject.handle.component().name(), damage.whose(), damage.cause(), lost, refusal));
+    }
+
+    private static String lost(Subject subject) {
+        ComponentState state = subject.handle.state();
+        DiskComponent component = subject.handle.component();
+        String operations =
+                "operations %d to %d".formatted(state.minTimestamp(), state.maxTimestamp());
+        return component.isOpen()
+                ? "%s, %d entries, written from %s to %s"
+                        .formatted(
+                                operations,
+                                component.entryCount(),
+                                time(component.minWallMicros()),
+                                time(component.maxWallMicros()))
+                : "%s, %d bytes".formatted(operations, state.bytes());
+    }
+
+    private static Instant time(long micros) {
+        return Instant.ofEpochSecond(
+                Math.floorDiv(micros, 1_000_000L), Math.floorMod(micros, 1_000_000L) * 1_000);
+    }
+
+    private ComponentState stateOf(Subject subject) {
+        PartitionState partition = substrate
+                .manifest()
+                .state()
+                .partition(subject.partition.schema().id(), subject.partition.number());
+        return partition.tree(subject.tree).stream()
+                .filter(state -> state.fileId() == subject.fileId())
+                .findFirst()
+                .orElseThrow(() -> new InvalidRequestException(
+                        "its index is being built; stop that, and try again"));
+    }
+
+    /** The component, whole, in its place. */
+    private DiskComponent openWhole(Subject subject) {
+        String name = StoreFiles.component(subject.fileId());
+        ComponentState state = stateOf(subject);
+        CorruptionException own;
+        try {
+            return open(name, subject, state);
+        } catch (CorruptionException damage) {
+            own = damage;
+        } catch (StorageIoException missing) {
+            if (missing.kind() != StorageIoException.Kind.NOT_FOUND) {
+                throw missing;
+            }
+            own = new CorruptionException(name, 0, "file", "there", "missing");
+        }
+        Disk from = backup;
+        if (from == null) {
+            throw own;
+        }
+        if (!from.exists(name)) {
+            throw new InvalidRequestException(
+                    "%s has no %s: it is younger, or older, than the component"
+                            .formatted(from.description(), name));
+        }
+        // deleted at the next opening, should this be cut short
+        String draft = StoreFiles.sortRun(substrate.manifest().newFileId());
+        boolean placed = false;
+        try {
+            copy(from, name, draft);
+            checkFooter(name, draft);
+            open(draft, subject, state).close();
+            substrate.disk().rename(draft, name);
+            substrate.disk().syncDirectory(StoreFiles.DATA);
+            placed = true;
+            return open(name, subject, state);
+        } catch (CorruptionException damage) {
+            throw new InvalidRequestException(
+                    "the file in %s is not what is missing: %s"
+                            .formatted(from.description(), damage.getMessage()),
+                    damage);
+        } finally {
+            if (!placed && substrate.disk().exists(draft)) {
+                substrate.disk().delete(draft);
+            }
+        }
+    }
+
+    /** Opens a file as the component that the manifest means, and checks every byte of it. */
+    private DiskComponent open(String name, Subject subject, ComponentState state) {
+        ComponentHeader header = ComponentFiles.header(
+                substrate,
+                subject.partition.schema(),
+                subject.partition.number(),
+                subject.tree,
+                state.fileId());
+        DiskComponent component =
+                DiskComponent.open(substrate.componentDisk(), name, header, substrate.cache());
+        boolean sound = false;
+        try {
+            if (component.bytes() != state.bytes()
+                    || component.id().minTimestamp() != state.minTimestamp()
+                    || component.id().maxTimestamp() != state.maxTimestamp()) {
+                throw new CorruptionException(
+                        name, 0, "component", state.toString(), component.toString());
+            }
+            component.verify(damage -> {
+                throw damage;
+            });
+            sound = true;
+            return component;
+        } finally {
+            if (!sound) {
+                component.close();
+            }
+        }
+    }
+
+    private void copy(Disk from, String name, String draft) {
+        try (Arena arena = NativeMemory.confined("a restore");
+                DiskFile source = from.openReadOnly(name);
+                DiskFile target = substrate.disk().create(draft)) {
+            MemorySegment buffer = arena.allocate(BUFFER_BYTES);
+            long bytes = source.size();
+            for (long offset = 0; offset < bytes; ) {
+                int step = source.read(
+                        offset, buffer, 0, (int) Math.min(BUFFER_BYTES, bytes - offset));
+                if (step == 0) {
+                    throw new CorruptionException(
+                            name, offset, "file", bytes + " bytes", offset + " bytes");
+                }
+                target.write(offset, buffer, 0, step);
+                offset += step;
+            }
+            target.sync();
+        }
+    }
+
+    /** A copy of the store that went its own way may have another component of the same number and size. */
+    private void checkFooter(String damaged, String draft) {
+        FileFooter ours;
+        try (DiskFile file = substrate.disk().openReadOnly(damaged)) {
+            ours = FileFooter.readFrom(file);
+        } catch (CorruptionException | StorageIoException unreadable) {
+            return; // there is nothing to compare with
+        }
+        try (DiskFile file = substrate.disk().openReadOnly(draft)) {
+            FileFooter theirs = FileFooter.readFrom(file);
+            if (!theirs.equals(ours)) {
+                throw new CorruptionException(
+                        damaged, 0, "footer", ours.toString(), theirs.toString());
+            }
+        }
+    }
+
+    private void install(Subject subject, DiskComponent component) {
+        ComponentHandle after = null;
+        boolean installed = false;
+        try {
+            ComponentState state = stateOf(subject).withQuarantine("");
+            after = subject.handle.live() == null
+                    ? withFixedBitmap(component, state)
+                    : withMarks(subject, component, state);
+            edit(subject, after);
+            installed = true;
+        } finally {
+            if (after == null) {
+                component.close();
+            } else {
+                if (!installed && !after.savedDead().isNone()) {
+                    substrate.disk().delete(StoreFiles.dead(after.savedDead().fileId()));
+                }
+                after.release();
+            }
+        }
+        substrate
+                .quarantine()
+                .lifted(subject.pinned.schema(), subject.partition, subject.tree, after);
+    }
+
+    private void edit(Subject subject, ComponentHandle after) {
+        Map<Long, DeadState> dead = Map.of(
+                subject.fileId(), after.live() == null ? after.state().dead() : after.savedDead());
+        substrate.manifest().edit(state -> stateAfter(state, subject, dead), () -> {
+            ComponentHandle before = subject.handle;
+            if (before.live() != null) {
+                before.markSaved(after.savedDead());
+            }
+            subject.partition.current().installRestored(subject.tree, before, after);
+        });
+    }
+
+    private static ManifestState stateAfter(
+            ManifestState state, Subject subject, Map<Long, DeadState> dead) {
+        int dataset = subject.partition.schema().id();
+        if (subject.partition.isDropped()) {
+            return state;
+        }
+        int number = subject.partition.number();
+        return state.withPartition(
+                dataset,
+                number,
+                state.partition(dataset, number)
+                        .withDead(subject.tree, dead)
+                        .withQuarantine(subject.tree, subject.fileId(), ""));
+    }
+
+    /** With the bitmap that the manifest names, of the store or of the backup. */
+    private ComponentHandle withFixedBitmap(DiskComponent component, ComponentState state) {
+        DeadEntries dead = state.dead().isNone() ? null : openDead(component, state.dead());
+        return ComponentHandle.of(state, component, dead, substrate.graveyard());
+    }
+
+    private DeadEntries openDead(DiskComponent component, DeadState state) {
+        String name = StoreFiles.dead(state.fileId());
+        Disk from = backup;
+        boolean present = substrate.disk().exists(name);
+        if (present) {
+            try {
+                return ComponentFiles.openDead(substrate, component, state);
+            } catch (CorruptionException damage) {
+                if (from == null) {
+                    throw damage;
+                }
+            }
+        }
+        if (from == null || !from.exists(name)) {
+            throw new InvalidRequestException(
+                    "%s, with its dead entries, is %s, and not in the backup; rebuild the index"
+                            .formatted(name, present ? "damaged" : "missing"));
+        }
+        String draft = StoreFiles.sortRun(substrate.manifest().newFileId());
+        copy(from, name, draft);
+        substrate.disk().rename(draft, name);
+        substrate.disk().syncDirectory(StoreFiles.DATA);
+        return ComponentFiles.openDead(substrate, component, state);
+    }
+
+    /** With the marks of today, in a file of their own. */
+    private ComponentHandle withMarks(
+            Subject subject, DiskComponent component, ComponentState state) {
+        LiveBitmap live = LiveBitmap.create(substrate.bitmaps(), component.entryCount());
+        boolean marked = false;
+        try {
+            if (!subject.handle.isBitmapUnread()) {
+                copyMarks(Objects.requireNonNull(subject.handle.live()), live);
+            }
+            markSuperseded(subject, component, live);
+            live.beginSave();
+            DeadEntriesBuilder dead = DeadEntriesBuilder.create(component.entryCount());
+            live.forEachDead(Long.MAX_VALUE, dead::mark);
+            DeadState saved = ComponentFiles.writeDead(substrate, component, dead);
+            substrate.disk().syncDirectory(StoreFiles.DATA);
+            marked = true;
+            return ComponentHandle.ofLive(
+                    state.withRepaired(state.repairedTimestamp(), saved),
+                    component,
+                    live,
+                    substrate.graveyard());
+        } finally {
+            if (!marked) {
+                live.close();
+            }
+        }
+    }
+
+    private void copyMarks(LiveBitmap from, LiveBitmap to) {
+        from.forEachDead(
+                Long.MAX_VALUE,
+                entry ->
+                        to.kill(entry, from.killTimestamp(entry), substrate.timestamps()::horizon));
+    }
+
+    /**
+     * Marks entries whose key some newer layer has. Those that no mark told were superseded before the store was
+     * opened: nobody reads below.
+     */
+    private static void markSuperseded(Subject subject, DiskComponent component, LiveBitmap live) {
+        Found found = new Found(0);
+        List<ComponentHandle> tree = subject.pinned.tree(subject.tree);
+        List<ComponentHandle> newer = tree.subList(0, tree.indexOf(subject.handle));
+        try (TreeCursor entries = component.keyCursor()) {
+            while (entries.next()) {
+                if (isSuperseded(subject.pinned, newer, entries.key(), found)) {
+                    live.settle(entries.ordinal());
+                }
+            }
+        }
+    }
+
+    private static boolean isSuperseded(
+            Version pinned, List<ComponentHandle> newer, Slice key, Found found) {
+        long hash = BloomFilter.hash(key);
+        if (VersionSearch.findInMemory(pinned, key, hash, Long.MAX_VALUE, found, false)
+                != Found.ABSENT) {
+            return true;
+        }
+        for (ComponentHandle handle : newer) {
+            // one that is in quarantine itself refuses: this one waits for it
+            if (handle.component().mayContain(hash)
+                    && handle.component().findKey(key, Long.MAX_VALUE, found) != Found.ABSENT) {
+                return true;
+            }
+        }
+        return false;
+    }
+}
