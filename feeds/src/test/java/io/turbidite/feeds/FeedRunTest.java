@@ -36,6 +36,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
 import java.util.zip.GZIPOutputStream;
@@ -67,6 +68,10 @@ class FeedRunTest {
         private boolean killAfterCommit;
         private long rejected;
         private boolean replacing = true;
+
+        FilePosition require(String file) {
+            return Objects.requireNonNull(positions.get(file));
+        }
 
         void clear() {
             ids.clear();
@@ -217,9 +222,9 @@ class FeedRunTest {
         assertThat(run("a.csv")).isTrue();
         hasAll(3_000);
         assertThat(memory.letters.toString().lines().findFirst().orElseThrow())
-                .isEqualTo(
-                        "{\"source\":\"a.csv\",\"line\":6,\"offset\":36,\"reason\":\"field 'id': "
-                                + "'bad3' is not of type int64; expected an integer\",\"raw\":\"bad3,x\"}");
+                .isEqualTo("{\"source\":\"a.csv\",\"line\":6,\"offset\":36,\"reason\":\"field 'id':"
+                        + " 'bad3' is not of type int64; expected an"
+                        + " integer\",\"raw\":\"bad3,x\"}");
     }
 
     @Test
@@ -308,7 +313,7 @@ class FeedRunTest {
         assertThat(memory.ids).containsExactly(11L);
         assertThat(memory.letters).isEmpty();
         assertThat(run.waiting()).isEqualTo(1);
-        assertThat(memory.positions.get("a.csv").offset()).isEqualTo(13);
+        assertThat(memory.require("a.csv").offset()).isEqualTo(13);
         putYoung("a.csv", "id,name\n11,a\n1234,b\n");
         assertThat(run("a.csv")).isTrue();
         assertThat(memory.ids).containsExactly(11L, 1234L);
@@ -478,7 +483,7 @@ class FeedRunTest {
         assertThat(memory.ids).containsExactly(11L, 12L, 13L);
         assertThat(memory.letters).isEmpty();
         assertThat(events.recent()).isEmpty();
-        assertThat(memory.positions.get("a.csv").line()).isEqualTo(5);
+        assertThat(memory.require("a.csv").line()).isEqualTo(5);
     }
 
     @Test
@@ -547,6 +552,17 @@ class FeedRunTest {
         disk.put("a.gz", good);
         assertThat(run("a.gz")).isTrue();
         hasAll(60_000);
+    }
+
+    @Test
+    void aLaterMemberWithoutItsHeaderEndsTheFeedThereAndNotSilently() {
+        byte[] one = gzip(lines(0, 100));
+        byte[] cut = Arrays.copyOf(one, one.length + 5);
+        System.arraycopy(one, 0, cut, one.length, 5);
+        disk.put("a.gz", cut);
+        assertThatThrownBy(() -> run("a.gz")).isInstanceOf(CorruptionException.class);
+        hasAll(100);
+        assertThat(memory.require("a.gz").ended()).isFalse();
     }
 
     @Test

@@ -20,14 +20,15 @@ public final class JsonEnd {
                 } else {
                     quoted = b != '"';
                 }
-            } else if (isBlank(b)) {
-                continue;
-            } else if (closed) {
-                return false; // something follows
             } else if (b == '{' || b == '[') {
+                if (closed) {
+                    return false; // something follows
+                }
                 depth++;
             } else if (depth == 0) {
-                return false;
+                if (!isBlank(b)) {
+                    return false;
+                }
             } else if (b == '"') {
                 quoted = true;
             } else if (b == '}' || b == ']') {

@@ -16,16 +16,12 @@ import java.io.PushbackInputStream;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
-import java.util.zip.GZIPInputStream;
 
 /**
  * The content of a source file in sequence, uncompressed if it is gzip (told by its first two bytes,
- * not by its name; members may follow one another). <em>Confined to one thread.</em>
+ * not by its name; members may follow one another, and zeros the last). <em>Confined to one thread.</em>
  */
 public final class SourceStream implements AutoCloseable {
-    private static final int GZIP_MAGIC_FIRST = 0x1f;
-    private static final int GZIP_MAGIC_SECOND = 0x8b;
-
     /** Large enough that a read costs more than the call around it. */
     private static final int BUFFER_BYTES = 64 << 10;
 
@@ -49,9 +45,9 @@ public final class SourceStream implements AutoCloseable {
         byte[] magic = start.readNBytes(2);
         start.unread(magic);
         compressed = magic.length == 2
-                && (magic[0] & 0xFF) == GZIP_MAGIC_FIRST
-                && (magic[1] & 0xFF) == GZIP_MAGIC_SECOND;
-        content = compressed ? new GZIPInputStream(start, BUFFER_BYTES) : start;
+                && (magic[0] & 0xFF) == GzipStream.MAGIC_FIRST
+                && (magic[1] & 0xFF) == GzipStream.MAGIC_SECOND;
+        content = compressed ? GzipStream.open(start, BUFFER_BYTES) : start;
     }
 
     static SourceStream open(Disk disk, SourceFile file) {
@@ -76,7 +72,7 @@ public final class SourceStream implements AutoCloseable {
         try {
             return content.read(target, offset, byteCount);
         } catch (IOException e) {
-            throw damaged(file, bytes.offset, e);
+            throw damaged(file, position(), e);
         }
     }
 
@@ -159,8 +155,13 @@ public final class SourceStream implements AutoCloseable {
             }
             return skipped;
         } catch (IOException e) {
-            throw damaged(file, bytes.offset, e);
+            throw damaged(file, position(), e);
         }
+    }
+
+    /** Where in the file the reading stands, without what was only read ahead. */
+    private long position() {
+        return content instanceof GzipStream gzip ? gzip.position() : bytes.offset;
     }
 
     /** How much of {@link SourceFile#byteCount()} has been read: for progress, not for positions. */
@@ -173,7 +174,7 @@ public final class SourceStream implements AutoCloseable {
         try {
             content.close();
         } catch (IOException e) {
-            throw damaged(file, bytes.offset, e);
+            throw damaged(file, position(), e);
         } finally {
             bytes.close();
         }
@@ -235,13 +236,6 @@ public final class SourceStream implements AutoCloseable {
             long beyond = Math.min(byteCount - buffered, Math.max(0, file.size() - offset));
             offset += beyond;
             return buffered + beyond;
-        }
-
-        /** The gzip reader asks this to learn whether another member follows. */
-        @Override
-        public int available() {
-            return (int)
-                    Math.min(Integer.MAX_VALUE, end - next + Math.max(0, file.size() - offset));
         }
 
         @Override

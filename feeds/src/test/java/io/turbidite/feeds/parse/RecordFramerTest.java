@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 
 class RecordFramerTest {
@@ -96,8 +97,7 @@ class RecordFramerTest {
             assertThat(framer.next()).isTrue();
             assertThat(framer.next()).as(text).isFalse();
             assertThat(framer.next()).as(text).isFalse();
-            Frame rest = framer.rest();
-            assertThat(rest).isNotNull();
+            Frame rest = Objects.requireNonNull(framer.rest(), text);
             assertThat(rest.offset()).isEqualTo(2);
             assertThat(rest.line()).isEqualTo(2);
             framer.end();

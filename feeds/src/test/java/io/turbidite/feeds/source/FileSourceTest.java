@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import java.util.zip.CRC32;
 import java.util.zip.GZIPOutputStream;
 
 class FileSourceTest {
@@ -76,6 +77,95 @@ class FileSourceTest {
         System.arraycopy(second, 0, both, first.length, second.length);
         disk.put("two.gz", both);
         assertThat(content("two.gz")).hasSize(4 + 200_000).startsWith('o', 'n', 'e', '\n');
+    }
+
+    private static byte[] join(byte[]... parts) {
+        ByteArrayOutputStream joined = new ByteArrayOutputStream();
+        for (byte[] part : parts) {
+            joined.writeBytes(part);
+        }
+        return joined.toByteArray();
+    }
+
+    /** What was read before the damage, and that it was met. */
+    private byte[] contentBeforeDamage(String name) {
+        FileSource source = FileSource.open(disk, name);
+        ByteArrayOutputStream content = new ByteArrayOutputStream();
+        try (SourceStream stream = source.read(source.files().getFirst())) {
+            byte[] step = new byte[777];
+            assertThatThrownBy(() -> {
+                        for (int count = stream.read(step, 0, step.length);
+                                count >= 0;
+                                count = stream.read(step, 0, step.length)) {
+                            content.write(step, 0, count);
+                        }
+                    })
+                    .as(name)
+                    .isInstanceOf(CorruptionException.class)
+                    .hasMessageContaining(name);
+        }
+        return content.toByteArray();
+    }
+
+    @Test
+    void aLaterMemberThatIsCutOrDamagedAnywhereIsDamage() {
+        byte[] first = "one\n".getBytes(StandardCharsets.UTF_8);
+        byte[] one = gzip(first);
+        byte[] two = gzip(random(3_000));
+        for (int length = 1; length < two.length; length++) {
+            disk.put("cut.gz", join(one, Arrays.copyOf(two, length)));
+            assertThat(contentBeforeDamage("cut.gz")).as("cut at %d", length).startsWith(first);
+        }
+        for (int at = 0; at < 10; at++) {
+            for (int bit = 0; bit < 8; bit++) {
+                boolean harmless = at >= 4 || (at == 3 && bit == 0); // time, level, system; text
+                byte[] flipped = two.clone();
+                flipped[at] ^= (byte) (1 << bit);
+                disk.put("flipped.gz", join(one, flipped));
+                if (harmless) {
+                    assertThat(content("flipped.gz")).hasSize(3_004);
+                } else {
+                    assertThat(contentBeforeDamage("flipped.gz")).startsWith(first);
+                }
+            }
+        }
+        disk.put("garbage.gz", join(one, "garbage".getBytes(StandardCharsets.UTF_8)));
+        assertThat(contentBeforeDamage("garbage.gz")).isEqualTo(first);
+        assertThatThrownBy(() -> content("garbage.gz"))
+                .isInstanceOfSatisfying(
+                        CorruptionException.class,
+                        e -> assertThat(e.offset()).isEqualTo(one.length + 1));
+    }
+
+    @Test
+    void zerosBehindTheLastMemberAreNoDamageButWhatFollowsThemIs() {
+        byte[] one = gzip("one\n".getBytes(StandardCharsets.UTF_8));
+        for (int zeros : new int[] {1, 9, 512, 200_000}) {
+            disk.put("padded.gz", join(one, one, new byte[zeros]));
+            assertThat(content("padded.gz")).hasSize(8);
+            disk.put("more.gz", join(one, new byte[zeros], one));
+            assertThat(contentBeforeDamage("more.gz")).hasSize(4);
+        }
+    }
+
+    @Test
+    void headersMayHaveAllThatHeadersMayHave() {
+        byte[] plain = gzip("one\n".getBytes(StandardCharsets.UTF_8));
+        byte[] start = Arrays.copyOf(plain, 10);
+        start[3] = 2 + 4 + 8 + 16;
+        byte[] header = join(
+                start,
+                new byte[] {3, 0, 'a', 'b', 'c'},
+                "name\0comment\0".getBytes(StandardCharsets.UTF_8));
+        CRC32 crc = new CRC32();
+        crc.update(header);
+        byte[] sum = {(byte) crc.getValue(), (byte) (crc.getValue() >> 8)};
+        byte[] rest = Arrays.copyOfRange(plain, 10, plain.length);
+        disk.put("rich.gz", join(plain, header, sum, rest));
+        assertThat(content("rich.gz")).hasSize(8);
+        sum[1] ^= 4;
+        disk.put("wrong.gz", join(plain, header, sum, rest));
+        assertThat(contentBeforeDamage("wrong.gz")).hasSize(4);
     }
 
     @Test
