@@ -28,7 +28,7 @@ final class Deletions implements AutoCloseable {
      * @return false if it was deleted before
      */
     synchronized boolean delete(long address) {
-        log.checkUsable();
+        log.checkWritable();
         if (log.deleted().contains(address)) {
             return false;
         }

@@ -9,6 +9,7 @@ import io.turbidite.hashlog.chain.ChainWalk;
 import io.turbidite.hashlog.chain.Property;
 import io.turbidite.hashlog.chain.ReadAhead;
 import io.turbidite.hashlog.log.HybridLog;
+import io.turbidite.hashlog.log.LogEnd;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.LogScan;
 import io.turbidite.hashlog.log.LogSite;
@@ -78,7 +79,7 @@ public final class HashLog implements AutoCloseable {
         this.sessions = new Sessions(this, opened.sessions(), meters);
         this.growth = site.tasks().start("hashlog-table", GROW_IDLE_MICROS, table::grow);
         Disk disk = site.disk();
-        this.checkpoints = disk == null
+        this.checkpoints = disk == null || log.isReadOnly()
                 ? null
                 : new AutoCheckpoint(
                         site,
@@ -105,12 +106,12 @@ public final class HashLog implements AutoCloseable {
      *
      * @param logId a random number: it tells this log's files from all others
      * @throws InvalidRequestException if there is a log in the directory, or the budgets don't suffice
+     * @throws io.turbidite.core.CorruptionException if there are pages of a log whose registry is missing
      */
     public static HashLog create(LogSite site, HashLogOptions options, long logId) {
-        RegistryState state = RegistryState.fresh(
-                logId, options.log().shape(), options.tableBits(), options.parser());
         Disk disk = site.disk();
         if (disk == null) {
+            RegistryState state = fresh(options, logId);
             return new HashLog(site, options, OpenedLog.fresh(site, options, state), null);
         }
         LogDirectory.createDurably(disk, site.directory());
@@ -120,9 +121,23 @@ public final class HashLog implements AutoCloseable {
                         "there is a hash log in %s: open it, or take another directory"
                                 .formatted(site.directory()));
             }
-            RegistryFile.write(disk, site.directory(), state);
-            return new HashLog(site, options, OpenedLog.fresh(site, options, state), lock);
+            return create(site, options, logId, disk, lock);
         });
+    }
+
+    private static RegistryState fresh(HashLogOptions options, long logId) {
+        return RegistryState.fresh(
+                logId, options.log().shape(), options.tableBits(), options.parser());
+    }
+
+    /** The marks come before the registry, which says that they are there. */
+    private static HashLog create(
+            LogSite site, HashLogOptions options, long logId, Disk disk, Disk.Lock lock) {
+        LogDirectory.requireNoLog(disk, site.directory());
+        RegistryState state = fresh(options, logId);
+        LogEnd.prepare(site, state.shape(), logId);
+        RegistryFile.write(disk, site.directory(), state);
+        return new HashLog(site, options, OpenedLog.fresh(site, options, state), lock);
     }
 
     /**
@@ -135,23 +150,49 @@ public final class HashLog implements AutoCloseable {
      * @throws io.turbidite.core.CorruptionException if what was durable can't be read
      */
     public static HashLog open(LogSite site, HashLogOptions options) {
+        return opened(site, options, false);
+    }
+
+    /**
+     * The same for a log that is only read: what it would mend or tidy up it does in memory, and no file of the
+     * directory changes but the lock's. Sessions, deletions, registrations, truncations and checkpoints are refused.
+     *
+     * @throws StoreInUseException if it is open already, for whatever
+     */
+    public static HashLog openForReading(LogSite site, HashLogOptions options) {
+        return opened(site, options, true);
+    }
+
+    private static HashLog opened(LogSite site, HashLogOptions options, boolean readOnly) {
         Disk disk = site.disk();
         if (disk == null || !RegistryFile.exists(disk, site.directory())) {
+            if (disk != null && disk.exists(site.directory())) {
+                LogDirectory.requireNoLog(disk, site.directory());
+            }
             throw new InvalidRequestException(
                     "there is no hash log in %s: create one".formatted(site.directory()));
         }
         return LogDirectory.locked(
                 disk,
                 site.directory(),
-                lock -> new HashLog(site, options, OpenedLog.recover(site, options, disk), lock));
+                lock -> new HashLog(
+                        site, options, OpenedLog.recover(site, options, disk, readOnly), lock));
     }
 
     /** Opens the log that is there, or else creates one with {@code logId}. */
     public static HashLog openOrCreate(LogSite site, HashLogOptions options, long logId) {
         Disk disk = site.disk();
-        return disk != null && RegistryFile.exists(disk, site.directory())
-                ? open(site, options)
-                : create(site, options, logId);
+        if (disk == null) {
+            return create(site, options, logId);
+        }
+        LogDirectory.createDurably(disk, site.directory());
+        return LogDirectory.locked(
+                disk,
+                site.directory(),
+                lock -> RegistryFile.exists(disk, site.directory())
+                        ? new HashLog(
+                                site, options, OpenedLog.recover(site, options, disk, false), lock)
+                        : create(site, options, logId, disk, lock));
     }
 
     // ---- PSFs -----------------------------------------------------------------------------------
@@ -173,6 +214,7 @@ public final class HashLog implements AutoCloseable {
      * @param chainCount chains that each of its properties is spread over: 1, 2, 4, 8 or 16
      */
     public RegisteredPsf register(String name, PsfDefinition definition, int chainCount) {
+        log.checkWritable();
         return registrations.register(name, definition, chainCount);
     }
 
@@ -183,6 +225,7 @@ public final class HashLog implements AutoCloseable {
      * @throws InvalidRequestException if it is not registered
      */
     public RegisteredPsf deregister(int id) {
+        log.checkWritable();
         return registrations.deregister(id);
     }
 
@@ -194,7 +237,7 @@ public final class HashLog implements AutoCloseable {
      * @throws InvalidRequestException if there is none, it is under way, or the log is on the null device
      */
     public HistoryIndexing indexHistory(String psf) {
-        log.checkUsable();
+        log.checkWritable();
         return history.index(this, psf, HistoryIndexing.Bounds.DEFAULT);
     }
 
@@ -299,6 +342,7 @@ public final class HashLog implements AutoCloseable {
      * @throws InvalidRequestException if no record starts there
      */
     public boolean delete(long address) {
+        log.checkWritable();
         try (LogReader reader = openReader("deletion")) {
             reader.protect();
             deletions.requireRecord(address, reader);
@@ -369,6 +413,7 @@ public final class HashLog implements AutoCloseable {
      * @param address any; if it lies within a record, that record stays
      */
     public void truncate(long address) {
+        log.checkWritable();
         long begin = log.begin();
         long end = Math.min(address, log.durable());
         if (end > begin) {
@@ -405,10 +450,10 @@ public final class HashLog implements AutoCloseable {
      * @throws io.turbidite.core.StorageIoException if the disk refused; older checkpoints are still there
      */
     public long checkpoint() {
+        log.checkWritable();
         if (checkpoints == null) {
             throw new InvalidRequestException("a log in memory has no checkpoints");
         }
-        log.checkUsable();
         return checkpoints.write();
     }
 

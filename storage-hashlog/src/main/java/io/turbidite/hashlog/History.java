@@ -60,7 +60,7 @@ final class History implements AutoCloseable {
         this.runCount = meters.counter("hashlog.history.runs");
         this.recordCount = meters.counter("hashlog.history.records");
         this.droppedCount = meters.counter("hashlog.history.dropped");
-        this.dropping = runs == null
+        this.dropping = runs == null || log.isReadOnly()
                 ? null
                 : site.tasks().start("hashlog-history-drop", DROP_IDLE_MICROS, this::dropOld);
     }

@@ -1,5 +1,6 @@
 package io.turbidite.hashlog;
 
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskName;
@@ -24,6 +25,24 @@ final class LogDirectory {
         } finally {
             if (!done) {
                 lock.close();
+            }
+        }
+    }
+
+    /**
+     * Requires that there is nothing of a log that has lost its registry: a new one would end it.
+     *
+     * @throws CorruptionException otherwise
+     */
+    static void requireNoLog(Disk disk, String directory) {
+        for (String name : disk.list(directory)) {
+            if (name.matches("[0-9a-f]{8}\\.(pages|index|run)")) {
+                throw new CorruptionException(
+                        directory + "/HASHLOG",
+                        0,
+                        "the file",
+                        "there, as %s is; restore it".formatted(name),
+                        "missing");
             }
         }
     }

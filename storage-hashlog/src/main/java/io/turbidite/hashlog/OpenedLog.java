@@ -61,13 +61,17 @@ record OpenedLog(
      *   <li>the rest is replayed.
      * </ol>
      *
+     * <p>For reading, all of this is in memory, and nothing on disk changes.
+     *
+     * @param readOnly whether nothing may change
      * @throws io.turbidite.core.CorruptionException if what was reported durable can't be read
      * @throws io.turbidite.core.InvalidRequestException if a function is missing, or the budgets don't
      *     suffice
      */
-    static OpenedLog recover(LogSite site, HashLogOptions options, Disk disk) {
+    static OpenedLog recover(LogSite site, HashLogOptions options, Disk disk, boolean readOnly) {
         long startNanos = site.clock().monotonicNanos();
-        RegistryState found = RegistryFile.read(disk, site.directory());
+        RegistryFile.Stored stored = RegistryFile.read(disk, site.directory());
+        RegistryState found = stored.state();
         found.activeSet(options.functions());
         LogShape shape = new LogShape(
                 found.shape().pageBytes(),
@@ -75,16 +79,21 @@ record OpenedLog(
                 found.shape().segmentPageCount());
         Epochs epochs = Epochs.create(options.log().sessionCountMax(), site.clock());
         MemoryBudget.Account account = account(site, options);
-        Base base = base(site, disk, found, shape, epochs, account);
+        Base base = base(site, disk, stored, shape, epochs, account);
         @Nullable HashTable table = base.index.table();
         HybridLog log = null;
         boolean done = false;
         try {
-            LogEnd.cut(site, shape, base.start, base.index.from());
+            if (!readOnly) {
+                LogEnd.settle(site, shape, base.start, stored.hasTail(), base.index.from());
+            }
             Runs runs = new Runs(disk, site.directory(), found.logId());
             RegistryState registry =
                     runs.withoutUnusable(found.clipped(base.start.tail()), base.start.begin());
-            log = HybridLog.open(site, options.log().withShape(shape), base.start, epochs);
+            LogOptions pages = options.log().withShape(shape);
+            log = readOnly
+                    ? HybridLog.openForReading(site, pages, base.start, epochs)
+                    : HybridLog.open(site, pages, base.start, epochs);
             Replay replay = new Replay(log, registry.chainHeads(), base.index);
             while (!replay.run()) {
                 // chains that once shared entries have none each; finer entries are always right
@@ -95,10 +104,12 @@ record OpenedLog(
                 table = HashTable.create(registry.tableBits(), epochs, account);
                 replay = new Replay(log, registry.chainHeads(), IndexCheckpoint.none(table));
             }
-            if (!registry.equals(found)) {
-                RegistryFile.write(disk, site.directory(), registry);
+            if (!readOnly) {
+                if (!registry.equals(found) || !stored.hasTail()) {
+                    RegistryFile.write(disk, site.directory(), registry);
+                }
+                runs.deleteUnnamed(registry);
             }
-            runs.deleteUnnamed(registry);
             done = true;
             report(site, log, replay, startNanos);
             return new OpenedLog(registry, epochs, table, log, replay.sessions(), replay.from());
@@ -119,30 +130,32 @@ record OpenedLog(
     private static Base base(
             LogSite site,
             Disk disk,
-            RegistryState registry,
+            RegistryFile.Stored stored,
             LogShape shape,
             Epochs epochs,
             MemoryBudget.Account account) {
+        RegistryState registry = stored.state();
         Checkpoints checkpoints = new Checkpoints(disk, site.directory(), registry.logId());
         for (long number : checkpoints.numbers()) {
             IndexCheckpoint index = checkpoints.read(number, registry.tableBits(), epochs, account);
             if (index != null) {
-                Base base = baseOn(index, site, shape, registry.logId());
+                Base base = baseOn(index, site, shape, stored);
                 if (base != null) {
                     return base;
                 }
             }
         }
-        LogStart start = LogEnd.find(site, shape, registry.logId(), 0);
+        LogStart start = LogEnd.find(site, shape, registry.logId(), stored.hasTail(), 0);
         HashTable empty = HashTable.create(registry.tableBits(), epochs, account);
         return new Base(IndexCheckpoint.none(empty), start);
     }
 
     private static @Nullable Base baseOn(
-            IndexCheckpoint index, LogSite site, LogShape shape, long logId) {
+            IndexCheckpoint index, LogSite site, LogShape shape, RegistryFile.Stored stored) {
         boolean used = false;
         try {
-            LogStart start = LogEnd.find(site, shape, logId, index.from());
+            LogStart start = LogEnd.find(
+                    site, shape, stored.state().logId(), stored.hasTail(), index.from());
             used = start.tail() >= index.end();
             return used ? new Base(index, start) : null;
         } finally {

@@ -46,6 +46,7 @@ final class Sessions {
 
     /** {@link HashLog#openSession(String, long, RejectedRecord.Listener)}. */
     IngestSession open(String name, long startSerial, RejectedRecord.Listener listener) {
+        log.log().checkWritable();
         int nameBytes = name.getBytes(StandardCharsets.UTF_8).length;
         if (nameBytes == 0 || nameBytes > SessionMark.NAME_BYTES_MAX || startSerial < 0) {
             throw new InvalidRequestException(
@@ -60,7 +61,6 @@ final class Sessions {
         }
         boolean done = false;
         try {
-            log.log().checkUsable();
             IngestSession session =
                     new IngestSession(log, this, name, startSerial, listener, counters);
             done = true;

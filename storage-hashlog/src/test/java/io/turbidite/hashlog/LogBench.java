@@ -39,18 +39,24 @@ public final class LogBench implements AutoCloseable {
     public final LogSite site;
     public final HashLog log;
 
+    private static final Opening CREATE = (site, options) -> HashLog.create(site, options, LOG_ID);
+
+    /** How the log comes to be. */
+    private interface Opening {
+        HashLog log(LogSite site, HashLogOptions options);
+    }
+
     private LogBench(
             @Nullable Disk disk,
             Tasks tasks,
             Clock clock,
             HashLogOptions options,
-            boolean reopened) {
+            Opening opening) {
         this.tasks = tasks;
         this.site = new LogSite("test", disk, "log", tasks, clock, budget, meters, events);
         boolean done = false;
         try {
-            this.log =
-                    reopened ? HashLog.open(site, options) : HashLog.create(site, options, LOG_ID);
+            this.log = opening.log(site, options);
             done = true;
         } finally {
             if (!done) {
@@ -64,22 +70,40 @@ public final class LogBench implements AutoCloseable {
     }
 
     public static LogBench onThreads(@Nullable Disk disk, HashLogOptions options) {
-        return new LogBench(disk, ThreadTasks.create("test"), Clock.system(), options, false);
+        return new LogBench(disk, ThreadTasks.create("test"), Clock.system(), options, CREATE);
     }
 
     public static LogBench reopenedOnThreads(Disk disk, HashLogOptions options) {
-        return new LogBench(disk, ThreadTasks.create("test"), Clock.system(), options, true);
+        return new LogBench(disk, ThreadTasks.create("test"), Clock.system(), options, HashLog::open);
     }
 
     public static LogBench simulated(long seed, @Nullable Disk disk, HashLogOptions options) {
         SimClock clock = new SimClock();
-        return new LogBench(disk, new SimTasks(seed, clock), clock, options, false);
+        return new LogBench(disk, new SimTasks(seed, clock), clock, options, CREATE);
     }
 
     /** The log that is on the disk, recovered. */
     public static LogBench reopened(long seed, Disk disk, HashLogOptions options) {
         SimClock clock = new SimClock();
-        return new LogBench(disk, new SimTasks(seed, clock), clock, options, true);
+        return new LogBench(disk, new SimTasks(seed, clock), clock, options, HashLog::open);
+    }
+
+    /** The log that is on the disk, for reading. */
+    public static LogBench reading(long seed, Disk disk, HashLogOptions options) {
+        SimClock clock = new SimClock();
+        return new LogBench(
+                disk, new SimTasks(seed, clock), clock, options, HashLog::openForReading);
+    }
+
+    /** The log that is on the disk, or a new one. */
+    public static LogBench openedOrMade(long seed, Disk disk, HashLogOptions options) {
+        SimClock clock = new SimClock();
+        return new LogBench(
+                disk,
+                new SimTasks(seed, clock),
+                clock,
+                options,
+                (site, o) -> HashLog.openOrCreate(site, o, LOG_ID));
     }
 
     public static SimDisk disk(long seed) {
@@ -92,6 +116,11 @@ public final class LogBench implements AutoCloseable {
 
     public static MemorySegment segment(String text) {
         return MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Lets virtual time pass; of a simulated one. */
+    public void run(long micros) {
+        ((SimTasks) tasks).runForMicros(micros);
     }
 
     /** The records of a property, newest first. */

@@ -245,7 +245,7 @@ class OriginalBugsTest {
             bench.log.register("Typ\n\u00fc", PsfDefinition.parse("field(id)"));
             ingest(bench, "{\"id\":1}");
             bench.log.deregister(0);
-            RegistryState state = RegistryFile.read(disk.crashImage(1), "log");
+            RegistryState state = RegistryFile.read(disk.crashImage(1), "log").state();
             assertThat(state.psfs()).isEqualTo(bench.log.psfs());
             assertThat(state.psfs().getFirst().intervals()).hasSize(1);
             assertThat(state.psfs().getLast().intervals().getFirst().isOpen()).isTrue();

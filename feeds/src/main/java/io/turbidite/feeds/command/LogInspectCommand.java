@@ -30,7 +30,7 @@ final class LogInspectCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         try (OpenLog open =
-                OpenLog.openExisting(Stores.path("LOGDIR", directory), OpenLog.defaults())) {
+                OpenLog.openForReading(Stores.path("LOGDIR", directory), OpenLog.defaults())) {
             if (common.json) {
                 console.out().println(Json.text(LogInspection.toMap(directory, open.log())));
             } else {

@@ -123,7 +123,7 @@ final class LogJoinCommand implements Callable<Integer> {
         AtomicBoolean stopped = new AtomicBoolean();
         try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true));
                 OpenLog open =
-                        OpenLog.openExisting(Stores.path("LOGDIR", directory), OpenLog.defaults());
+                        OpenLog.openForReading(Stores.path("LOGDIR", directory), OpenLog.defaults());
                 Store store = Stores.openExisting(storeDirectory)) {
             Dataset dataset = store.dataset(datasetName);
             LogQuery query = question.query();

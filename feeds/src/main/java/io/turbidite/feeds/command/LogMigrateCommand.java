@@ -56,7 +56,7 @@ final class LogMigrateCommand implements Callable<Integer> {
         AtomicBoolean stopped = new AtomicBoolean();
         try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true));
                 OpenLog open =
-                        OpenLog.openExisting(Stores.path("LOGDIR", directory), OpenLog.defaults());
+                        OpenLog.openForReading(Stores.path("LOGDIR", directory), OpenLog.defaults());
                 Store store = Stores.openExisting(storeDirectory)) {
             Dataset dataset = store.dataset(datasetName);
             LogMigration migration = new LogMigration(open.log(), store, dataset, this::refused);

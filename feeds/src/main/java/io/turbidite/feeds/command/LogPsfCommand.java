@@ -12,6 +12,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -81,8 +82,10 @@ final class LogPsfCommand implements Callable<Integer> {
             }
         }
         LogPsfs wanted = LogPsfs.parse(definitions);
-        try (OpenLog open =
-                OpenLog.openExisting(Stores.path("LOGDIR", directory), OpenLog.defaults())) {
+        Path log = Stores.path("LOGDIR", directory);
+        try (OpenLog open = action.equals("list")
+                ? OpenLog.openForReading(log, OpenLog.defaults())
+                : OpenLog.openExisting(log, OpenLog.defaults())) {
             wanted.registerMissing(open.log(), chains);
             if (action.equals("remove")) {
                 named(open.log()).forEach(psf -> open.log().deregister(psf.id()));

@@ -73,7 +73,7 @@ final class LogQueryCommand implements Callable<Integer> {
     public Integer call() {
         AtomicBoolean stopped = new AtomicBoolean();
         try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true));
-                OpenLog open = OpenLog.openExisting(
+                OpenLog open = OpenLog.openForReading(
                         Stores.path("LOGDIR", directory), OpenLog.defaults())) {
             HashLog log = open.log();
             FieldRows fields = select.isEmpty() ? null : new FieldRows(log.parser(), select);

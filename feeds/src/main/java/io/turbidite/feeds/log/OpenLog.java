@@ -63,6 +63,18 @@ public final class OpenLog implements AutoCloseable {
         return opened(directory, options, site -> HashLog.open(site, options));
     }
 
+    /**
+     * Opens the log in {@code directory} to read it: no file in it changes but the lock's.
+     *
+     * @throws InvalidRequestException if there is none; nothing is created
+     */
+    public static OpenLog openForReading(Path directory, HashLogOptions options) {
+        if (!RealDisk.isDirectory(directory)) {
+            throw new InvalidRequestException("%s is not a directory".formatted(directory));
+        }
+        return opened(directory, options, site -> HashLog.openForReading(site, options));
+    }
+
     private static OpenLog opened(
             Path directory, HashLogOptions options, Function<LogSite, HashLog> opening) {
         MemoryBudget budget = MemoryBudget.of(

@@ -2,9 +2,14 @@ package io.turbidite.feeds.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.fasterxml.jackson.databind.JsonNode;
 
 import io.turbidite.feeds.command.Command.Result;
+import io.turbidite.feeds.log.OpenLog;
+import io.turbidite.hashlog.IngestSession;
+import io.turbidite.hashlog.psf.PsfDefinition;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -14,13 +19,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 
 class LogCommandTest {
     private static final String EVENTS = """
@@ -256,6 +268,65 @@ class LogCommandTest {
                         .path("count")
                         .asInt())
                 .isZero();
+    }
+
+    @Test
+    void commands_that_read_change_no_byte() throws IOException {
+        ingest("--psf", "type=field(type)");
+        // as after a crash: the tail's mark is of before, and drafts lie about
+        Path crashed = directory.resolve("crashed");
+        try (OpenLog open = OpenLog.openExisting(log, OpenLog.defaults())) {
+            open.log().register("id", PsfDefinition.parse("field(id)"));
+            try (IngestSession session = open.log().openSession("more")) {
+                byte[] line = EVENTS.lines().findFirst().orElseThrow().getBytes(UTF_8);
+                for (int i = 0; i < 10_000; i++) {
+                    session.append(MemorySegment.ofArray(line), 0, line.length);
+                }
+                session.awaitDurable();
+                copy(log, crashed);
+            }
+        }
+        Files.write(crashed.resolve("log/0000002a.run"), new byte[100]);
+        Files.write(crashed.resolve("log/index.new"), new byte[100]);
+        Path store = repositories();
+        Map<String, String> before = hashes(crashed);
+        log = crashed;
+        for (Result result : List.of(
+                log("query", "--psf", "type=push", "--explain"),
+                log("query", "--where", "repo.id > 10", "--count"),
+                log("inspect"),
+                Command.run("log", "psf", "list", log),
+                log("join", store, "Repos", "--on", "repo.id", "--psf", "type=push", "--count"))) {
+            assertThat(result.code()).as(result.err()).isZero();
+            assertThat(hashes(crashed)).isEqualTo(before);
+        }
+        log("migrate", store, "Repos", "--psf", "type=issue");
+        assertThat(hashes(crashed)).isEqualTo(before);
+        assertThat(Command.run("log", "psf", "add", log, "size=field(size)").code()).isZero();
+        assertThat(hashes(crashed)).isNotEqualTo(before);
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> all = Files.walk(from)) {
+            for (Path path : all.sorted().toList()) {
+                Files.copy(path, to.resolve(from.relativize(path).toString()));
+            }
+        }
+    }
+
+    private static Map<String, String> hashes(Path directory) throws IOException {
+        Map<String, String> hashes = new TreeMap<>();
+        try (Stream<Path> all = Files.walk(directory)) {
+            for (Path path : all.filter(Files::isRegularFile).toList()) {
+                if (!path.endsWith("LOCK")) {
+                    byte[] sum = MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(path));
+                    hashes.put(path.toString(), HexFormat.of().formatHex(sum));
+                }
+            }
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError(e);
+        }
+        return hashes;
     }
 
     @Test

@@ -153,7 +153,11 @@ final class Flusher implements AutoCloseable {
         boolean more = false;
         try {
             PageSyncs syncing = syncs;
-            if (files != null && syncing != null && !log.isFailed() && !isPausing()) {
+            if (files != null
+                    && syncing != null
+                    && !log.isReadOnly()
+                    && !log.isFailed()
+                    && !isPausing()) {
                 // first, since it may make room
                 retain(files);
                 more = flush(files, syncing);

@@ -1,6 +1,7 @@
 package io.turbidite.hashlog.log;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.epoch.Epochs;
@@ -50,14 +51,17 @@ public final class HybridLog implements AutoCloseable {
     private final AtomicLong safeTail;
     private final AtomicLong headPage;
     private final AtomicLong begin;
+    private final boolean readOnly;
     private final DeletedRecords deleted = new DeletedRecords();
     private volatile long safeHeadPage;
     private volatile long durable;
     private volatile @Nullable RuntimeException failure;
     private volatile boolean closed;
 
-    private HybridLog(LogSite site, LogOptions options, LogStart start, Epochs epochs) {
+    private HybridLog(
+            LogSite site, LogOptions options, LogStart start, Epochs epochs, boolean readOnly) {
         this.site = site;
+        this.readOnly = readOnly;
         this.options = options;
         this.shape = options.shape();
         this.epochs = epochs;
@@ -101,7 +105,16 @@ public final class HybridLog implements AutoCloseable {
      * @throws io.turbidite.core.InvalidRequestException if the ring does not fit the memory budget
      */
     public static HybridLog open(LogSite site, LogOptions options, LogStart start, Epochs epochs) {
-        HybridLog log = new HybridLog(site, options, start, epochs);
+        return started(new HybridLog(site, options, start, epochs, false));
+    }
+
+    /** The same for a log that takes nothing and changes no file. */
+    public static HybridLog openForReading(
+            LogSite site, LogOptions options, LogStart start, Epochs epochs) {
+        return started(new HybridLog(site, options, start, epochs, true));
+    }
+
+    private static HybridLog started(HybridLog log) {
         log.flusher.start();
         return log;
     }
@@ -202,6 +215,7 @@ public final class HybridLog implements AutoCloseable {
 
     /** A session that appends; {@code name} is shown if it stalls the others. */
     public LogSession openSession(String name) {
+        checkWritable();
         return new LogSession(this, epochs.open(name), inFlight, tail, name);
     }
 
@@ -224,6 +238,7 @@ public final class HybridLog implements AutoCloseable {
      * @param address where a record starts; no more than the durable address is dropped
      */
     public void truncate(long address) {
+        checkWritable();
         if (files == null) {
             moveBegin(Math.min(address, head()));
             return;
@@ -266,6 +281,24 @@ public final class HybridLog implements AutoCloseable {
         }
     }
 
+    /**
+     * Requires that the log was opened to be written, and takes records.
+     *
+     * @throws InvalidRequestException if it was opened for reading
+     */
+    public void checkWritable() {
+        if (readOnly) {
+            throw new InvalidRequestException(
+                    "log %s is open for reading: open it for writing".formatted(site.name()));
+        }
+        checkUsable();
+    }
+
+    /** Whether it was opened for reading: no file of it changes. */
+    public boolean isReadOnly() {
+        return readOnly;
+    }
+
     /** Whether background work met an error that only reopening mends. */
     public boolean isFailed() {
         return failure != null;
@@ -292,6 +325,9 @@ public final class HybridLog implements AutoCloseable {
                         .await(() -> durable >= wanted
                                 || failure != null
                                 || flusher.refusalCount() > refusals + 1);
+                if (failure == null) {
+                    files.syncNotes();
+                }
             }
         } finally {
             closed = true;

@@ -2,6 +2,8 @@ package io.turbidite.hashlog.log;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.file.Disk;
 import io.turbidite.core.format.Crc32c;
 
 import org.jspecify.annotations.Nullable;
@@ -15,32 +17,52 @@ import java.util.List;
  * <p><em>Stateless.</em> In order:
  *
  * <ol>
- *   <li>the {@link BeginMark} says where the log begins, or else its first segment does;
+ *   <li>the {@link BeginMark} says where the log begins;
  *   <li>pages are verified upwards, header and every block, until one is not sealed, torn or not there;
  *   <li>if the {@link TailMark} is of that page and its checksum holds, the page counts up to the mark;
- *   <li>what lies behind was never reported durable, and {@link #cut} removes it. If the mark says that more
+ *   <li>what lies behind was never reported durable, and {@link #settle} removes it. If the mark says that more
  *       was durable than can be read, that is damage and not a power cut.
  * </ol>
+ *
+ * <p>Without a sound mark there is no telling what was durable: that is damage ({@link TailFile}), but in a log of an
+ * older release. Of such a log the newest page counts record by record as far as that is safe, and nothing is cut.
  */
 public final class LogEnd {
+    /** Frames of a ring at least: pages below it never lay in a frame that held another. */
+    private static final int RING_PAGE_COUNT_MIN = 4;
+
     private LogEnd() {}
 
+    /** Makes the marks of a log that is about to be: whole and durable, before its registry is. */
+    public static void prepare(LogSite site, LogShape shape, long logId) {
+        if (site.disk() != null) {
+            LogStart start = LogStart.fresh(logId, shape);
+            TailFile.create(
+                    site.disk(),
+                    site.directory(),
+                    start.mark(shape, 0),
+                    new BeginMark(logId, 0, start.begin()));
+        }
+    }
+
     /**
-     * Where the log goes on.
+     * Where the log goes on. Changes nothing.
      *
+     * @param hasTail whether the log is one that always has its marks; else it is an older release's
      * @param verifiedTo pages below this address are taken to be sound, as a checkpoint says; its page and
      *     all above are verified
-     * @throws CorruptionException if what was reported durable can't be read
+     * @throws CorruptionException if what was reported durable can't be read, or the marks can't
      */
-    public static LogStart find(LogSite site, LogShape shape, long logId, long verifiedTo) {
+    public static LogStart find(
+            LogSite site, LogShape shape, long logId, boolean hasTail, long verifiedTo) {
         if (site.disk() == null) {
             return LogStart.fresh(logId, shape);
         }
+        TailFile.Marks marks =
+                TailFile.read(site.disk(), site.directory(), logId, shape, hasTail);
         try (SegmentFiles files = new SegmentFiles(site.disk(), site.directory(), logId, shape)) {
-            List<Long> segments = files.segments();
-            TailMark mark = files.readMark();
-            long first = segments.isEmpty() ? 0 : segments.getFirst() * shape.segmentPageCount();
-            long begin = Math.max(shape.firstRecordOf(first), files.readBegin());
+            long begin = beginOf(files, shape, marks.begin(), hasTail);
+            TailMark mark = marks.tail();
             MemorySegment page = MemorySegment.ofArray(new byte[shape.pageBytes()]);
             Crc32c crc = new Crc32c();
             long p = shape.pageOf(Math.max(begin, verifiedTo));
@@ -51,36 +73,130 @@ public final class LogEnd {
                 p++;
                 header = verify(files, shape, p, page, crc);
             }
-            if (mark != null && mark.page() == p) {
+            if (mark == null) {
+                return unmarked(files, shape, begin, p, page, lastArrival);
+            }
+            if (mark.page() == p) {
                 requireMark(files, shape, mark, page, crc);
-                MemorySegment used = page.asSlice(0, mark.usedBytes());
+                boolean hasRecords = mark.usedBytes() > shape.pageHeaderBytes();
                 return new LogStart(
                         logId,
                         begin,
                         shape.startOf(p) + mark.usedBytes(),
-                        used,
-                        mark.firstArrivalMicros());
+                        hasRecords ? page.asSlice(0, mark.usedBytes()) : null,
+                        hasRecords ? mark.firstArrivalMicros() : lastArrival,
+                        true);
             }
-            if (mark != null && mark.page() > p) {
+            if (mark.page() > p) {
                 throw PageHeader.damaged(
                         files.nameOf(p), files.offsetOf(p), "last sound page", mark.page(), p);
             }
-            return new LogStart(logId, begin, shape.firstRecordOf(p), null, lastArrival);
+            return new LogStart(logId, begin, shape.firstRecordOf(p), null, lastArrival, true);
         }
     }
 
+    /** Where the log begins. Segments below are deleted after the mark said so, and none above. */
+    private static long beginOf(
+            SegmentFiles files, LogShape shape, @Nullable BeginMark mark, boolean hasTail) {
+        List<Long> segments = files.segments();
+        long first = segments.isEmpty() ? 0 : segments.getFirst();
+        long marked = mark == null ? 0 : mark.begin();
+        if (hasTail && first > shape.segmentOf(shape.pageOf(marked))) {
+            throw PageHeader.damaged(
+                    files.nameOf(first * shape.segmentPageCount()),
+                    0,
+                    "the first segment",
+                    shape.segmentOf(shape.pageOf(marked)),
+                    first);
+        }
+        return Math.max(shape.firstRecordOf(first * shape.segmentPageCount()), marked);
+    }
+
     /**
-     * Removes what lies behind the end that was found, and makes durable what lies before it. To be called
-     * before the log goes on: pages behind a torn one may be whole, and a later recovery that comes as far
-     * would take them for its own.
-     *
-     * @param verifiedTo as given to {@link #find}
+     * The end without a mark. Nothing vouches for the newest page's bytes, but that a writer put whole blocks of one
+     * page there: so what looks like records is believed, up to its last block. That one may end in what its frame
+     * held before, unless the frame was new.
      */
-    public static void cut(LogSite site, LogShape shape, LogStart start, long verifiedTo) {
-        if (site.disk() != null) {
-            try (SegmentFiles files =
-                    new SegmentFiles(site.disk(), site.directory(), start.logId(), shape)) {
-                files.cutBehind(shape.pageOf(verifiedTo), start.tail());
+    private static LogStart unmarked(
+            SegmentFiles files,
+            LogShape shape,
+            long begin,
+            long newest,
+            MemorySegment page,
+            long lastArrival) {
+        if (page.get(Bytes.I64, PageHeader.MAGIC_OFFSET) == PageHeader.MAGIC
+                && page.get(Bytes.I64, PageHeader.PAGE_OFFSET) == newest) {
+            throw PageHeader.damaged(
+                    files.nameOf(newest), files.offsetOf(newest), "a sealed page", newest, 0);
+        }
+        int written = shape.pageBytes();
+        while (written > 0 && page.get(Bytes.U8, written - 1L) == 0) {
+            written--;
+        }
+        int limit = newest < RING_PAGE_COUNT_MIN
+                ? shape.pageBytes() - RecordHeader.BYTES
+                : Math.max(0, written - 1) & -LogShape.BLOCK_BYTES;
+        int used = shape.pageHeaderBytes();
+        int next = behindRecord(page, used);
+        while (next > used && next <= limit) {
+            used = next;
+            next = behindRecord(page, used);
+        }
+        boolean hasRecords = used > shape.pageHeaderBytes();
+        return new LogStart(
+                files.logId(),
+                begin,
+                shape.startOf(newest) + used,
+                hasRecords ? page.asSlice(0, used) : null,
+                lastArrival,
+                false);
+    }
+
+    /** Where the record at {@code at} ends; {@code at} if none can be there. */
+    private static int behindRecord(MemorySegment page, int at) {
+        if (at > page.byteSize() - RecordHeader.BYTES) {
+            return at;
+        }
+        long word = page.get(Bytes.I64, at);
+        long end = at + RecordHeader.recordBytes(word);
+        return RecordHeader.isVisible(word) && end <= page.byteSize() ? (int) end : at;
+    }
+
+    /**
+     * Makes the end that was found the log's, durably. To be called before the log goes on. What lies before it is made
+     * durable; what lies behind is removed: pages behind a torn one may be whole, and a later recovery that comes
+     * as far would take them for its own. Then the marks say so.
+     *
+     * @param hasTail as given to {@link #find}, as {@code verifiedTo}
+     * @throws CorruptionException if no mark vouches for the end and something lies behind it: nothing is cut
+     */
+    public static void settle(
+            LogSite site, LogShape shape, LogStart start, boolean hasTail, long verifiedTo) {
+        Disk disk = site.disk();
+        if (disk == null) {
+            return;
+        }
+        String directory = site.directory();
+        TailFile.Marks marks =
+                TailFile.read(disk, directory, start.logId(), shape, hasTail);
+        TailMark before = marks.tail();
+        BeginMark begun = marks.begin();
+        try (SegmentFiles files = new SegmentFiles(disk, directory, start.logId(), shape)) {
+            if (!start.marked()) {
+                files.requireNothingBehind(start.tail());
+            }
+            files.cutBehind(shape.pageOf(verifiedTo), start.tail());
+            TailMark mark = start.mark(shape, before == null ? 1 : before.number() + 1);
+            if (!hasTail) {
+                long number = begun == null ? 1 : begun.number() + 1;
+                BeginMark begin = new BeginMark(start.logId(), number, start.begin());
+                TailFile.create(disk, directory, mark, begin);
+            } else if (before == null || !mark.saysAs(before)) {
+                files.writeMark(
+                        mark.page(),
+                        mark.firstArrivalMicros(),
+                        mark.usedBytes(),
+                        mark.pageChecksum());
             }
         }
     }

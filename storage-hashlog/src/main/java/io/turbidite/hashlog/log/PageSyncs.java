@@ -56,10 +56,15 @@ final class PageSyncs implements AutoCloseable {
     private boolean step() {
         long to = wanted;
         long from = log.shape().pageOf(log.durable());
-        if (to <= synced || failure != null || log.isFailed()) {
+        if (failure != null || log.isFailed()) {
             return false;
         }
         try {
+            // with each sync that of the note of the one before, and within the idle time the last
+            files.syncNotes();
+            if (to <= synced) {
+                return false;
+            }
             files.sync(from, to - 1);
             synced = to;
         } catch (StorageIoException e) {

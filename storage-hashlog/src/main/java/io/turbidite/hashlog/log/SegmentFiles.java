@@ -1,10 +1,10 @@
 package io.turbidite.hashlog.log;
 
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.file.DirectDisk;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
-import io.turbidite.core.format.Crc32c;
-import io.turbidite.core.format.FileHeader;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -30,7 +31,6 @@ import java.util.function.Function;
  */
 final class SegmentFiles implements AutoCloseable {
     private static final String SUFFIX = ".pages";
-    private static final String TAIL = "TAIL";
 
     private final Disk disk;
     private final String directory;
@@ -42,11 +42,10 @@ final class SegmentFiles implements AutoCloseable {
     /** With direct I/O: handles of readers. */
     private final ConcurrentHashMap<Long, DiskFile> reading = new ConcurrentHashMap<>();
 
-    private final MemorySegment markBuffer;
-    private @Nullable DiskFile tailFile;
-    private long markNumber;
-    private final MemorySegment beginBuffer = MemorySegment.ofArray(new byte[BeginMark.BYTES]);
-    private long beginNumber;
+    private volatile @Nullable TailFile tailFile;
+
+    /** There are marks that were not synced. */
+    private final AtomicBoolean noted = new AtomicBoolean();
 
     SegmentFiles(Disk disk, String directory, long logId, LogShape shape) {
         this(disk, directory, logId, shape, null);
@@ -63,7 +62,6 @@ final class SegmentFiles implements AutoCloseable {
         this.directory = directory;
         this.logId = logId;
         this.shape = shape;
-        this.markBuffer = MemorySegment.ofArray(new byte[LogShape.BLOCK_BYTES]);
         disk.createDirectories(directory);
     }
 
@@ -107,42 +105,86 @@ final class SegmentFiles implements AutoCloseable {
 
     /** Makes durable that the newest page is durable so far. */
     void writeMark(long page, long firstArrivalMicros, int usedBytes, int pageChecksum) {
-        putMark(page, firstArrivalMicros, usedBytes, pageChecksum).sync();
+        TailFile file = tailToWrite();
+        file.putMark(page, firstArrivalMicros, usedBytes, pageChecksum);
+        file.sync();
     }
 
     /**
-     * Notes that all pages below {@code page} are durable. The note need not survive, so it isn't synced: it
-     * tells a page that was damaged later from one that a power cut tore.
+     * Notes that all pages below {@code page} are durable: a page that was damaged later is told by it from one that a
+     * power cut tore. Whoever waits for these pages does not wait for the note; {@link #syncNotes} comes next.
      */
     void noteSealed(long page) {
-        putMark(page, 0, shape.pageHeaderBytes(), new Crc32c().begin().value());
+        tailToWrite().putMark(page, 0, shape.pageHeaderBytes(), TailMark.NOTHING_CHECKSUM);
+        noted.set(true);
+    }
+
+    /** Makes the notes so far durable. */
+    void syncNotes() {
+        TailFile file = tailFile;
+        if (file != null && noted.getAndSet(false)) {
+            file.sync();
+        }
     }
 
     /** Makes durable where the log begins from now on. */
     void writeBegin(long begin) {
-        DiskFile file = tailToWrite();
-        beginNumber++;
-        new BeginMark(logId, beginNumber, begin).write(beginBuffer);
-        file.write(BeginMark.slotOffset(beginNumber), beginBuffer, 0, BeginMark.BYTES);
+        TailFile file = tailToWrite();
+        file.putBegin(begin);
         file.sync();
     }
 
-    private DiskFile putMark(long page, long firstArrivalMicros, int usedBytes, int pageChecksum) {
-        DiskFile file = tailToWrite();
-        markNumber++;
-        new TailMark(logId, markNumber, page, firstArrivalMicros, usedBytes, pageChecksum)
-                .writeTwice(markBuffer);
-        file.write(TailMark.slotOffset(markNumber), markBuffer, 0, LogShape.BLOCK_BYTES);
-        return file;
-    }
-
-    private DiskFile tailToWrite() {
-        DiskFile file = tailFile;
+    private TailFile tailToWrite() {
+        TailFile file = tailFile;
         if (file == null) {
-            file = openTail();
+            file = TailFile.open(disk, directory, logId, shape);
             tailFile = file;
         }
         return file;
+    }
+
+    /**
+     * Requires that nothing lies behind {@code end} but zeros up to the end of the file.
+     *
+     * @throws CorruptionException otherwise: no mark says that it may go
+     */
+    void requireNothingBehind(long end) {
+        long page = shape.pageOf(end);
+        List<Long> there = segments();
+        if (!there.isEmpty() && there.getLast() > shape.segmentOf(page)) {
+            throw behind(segmentName(there.getLast()), 0, "a segment");
+        }
+        if (there.contains(shape.segmentOf(page))) {
+            DiskFile file = fileToRead(page);
+            MemorySegment bytes = MemorySegment.ofArray(new byte[64 << 10]);
+            long at = offsetOf(page) + (isEmpty(end) ? 0 : shape.offsetOf(end));
+            for (int count = read(file, at, bytes); count > 0; count = read(file, at, bytes)) {
+                for (int i = 0; i < count; i++) {
+                    if (bytes.get(Bytes.U8, i) != 0) {
+                        throw behind(file.name(), at + i, "bytes that are not zero");
+                    }
+                }
+                at += count;
+            }
+        }
+    }
+
+    private static int read(DiskFile file, long at, MemorySegment into) {
+        return file.read(at, into, 0, (int) into.byteSize());
+    }
+
+    private static CorruptionException behind(String name, long at, String found) {
+        return new CorruptionException(
+                name,
+                at,
+                "what lies behind the last record of a log without tail marks",
+                "nothing; such a log can be read, not written",
+                found);
+    }
+
+    /** Whether the page of this end has no record. */
+    private boolean isEmpty(long end) {
+        return shape.offsetOf(end) == shape.pageHeaderBytes();
     }
 
     /**
@@ -162,7 +204,7 @@ final class SegmentFiles implements AutoCloseable {
             } else if (segment >= shape.segmentOf(from)) {
                 DiskFile file = open.computeIfAbsent(segment, s -> openSegment(s, disk::open));
                 if (segment == lastSegment) {
-                    int used = shape.offsetOf(end) == shape.pageHeaderBytes()
+                    int used = isEmpty(end)
                             ? 0
                             : (shape.offsetOf(end) + LogShape.BLOCK_BYTES - 1)
                                     & -LogShape.BLOCK_BYTES;
@@ -192,56 +234,6 @@ final class SegmentFiles implements AutoCloseable {
     }
 
     // ---- reading --------------------------------------------------------------------------------
-
-    /** The newest mark, or null if there is none. */
-    @Nullable
-    TailMark readMark() {
-        String name = directory + "/" + TAIL;
-        if (!disk.exists(name)) {
-            return null;
-        }
-        try (DiskFile file = disk.openReadOnly(name)) {
-            checkTail(file);
-            TailMark newest = null;
-            MemorySegment slot = MemorySegment.ofArray(new byte[LogShape.BLOCK_BYTES]);
-            for (int i = 0; i < 2; i++) {
-                int byteCount = file.read(TailMark.slotOffset(i), slot, 0, LogShape.BLOCK_BYTES);
-                TailMark mark = byteCount < LogShape.BLOCK_BYTES
-                        ? null
-                        : TailMark.readEither(slot, logId, shape);
-                if (mark != null && (newest == null || mark.number() > newest.number())) {
-                    newest = mark;
-                }
-            }
-            return newest;
-        }
-    }
-
-    /** Where the log begins by the newest mark of it; 0 if there is none. */
-    long readBegin() {
-        BeginMark newest = newestBegin();
-        return newest == null ? 0 : newest.begin();
-    }
-
-    private @Nullable BeginMark newestBegin() {
-        String name = directory + "/" + TAIL;
-        if (!disk.exists(name)) {
-            return null;
-        }
-        try (DiskFile file = disk.openReadOnly(name)) {
-            checkTail(file);
-            BeginMark newest = null;
-            MemorySegment slot = MemorySegment.ofArray(new byte[BeginMark.BYTES]);
-            for (int i = 0; i < 2; i++) {
-                int byteCount = file.read(BeginMark.slotOffset(i), slot, 0, BeginMark.BYTES);
-                BeginMark mark = byteCount < BeginMark.BYTES ? null : BeginMark.read(slot, logId);
-                if (mark != null && (newest == null || mark.number() > newest.number())) {
-                    newest = mark;
-                }
-            }
-            return newest;
-        }
-    }
 
     /**
      * Reads bytes of {@code page} as they are on disk: the caller verifies them.
@@ -336,26 +328,6 @@ final class SegmentFiles implements AutoCloseable {
         }
     }
 
-    private DiskFile openTail() {
-        String name = directory + "/" + TAIL;
-        TailMark before = readMark();
-        markNumber = before == null ? 0 : before.number();
-        BeginMark begun = newestBegin();
-        beginNumber = begun == null ? 0 : begun.number();
-        return disk.exists(name)
-                ? disk.open(name)
-                : create(
-                        name,
-                        disk::create,
-                        new FileHeader(TailMark.FORMAT, TailMark.VERSION, 0, logId, 0)::writeTo);
-    }
-
-    private void checkTail(DiskFile file) {
-        FileHeader.readFrom(file)
-                .check(file.name(), TailMark.FORMAT, TailMark.VERSION)
-                .checkOwner(file.name(), logId, 0);
-    }
-
     /** The open segments in order; for tests. */
     SortedMap<Long, DiskFile> openSegments() {
         return new TreeMap<>(open);
@@ -367,8 +339,9 @@ final class SegmentFiles implements AutoCloseable {
         open.clear();
         reading.values().forEach(DiskFile::close);
         reading.clear();
-        if (tailFile != null) {
-            tailFile.close();
+        TailFile marks = tailFile;
+        if (marks != null) {
+            marks.close();
         }
     }
 }

@@ -50,12 +50,25 @@ record TailMark(
     static final int ZERO_OFFSET = PAGE_CHECKSUM_OFFSET + 4;
     static final int CHECKSUM_OFFSET = ZERO_OFFSET + 20;
 
+    /** Of a page without records. */
+    static final int NOTHING_CHECKSUM = new Crc32c().begin().value();
+
     /** Where the second copy lies in a slot. */
     static final int COPY_OFFSET = 2_048;
 
     /** Where the mark of this number belongs in the file. */
     static long slotOffset(long number) {
         return LogShape.BLOCK_BYTES * (1 + (number & 1));
+    }
+
+    /** The same with another number. */
+    TailMark numbered(long other) {
+        return new TailMark(logId, other, page, firstArrivalMicros, usedBytes, pageChecksum);
+    }
+
+    /** Whether both say the same, whatever their numbers are. */
+    boolean saysAs(TailMark other) {
+        return numbered(other.number).equals(other);
     }
 
     void writeTwice(MemorySegment slot) {

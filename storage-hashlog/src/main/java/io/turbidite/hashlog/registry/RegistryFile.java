@@ -27,7 +27,7 @@ import java.util.List;
  *
  * <pre>
  * offset          bytes field
- *      0             64 {@link FileHeader}, format "hashlog", version 4, storeId = the log's id, file id 0
+ *      0             64 {@link FileHeader}, format "hashlog", version 5, storeId = the log's id, file id 0
  *     64              n payload
  * 64 + n             64 {@link FileFooter} of the payload
  *
@@ -39,10 +39,17 @@ import java.util.List;
  *
  * <p>Integers of the payload are big-endian, strings as {@link DataOutputStream#writeUTF}, lists a 32-bit
  * count and the elements; it is read only after its checksum was found right.
+ *
+ * <p>Version 5 says that {@code TAIL} was made before, at full length. Version 4, which is read too, has the same bytes
+ * and does not say so.
  */
 public final class RegistryFile {
     static final String FORMAT = "hashlog";
-    static final int VERSION = 4;
+    static final int VERSION = 5;
+
+    /** Of logs whose {@code TAIL} came with their first page. */
+    static final int VERSION_WITHOUT_TAIL = 4;
+
     private static final String NAME = "HASHLOG";
     private static final String DRAFT = "HASHLOG.new";
     private static final long FILE_ID = 0;
@@ -92,13 +99,22 @@ public final class RegistryFile {
     }
 
     /**
+     * What a file says.
+     *
+     * @param hasTail whether {@code TAIL} was there before it
+     */
+    public record Stored(RegistryState state, boolean hasTail) {}
+
+    /**
      * Reads the file.
      *
      * @throws CorruptionException if it is damaged
      */
-    public static RegistryState read(Disk disk, String directory) {
+    public static Stored read(Disk disk, String directory) {
         try (DiskFile file = disk.openReadOnly(directory + "/" + NAME)) {
-            FileHeader header = FileHeader.readFrom(file).check(file.name(), FORMAT, VERSION);
+            FileHeader header = FileHeader.readFrom(file);
+            boolean hasTail = header.version() != VERSION_WITHOUT_TAIL;
+            header.check(file.name(), FORMAT, hasTail ? VERSION : VERSION_WITHOUT_TAIL);
             header.checkOwner(file.name(), header.storeId(), FILE_ID);
             long fileBytes = file.size();
             FileFooter footer =
@@ -122,7 +138,7 @@ public final class RegistryFile {
                         file.name(), byteCount, "payload", wanted + " bytes", byteCount + " bytes");
             }
             footer.checkPayload(file.name(), target, 0);
-            return decode(file.name(), header.storeId(), payload);
+            return new Stored(decode(file.name(), header.storeId(), payload), hasTail);
         }
     }
 

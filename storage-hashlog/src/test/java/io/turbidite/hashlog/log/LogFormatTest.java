@@ -139,10 +139,8 @@ class LogFormatTest {
         new FileHeader(TailMark.FORMAT, TailMark.VERSION + 1, 0, LogBench.LOG_ID, 0)
                 .write(MemorySegment.ofArray(bytes), 0);
         disk.put("log/TAIL", bytes);
-        SegmentFiles files = new SegmentFiles(disk, "log", LogBench.LOG_ID, LogBench.SHAPE);
-        assertThatThrownBy(files::readMark)
+        assertThatThrownBy(() -> TailFile.read(disk, "log", LogBench.LOG_ID, LogBench.SHAPE, true))
                 .isInstanceOf(FormatVersionException.class)
                 .hasMessageContaining("version 2");
-        files.close();
     }
 }

@@ -95,7 +95,7 @@ class PowerCutTest {
                 MemoryBudget.of(64 << 20),
                 new Meters(),
                 new StoreEvents());
-        LogStart start = LogEnd.find(site, LogBench.SHAPE, LogBench.LOG_ID, 0);
+        LogStart start = LogEnd.find(site, LogBench.SHAPE, LogBench.LOG_ID, true, 0);
         Epochs epochs = Epochs.create(8, clock);
         try (HybridLog log = HybridLog.open(site, LogOptions.of(LogBench.SHAPE), start, epochs);
                 LogReader reader = LogReader.open(log, "all")) {
@@ -174,7 +174,7 @@ class PowerCutTest {
                 MemoryBudget.of(64 << 20),
                 new Meters(),
                 new StoreEvents());
-        assertThatThrownBy(() -> LogEnd.find(site, LogBench.SHAPE, 99, 0))
+        assertThatThrownBy(() -> LogEnd.find(site, LogBench.SHAPE, 99, true, 0))
                 .isInstanceOf(CorruptionException.class)
                 .hasMessageContaining("store id");
     }

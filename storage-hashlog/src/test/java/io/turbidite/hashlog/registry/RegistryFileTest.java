@@ -30,6 +30,16 @@ class RegistryFileTest {
             .registered("größe", PsfDefinition.parse("bucket(size, 10)"), 1)
             .changed(1, psf -> psf.begun(5_000));
 
+    private static final String VERSION_4 = "5455524249444954686173686c6f670000000000000000000400000000000000"
+                        + "070000000000000000000000000000000000000000000000000000002ac86f5b"
+                        + "0000400000000008000000040000000900046a736f6e00000002000762792074"
+                        + "797065000b6669656c6428747970652900000000040000000100000000000010"
+                        + "0000000000000020000000000100000000000000020000000000000040000000"
+                        + "000000100000076772c3b6c39f6500106275636b65742873697a652c20313029"
+                        + "01000000010000000100000000000013887fffffffffffffff00000000400000"
+                        + "00000000009d000000000000000700000000000000000000000000000017bccc"
+                        + "af000000000000000000000000000000008e47f39054555242464f4f54";
+
     private static SimDisk written() {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);
         disk.createDirectories("log");
@@ -39,14 +49,15 @@ class RegistryFileTest {
 
     @Test
     void what_is_written_is_read_back() {
-        assertThat(RegistryFile.read(written(), "log")).isEqualTo(STATE);
+        assertThat(RegistryFile.read(written(), "log"))
+                .isEqualTo(new RegistryFile.Stored(STATE, true));
     }
 
     @Test
     void the_bytes_are_pinned() {
         assertThat(HexFormat.of().formatHex(written().content(NAME)))
-                .isEqualTo("5455524249444954686173686c6f670000000000000000000400000000000000"
-                        + "070000000000000000000000000000000000000000000000000000002ac86f5b"
+                .isEqualTo("5455524249444954686173686c6f670000000000000000000500000000000000"
+                        + "07000000000000000000000000000000000000000000000000000000a3a51772"
                         + "0000400000000008000000040000000900046a736f6e00000002000762792074"
                         + "797065000b6669656c6428747970652900000000040000000100000000000010"
                         + "0000000000000020000000000100000000000000020000000000000040000000"
@@ -54,6 +65,15 @@ class RegistryFileTest {
                         + "01000000010000000100000000000013887fffffffffffffff00000000400000"
                         + "00000000009d000000000000000700000000000000000000000000000017bccc"
                         + "af000000000000000000000000000000008e47f39054555242464f4f54");
+    }
+
+    @Test
+    void version_4_is_read_and_promises_no_tail() {
+        SimDisk disk = written();
+        disk.put(NAME, HexFormat.of().parseHex(VERSION_4));
+        assertThat(RegistryFile.read(disk, "log")).isEqualTo(new RegistryFile.Stored(STATE, false));
+        RegistryFile.write(disk, "log", STATE);
+        assertThat(RegistryFile.read(disk, "log").hasTail()).isTrue();
     }
 
     @Test

@@ -1,0 +1,177 @@
+package io.turbidite.hashlog.log;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.format.FileHeader;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The file {@code TAIL}: one block with its envelope, two slots of {@link TailMark}s, two of {@link BeginMark}s.
+ *
+ * <p><em>Confined to its owner's thread.</em> It is made at full length, with two marks of each kind, before the
+ * registry that makes a log exist. So a log whose registry says so ({@code hasTail}) has a sound mark of each kind at
+ * every moment, and a file that is missing, of another length, or without a sound mark is damage. Logs of older
+ * releases got theirs with the first page, in pieces; they may be without.
+ */
+final class TailFile implements AutoCloseable {
+    static final int BYTES = 5 * LogShape.BLOCK_BYTES;
+    private static final String NAME = "TAIL";
+
+    private final DiskFile file;
+    private final long logId;
+    private final MemorySegment slot = MemorySegment.ofArray(new byte[LogShape.BLOCK_BYTES]);
+    private long markNumber;
+    private long beginNumber;
+
+    private TailFile(DiskFile file, long logId, Marks newest) {
+        this.file = file;
+        this.logId = logId;
+        TailMark mark = newest.tail;
+        BeginMark begin = newest.begin;
+        this.markNumber = mark == null ? 0 : mark.number();
+        this.beginNumber = begin == null ? 0 : begin.number();
+    }
+
+    /**
+     * The newest sound marks.
+     *
+     * @param tail null if there is none, which a log that has its file does not come to
+     * @param begin likewise
+     */
+    record Marks(
+            @Nullable TailMark tail, @Nullable BeginMark begin) {}
+
+    private static String nameIn(String directory) {
+        return directory + "/" + NAME;
+    }
+
+    /** Makes the file, or one in the place of another: whole, with both marks twice, and durable. */
+    static void create(Disk disk, String directory, TailMark mark, BeginMark begin) {
+        MemorySegment image = MemorySegment.ofArray(new byte[BYTES]);
+        new FileHeader(TailMark.FORMAT, TailMark.VERSION, 0, mark.logId(), 0).write(image, 0);
+        for (int i = 0; i < 2; i++) {
+            TailMark twin = mark.numbered(mark.number() + i);
+            twin.writeTwice(
+                    image.asSlice(TailMark.slotOffset(twin.number()), LogShape.BLOCK_BYTES));
+            BeginMark other = new BeginMark(begin.logId(), begin.number() + i, begin.begin());
+            other.write(image.asSlice(BeginMark.slotOffset(other.number()), BeginMark.BYTES));
+        }
+        String draft = nameIn(directory) + ".new";
+        if (disk.exists(draft)) {
+            disk.delete(draft);
+        }
+        try (DiskFile file = disk.create(draft)) {
+            file.write(0, image, 0, BYTES);
+            file.sync();
+        }
+        disk.rename(draft, nameIn(directory));
+        disk.syncDirectory(directory);
+    }
+
+    /**
+     * Reads the newest marks.
+     *
+     * @param hasTail whether the log is one that always has the file
+     * @throws CorruptionException if it is damaged, or another log's; if {@code hasTail}, also if it is missing, of
+     *     another length, or without marks
+     */
+    static Marks read(Disk disk, String directory, long logId, LogShape shape, boolean hasTail) {
+        String name = nameIn(directory);
+        if (!disk.exists(name)) {
+            if (hasTail) {
+                throw damaged(name, 0, "the file", "there; restore it", "missing");
+            }
+            return new Marks(null, null);
+        }
+        try (DiskFile file = disk.openReadOnly(name)) {
+            FileHeader.readFrom(file)
+                    .check(name, TailMark.FORMAT, TailMark.VERSION)
+                    .checkOwner(name, logId, 0);
+            if (hasTail && file.size() != BYTES) {
+                throw damaged(name, 0, "the file", BYTES + " bytes", file.size() + " bytes");
+            }
+            Marks marks = new Marks(readTail(file, logId, shape), readBegin(file, logId));
+            if (hasTail && marks.tail == null) {
+                throw noMark(name, TailMark.slotOffset(0), "how far the newest page is durable");
+            }
+            if (hasTail && marks.begin == null) {
+                throw noMark(name, BeginMark.slotOffset(1), "where the log begins");
+            }
+            return marks;
+        }
+    }
+
+    private static @Nullable TailMark readTail(DiskFile file, long logId, LogShape shape) {
+        TailMark newest = null;
+        MemorySegment slot = MemorySegment.ofArray(new byte[LogShape.BLOCK_BYTES]);
+        for (int i = 0; i < 2; i++) {
+            int byteCount = file.read(TailMark.slotOffset(i), slot, 0, LogShape.BLOCK_BYTES);
+            TailMark mark = byteCount < LogShape.BLOCK_BYTES
+                    ? null
+                    : TailMark.readEither(slot, logId, shape);
+            if (mark != null && (newest == null || mark.number() > newest.number())) {
+                newest = mark;
+            }
+        }
+        return newest;
+    }
+
+    private static @Nullable BeginMark readBegin(DiskFile file, long logId) {
+        BeginMark newest = null;
+        MemorySegment slot = MemorySegment.ofArray(new byte[BeginMark.BYTES]);
+        for (int i = 0; i < 2; i++) {
+            int byteCount = file.read(BeginMark.slotOffset(i), slot, 0, BeginMark.BYTES);
+            BeginMark mark = byteCount < BeginMark.BYTES ? null : BeginMark.read(slot, logId);
+            if (mark != null && (newest == null || mark.number() > newest.number())) {
+                newest = mark;
+            }
+        }
+        return newest;
+    }
+
+    private static CorruptionException noMark(String name, long at, String what) {
+        return damaged(name, at, "the marks of " + what, "one that is sound", "none");
+    }
+
+    private static CorruptionException damaged(
+            String name, long at, String what, String expected, String found) {
+        return new CorruptionException(name, at, what, expected, found);
+    }
+
+    // ---- writing --------------------------------------------------------------------------------
+
+    /** Opens the file, which is there, to write the marks behind the newest. */
+    static TailFile open(Disk disk, String directory, long logId, LogShape shape) {
+        Marks newest = read(disk, directory, logId, shape, true);
+        return new TailFile(disk.open(nameIn(directory)), logId, newest);
+    }
+
+    /** Writes the next mark; durable with the next {@link #sync}. */
+    void putMark(long page, long firstArrivalMicros, int usedBytes, int pageChecksum) {
+        markNumber++;
+        new TailMark(logId, markNumber, page, firstArrivalMicros, usedBytes, pageChecksum)
+                .writeTwice(slot);
+        file.write(TailMark.slotOffset(markNumber), slot, 0, LogShape.BLOCK_BYTES);
+    }
+
+    /** Writes where the log begins; durable with the next {@link #sync}. */
+    void putBegin(long begin) {
+        beginNumber++;
+        MemorySegment bytes = MemorySegment.ofArray(new byte[BeginMark.BYTES]);
+        new BeginMark(logId, beginNumber, begin).write(bytes);
+        file.write(BeginMark.slotOffset(beginNumber), bytes, 0, BeginMark.BYTES);
+    }
+
+    void sync() {
+        file.sync();
+    }
+
+    @Override
+    public void close() {
+        file.close();
+    }
+}

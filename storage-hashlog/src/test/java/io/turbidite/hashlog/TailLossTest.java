@@ -1,0 +1,144 @@
+package io.turbidite.hashlog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.sim.OperationKind;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.hashlog.log.LogOptions;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Marks that are lost, cut or swapped: nothing that was durable is cut for it, and putting them back mends it. */
+class TailLossTest {
+    private static final long SEED = Seeds.of("TailLossTest");
+    private static final String TAIL = "log/TAIL";
+    private static final int COUNT = 40;
+
+    /** All of it in the newest page. */
+    private static SimDisk filled(int count) {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        try (LogBench bench = LogBench.simulated(SEED, disk, LogBench.options());
+                IngestSession session = bench.log.openSession("s")) {
+            for (int i = 0; i < count; i++) {
+                MemorySegment record = LogBench.segment(LogState.event("s", i));
+                session.append(record, 0, (int) record.byteSize());
+            }
+        }
+        return disk;
+    }
+
+    private static int countOf(SimDisk disk) {
+        try (LogBench bench = LogBench.reopened(SEED, disk, LogBench.options())) {
+            return LogState.of(bench.log).numbersOf("s").size();
+        }
+    }
+
+    private static void refusedUntilBack(SimDisk damaged, SimDisk whole, String what) {
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> countOf(damaged)).as(what).isInstanceOf(CorruptionException.class);
+        }
+        for (String name : whole.files()) {
+            damaged.put(name, whole.content(name));
+        }
+        assertThat(countOf(damaged)).as(what).isEqualTo(COUNT);
+    }
+
+    @Test
+    void a_missing_tail_is_damage_and_nothing_is_cut() {
+        SimDisk whole = filled(COUNT);
+        SimDisk damaged = whole.copy();
+        byte[] tail = whole.content(TAIL);
+        damaged.delete(TAIL);
+        assertThatThrownBy(() -> countOf(damaged))
+                .isInstanceOf(CorruptionException.class)
+                .hasMessageContaining("TAIL")
+                .hasMessageContaining("missing");
+        damaged.put(TAIL, tail);
+        assertThat(countOf(damaged)).isEqualTo(COUNT);
+    }
+
+    @Test
+    void a_tail_cut_anywhere_is_damage_and_nothing_is_cut() {
+        SimDisk whole = filled(COUNT);
+        int size = whole.content(TAIL).length;
+        assertThat(size).isEqualTo(5 * 4_096);
+        for (int length = 0; length < size; length += length % 4_096 == 0 ? 1 : 4_095) {
+            SimDisk damaged = whole.copy();
+            try (DiskFile file = damaged.open(TAIL)) {
+                file.truncate(length);
+            }
+            refusedUntilBack(damaged, whole, "cut at " + length);
+        }
+    }
+
+    @Test
+    void a_tail_that_is_longer_or_erased_or_of_another_log_is_damage() {
+        SimDisk whole = filled(COUNT);
+        SimDisk longer = whole.copy();
+        longer.put(TAIL, Arrays.copyOf(whole.content(TAIL), 6 * 4_096));
+        refusedUntilBack(longer, whole, "longer");
+        SimDisk erased = whole.copy();
+        erased.put(TAIL, Arrays.copyOf(Arrays.copyOf(whole.content(TAIL), 64), 5 * 4_096));
+        refusedUntilBack(erased, whole, "erased");
+        SimDisk zeros = whole.copy();
+        zeros.put(TAIL, new byte[5 * 4_096]);
+        refusedUntilBack(zeros, whole, "zeros");
+    }
+
+    private record Cut(SimDisk disk, long durable) {}
+
+    /** A page that a power cut tore is cut; one that was durable two syncs ago is damage, though no mark was forced. */
+    @ParameterizedTest
+    @EnumSource(Profile.class)
+    void a_page_damaged_after_a_power_cut_is_not_taken_for_torn(Profile profile) {
+        SimDisk disk = new SimDisk(SEED, profile);
+        List<Cut> cuts = new ArrayList<>();
+        HashLogOptions options = LogBench.options()
+                .withLog(LogOptions.of(LogBench.SHAPE).withFlushMicros(3_600_000_000L));
+        try (LogBench bench = LogBench.simulated(SEED, disk, options);
+                IngestSession session = bench.log.openSession("s")) {
+            disk.onOperation(step -> {
+                if (step.kind() != OperationKind.READ && step.kind() != OperationKind.LIST) {
+                    cuts.add(new Cut(disk.crashImage(step.index()), bench.log.log().durable()));
+                }
+            });
+            for (int i = 0; i < 1_500; i++) {
+                MemorySegment record = LogBench.segment(LogState.event("s", i));
+                session.append(record, 0, (int) record.byteSize());
+                if (i % 100 == 0) {
+                    bench.run(1_000_000); // the newest page is not asked for
+                }
+            }
+            disk.onOperation(step -> {});
+        }
+        int checked = 0;
+        long seen = 0;
+        long before = 0;
+        for (Cut cut : cuts) {
+            if (cut.durable > seen) {
+                before = seen;
+                seen = cut.durable;
+            }
+            if (LogBench.SHAPE.pageOf(before) > 0) {
+                cut.disk.flipBit("log/00000000.pages", 4_096 + 5_000, 1);
+                assertThatThrownBy(() -> countOf(cut.disk))
+                        .as("durable to %d", cut.durable)
+                        .isInstanceOf(CorruptionException.class);
+                checked++;
+            }
+        }
+        assertThat(checked).isGreaterThan(50);
+    }
+}
