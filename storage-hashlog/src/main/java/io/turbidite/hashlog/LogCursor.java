@@ -45,7 +45,7 @@ public final class LogCursor implements AutoCloseable {
         boolean opened = false;
         try {
             reader.protect();
-            QueryPlan plan = QueryPlan.of(query, log, reader);
+            QueryPlan plan = QueryPlan.of(QueryPlan.aligned(query, reader), log, reader);
             LogCursor cursor = new LogCursor(log, reader, plan, query.limit());
             opened = true;
             return cursor;

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param value its value as text: a string between quotes, a number, {@code true}, {@code false}, or any
  *     other text, which is a string as it stands; null exactly if {@code psf} is
  * @param expression that must hold too, or null
- * @param from lowest record address, inclusive
+ * @param from lowest record address, inclusive; any address: the first record counts that starts there or above
  * @param to highest, exclusive; what is not visible when the query starts is not looked at
  * @param arrivedFromMicros wall clock, inclusive. Arrival is known by page: a record counts if its page has
  *     records of the time

@@ -52,6 +52,10 @@ public final class LogSubscription implements AutoCloseable {
     private int delivered;
     private long position;
     private long scanned;
+
+    /** Whether a record starts at {@link #scanned}, which a caller's address may lie within. */
+    private boolean aligned;
+
     private long skippedBytes;
     private boolean closed;
 
@@ -158,6 +162,12 @@ public final class LogSubscription implements AutoCloseable {
             if (scanned < begin) {
                 skippedBytes += begin - scanned;
                 scanned = begin;
+                aligned = true;
+            }
+            if (!aligned && bound() > scanned) {
+                LogQuery asked = query.between(scanned, Long.MAX_VALUE);
+                scanned = QueryPlan.aligned(asked, reader).from();
+                aligned = true;
             }
             long end = Math.min(bound(), scanned + POLL_BYTES);
             if (end > scanned) {

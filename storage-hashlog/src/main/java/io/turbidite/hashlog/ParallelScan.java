@@ -33,7 +33,7 @@ final class ParallelScan {
         this.log = log;
         try (LogReader reader = log.openReader("parallel query")) {
             reader.protect();
-            this.plan = QueryPlan.of(query, log, reader);
+            this.plan = QueryPlan.of(QueryPlan.aligned(query, reader), log, reader);
         }
         this.pieces = pieces(plan.parts(), log.log().shape(), log.registry().chainHeads());
         this.left = new AtomicLong(query.limit());

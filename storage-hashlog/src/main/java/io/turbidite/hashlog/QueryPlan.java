@@ -3,6 +3,7 @@ package io.turbidite.hashlog;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogReader;
+import io.turbidite.hashlog.log.LogScan;
 import io.turbidite.hashlog.log.LogShape;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.psf.PropertyValue;
@@ -67,9 +68,47 @@ final class QueryPlan {
         }
     }
 
-    /** Plans; the reader is protected. */
+    /** Plans a query that starts where a record does ({@link #aligned}); the reader is protected. */
     static QueryPlan of(LogQuery query, HashLog log, LogReader reader) {
         return new QueryPlan(query, log.registry(), log.functions(), rangeOf(query, reader));
+    }
+
+    /**
+     * The query from where a record starts on: from an address within a record, the next one's. The reader is
+     * protected.
+     */
+    static LogQuery aligned(LogQuery query, LogReader reader) {
+        long from = recordAt(query.from(), reader);
+        return from == query.from() ? query : query.between(from, Math.max(from, query.to()));
+    }
+
+    /** The lowest address of a record at or above {@code address}, as far as there are records. */
+    private static long recordAt(long address, LogReader reader) {
+        HybridLog log = reader.log();
+        LogShape shape = log.shape();
+        if (address >= log.safeTail()) {
+            return address; // of a record that is to come: whoever waits for it asks again
+        }
+        while (true) {
+            long begin = log.begin();
+            long first = Math.max(begin, shape.firstRecordOf(shape.pageOf(address)));
+            if (address <= first) {
+                return first;
+            }
+            try {
+                LogScan scan = new LogScan(reader);
+                scan.start(first, address);
+                while (scan.next()) {
+                    assert scan.address() < address : scan.address();
+                }
+                return scan.position();
+            } catch (InvalidRequestException gone) {
+                if (log.begin() == begin) {
+                    throw gone;
+                }
+                reader.refresh(); // truncated under us: it begins elsewhere now
+            }
+        }
     }
 
     /** The active PSF of this name, else the last one that had it. */

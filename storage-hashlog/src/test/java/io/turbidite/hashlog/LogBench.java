@@ -74,7 +74,8 @@ public final class LogBench implements AutoCloseable {
     }
 
     public static LogBench reopenedOnThreads(Disk disk, HashLogOptions options) {
-        return new LogBench(disk, ThreadTasks.create("test"), Clock.system(), options, HashLog::open);
+        return new LogBench(
+                disk, ThreadTasks.create("test"), Clock.system(), options, HashLog::open);
     }
 
     public static LogBench simulated(long seed, @Nullable Disk disk, HashLogOptions options) {

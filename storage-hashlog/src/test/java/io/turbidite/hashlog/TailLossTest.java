@@ -47,7 +47,9 @@ class TailLossTest {
 
     private static void refusedUntilBack(SimDisk damaged, SimDisk whole, String what) {
         for (int i = 0; i < 2; i++) {
-            assertThatThrownBy(() -> countOf(damaged)).as(what).isInstanceOf(CorruptionException.class);
+            assertThatThrownBy(() -> countOf(damaged))
+                    .as(what)
+                    .isInstanceOf(CorruptionException.class);
         }
         for (String name : whole.files()) {
             damaged.put(name, whole.content(name));
@@ -111,7 +113,8 @@ class TailLossTest {
                 IngestSession session = bench.log.openSession("s")) {
             disk.onOperation(step -> {
                 if (step.kind() != OperationKind.READ && step.kind() != OperationKind.LIST) {
-                    cuts.add(new Cut(disk.crashImage(step.index()), bench.log.log().durable()));
+                    cuts.add(new Cut(
+                            disk.crashImage(step.index()), bench.log.log().durable()));
                 }
             });
             for (int i = 0; i < 1_500; i++) {

@@ -58,8 +58,7 @@ public final class LogEnd {
         if (site.disk() == null) {
             return LogStart.fresh(logId, shape);
         }
-        TailFile.Marks marks =
-                TailFile.read(site.disk(), site.directory(), logId, shape, hasTail);
+        TailFile.Marks marks = TailFile.read(site.disk(), site.directory(), logId, shape, hasTail);
         try (SegmentFiles files = new SegmentFiles(site.disk(), site.directory(), logId, shape)) {
             long begin = beginOf(files, shape, marks.begin(), hasTail);
             TailMark mark = marks.tail();
@@ -177,8 +176,7 @@ public final class LogEnd {
             return;
         }
         String directory = site.directory();
-        TailFile.Marks marks =
-                TailFile.read(disk, directory, start.logId(), shape, hasTail);
+        TailFile.Marks marks = TailFile.read(disk, directory, start.logId(), shape, hasTail);
         TailMark before = marks.tail();
         BeginMark begun = marks.begin();
         try (SegmentFiles files = new SegmentFiles(disk, directory, start.logId(), shape)) {

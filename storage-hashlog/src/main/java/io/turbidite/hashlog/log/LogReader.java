@@ -143,7 +143,7 @@ public final class LogReader implements AutoCloseable {
         }
         SegmentFiles files = log.files();
         if (files == null || from < log.begin()) {
-            throw truncated(from);
+            throw gone(from);
         }
         long page = shape.pageOf(from);
         assert shape.pageOf(to - 1) == page : from + " to " + to;
@@ -171,7 +171,7 @@ public final class LogReader implements AutoCloseable {
             }
             blocksRead += (end - start) / LogShape.BLOCK_BYTES;
         } catch (ClosedException e) {
-            throw truncated(from, e);
+            throw gone(from, e);
         }
         bufferStart = shape.startOf(page) + start;
         bufferEnd = shape.startOf(page) + end;
@@ -231,7 +231,7 @@ public final class LogReader implements AutoCloseable {
         }
         SegmentFiles files = log.files();
         if (files == null || shape.startOf(page + 1) <= log.begin()) {
-            throw truncated(shape.startOf(page));
+            throw gone(shape.startOf(page));
         }
         return PageHeader.read(
                 files.nameOf(page), files.offsetOf(page), headerOf(files, page), shape, page);
@@ -303,11 +303,12 @@ public final class LogReader implements AutoCloseable {
         bufferEnd = bufferStart;
     }
 
-    private InvalidRequestException truncated(long address) {
-        return truncated(address, null);
+    /** What to say of an address that was truncated. */
+    public InvalidRequestException gone(long address) {
+        return gone(address, null);
     }
 
-    private InvalidRequestException truncated(long address, @Nullable Throwable cause) {
+    private InvalidRequestException gone(long address, @Nullable Throwable cause) {
         return new InvalidRequestException(
                 "address %d of log %s is gone: it begins at %d"
                         .formatted(address, log.site().name(), log.begin()),

@@ -42,8 +42,7 @@ public record LogStart(
                 usedBytes,
                 used == null
                         ? TailMark.NOTHING_CHECKSUM
-                        : new Crc32c()
-                                .compute(used, headerBytes, usedBytes - (long) headerBytes));
+                        : new Crc32c().compute(used, headerBytes, usedBytes - (long) headerBytes));
     }
 
     void fill(Ring ring, long page, long nowMicros) {

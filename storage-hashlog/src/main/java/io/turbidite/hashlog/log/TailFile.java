@@ -42,8 +42,7 @@ final class TailFile implements AutoCloseable {
      * @param tail null if there is none, which a log that has its file does not come to
      * @param begin likewise
      */
-    record Marks(
-            @Nullable TailMark tail, @Nullable BeginMark begin) {}
+    record Marks(@Nullable TailMark tail, @Nullable BeginMark begin) {}
 
     private static String nameIn(String directory) {
         return directory + "/" + NAME;

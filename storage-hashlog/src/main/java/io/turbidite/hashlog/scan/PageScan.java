@@ -1,5 +1,6 @@
 package io.turbidite.hashlog.scan;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.LogScan;
 import io.turbidite.hashlog.log.LogShape;
@@ -23,6 +24,10 @@ final class PageScan {
     private int matchCount;
     private long from;
     private long top;
+
+    /** What lies below was truncated when its page was read. */
+    private long begin;
+
     private long address;
     private long header;
     private long scannedCount;
@@ -45,14 +50,33 @@ final class PageScan {
             if (top <= from) {
                 return false;
             }
+            if (top <= begin) {
+                throw reader.gone(top - 1);
+            }
             long page = shape.pageOf(top - 1);
-            long low = Math.max(from, shape.firstRecordOf(page));
-            collect(low, top);
-            top = Math.min(top, shape.startOf(page));
+            collectWhatIsLeft(Math.max(from, shape.firstRecordOf(page)));
+            top = Math.max(begin, Math.min(top, shape.startOf(page)));
         }
         address = matches[--matchCount];
         header = reader.seekRecord(address);
         return true;
+    }
+
+    /** Collects from {@code low} or, if a truncation within the page is quicker, from where the log begins now. */
+    private void collectWhatIsLeft(long low) {
+        for (long at = low; at < top; ) {
+            try {
+                collect(at, top);
+                return;
+            } catch (InvalidRequestException gone) {
+                begin = reader.log().begin();
+                if (begin <= at) {
+                    throw gone;
+                }
+                at = begin;
+                matchCount = 0;
+            }
+        }
     }
 
     private void collect(long low, long high) {
