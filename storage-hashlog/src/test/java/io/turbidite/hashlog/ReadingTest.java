@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.zip.ZipEntry;
@@ -37,7 +38,7 @@ class ReadingTest {
         return LogBench.options().withTable(6, 16 << 20).withCheckpoints(30_000);
     }
 
-    private static TreeMap<String, String> bytesOf(SimDisk disk) {
+    private static Map<String, String> bytesOf(SimDisk disk) {
         TreeMap<String, String> bytes = new TreeMap<>();
         for (String name : disk.files()) {
             if (!name.endsWith("/LOCK")) {
@@ -98,7 +99,7 @@ class ReadingTest {
                 continue;
             }
             String what = "%s, %s, cut %d".formatted(Seeds.replay("ReadingTest", SEED), profile, i);
-            TreeMap<String, String> before = bytesOf(disk);
+            Map<String, String> before = bytesOf(disk);
             List<String> changes = new ArrayList<>();
             disk.onOperation(step -> {
                 if (step.kind() != OperationKind.READ && step.kind() != OperationKind.LIST) {
@@ -173,7 +174,7 @@ class ReadingTest {
         SimDisk disk = cuts(Profile.STRICT).getLast();
         byte[] registry = disk.content("log/HASHLOG");
         disk.delete("log/HASHLOG");
-        TreeMap<String, String> before = bytesOf(disk);
+        Map<String, String> before = bytesOf(disk);
         for (int i = 0; i < 2; i++) {
             assertThatThrownBy(() -> LogBench.simulated(SEED, disk, options()))
                     .isInstanceOf(CorruptionException.class)
@@ -225,7 +226,7 @@ class ReadingTest {
     @Test
     void an_older_log_is_read_as_it_is_and_written_on_with_whole_marks() {
         SimDisk disk = older();
-        TreeMap<String, String> before = bytesOf(disk);
+        Map<String, String> before = bytesOf(disk);
         List<Integer> numbers;
         try (LogBench bench = LogBench.reading(SEED, disk, LogBench.options())) {
             numbers = numbers(bench);
@@ -263,7 +264,7 @@ class ReadingTest {
             if (!indexed) {
                 disk.delete("log/00000001.index");
             }
-            TreeMap<String, String> before = bytesOf(disk);
+            Map<String, String> before = bytesOf(disk);
             try (LogBench bench = LogBench.reading(SEED, disk, LogBench.options())) {
                 // where it began is lost too: what was truncated is there again
                 assertThat(numbers(bench)).endsWith(119).hasSize(120).containsAll(numbers);
@@ -271,7 +272,7 @@ class ReadingTest {
             assertThat(bytesOf(disk)).isEqualTo(before);
             SimDisk more = disk.copy();
             more.put("log/00000000.pages", withByteBehind(disk.content("log/00000000.pages")));
-            TreeMap<String, String> kept = bytesOf(more);
+            Map<String, String> kept = bytesOf(more);
             try (LogBench bench = LogBench.reading(SEED, more, LogBench.options())) {
                 assertThat(numbers(bench)).hasSize(120);
             }
