@@ -122,8 +122,8 @@ final class LogJoinCommand implements Callable<Integer> {
     public Integer call() {
         AtomicBoolean stopped = new AtomicBoolean();
         try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true));
-                OpenLog open =
-                        OpenLog.openForReading(Stores.path("LOGDIR", directory), OpenLog.defaults());
+                OpenLog open = OpenLog.openForReading(
+                        Stores.path("LOGDIR", directory), OpenLog.defaults());
                 Store store = Stores.openExisting(storeDirectory)) {
             Dataset dataset = store.dataset(datasetName);
             LogQuery query = question.query();

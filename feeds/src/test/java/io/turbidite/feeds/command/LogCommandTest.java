@@ -302,7 +302,8 @@ class LogCommandTest {
         }
         log("migrate", store, "Repos", "--psf", "type=issue");
         assertThat(hashes(crashed)).isEqualTo(before);
-        assertThat(Command.run("log", "psf", "add", log, "size=field(size)").code()).isZero();
+        assertThat(Command.run("log", "psf", "add", log, "size=field(size)").code())
+                .isZero();
         assertThat(hashes(crashed)).isNotEqualTo(before);
     }
 
@@ -319,7 +320,8 @@ class LogCommandTest {
         try (Stream<Path> all = Files.walk(directory)) {
             for (Path path : all.filter(Files::isRegularFile).toList()) {
                 if (!path.endsWith("LOCK")) {
-                    byte[] sum = MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(path));
+                    byte[] sum =
+                            MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(path));
                     hashes.put(path.toString(), HexFormat.of().formatHex(sum));
                 }
             }
