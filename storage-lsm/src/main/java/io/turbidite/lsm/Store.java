@@ -233,10 +233,13 @@ public final class Store implements AutoCloseable {
                 () -> substrate.timestamps().release(timestamp));
     }
 
-    /** Makes everything written so far durable, whatever the mode. */
+    /**
+     * Makes everything written so far durable, whatever the mode, and leaves a mark behind it in the log: if it is
+     * damaged there, the next opening says so.
+     */
     public void sync() {
         substrate.health().checkWritable();
-        substrate.log().flush();
+        substrate.log().sync();
     }
 
     /** Checks every checksum and every index against the primary; writers may go on. */

@@ -27,6 +27,8 @@ import io.turbidite.lsm.schema.Maintenance;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Instant;
@@ -89,6 +91,33 @@ class StoreTest {
         SimDisk image = disk.crashImage(1);
         try (SimStore again = SimStore.open(image, SEED, OPTIONS)) {
             assertThat(Row.of(again.store.dataset("T").get(1L))).isEqualTo(row(1, "ann", 1));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Durability.class)
+    void damage_below_a_sync_is_noticed_in_every_mode(Durability durability) {
+        SimDisk own = new SimDisk(SEED, Profile.STRICT);
+        try (SimStore synced = SimStore.open(own, SEED, SimStore.options(durability))) {
+            Dataset dataset = synced.store.createDataset(Row.spec("T"));
+            for (int i = 0; i < 50; i++) {
+                dataset.upsert(row(i, "ann", 1).toMap());
+            }
+            synced.store.sync();
+            SimDisk image = own.crashImage(1);
+            try (SimStore again =
+                    SimStore.open(image.copy(), SEED, SimStore.options(durability))) {
+                assertThat(SimStore.rows(again.store.dataset("T"))).hasSize(50);
+            }
+            String segment = image.files().stream()
+                    .filter(name -> name.startsWith("log/")
+                            && image.content(name)[FileHeader.BYTES + 150] != 0)
+                    .findFirst()
+                    .orElseThrow();
+            image.flipBit(segment, FileHeader.BYTES + 150, 3);
+            assertThatThrownBy(() -> SimStore.open(image, SEED, SimStore.options(durability)))
+                    .isInstanceOf(CorruptionException.class)
+                    .hasMessageContaining(segment);
         }
     }
 

@@ -34,6 +34,9 @@ import java.lang.foreign.MemorySegment;
  * <p>So a record of 500 bytes costs two bytes where many are written at once, 40 where it comes alone. A
  * group is synced as a whole or not at all, as the one write is that it is part of.
  *
+ * <p>A group of no records is a <em>mark of a sync</em>: it takes no sequence, and is there for what it says
+ * in {@code durable} when no record follows that would say it.
+ *
  * <p>The <em>place</em> is a hash of store, segment number and offset in the file. It is not stored: a
  * frame is valid only where it was written, so that what an older use of a recycled segment left there,
  * or a frame that was moved or comes from another store, is never taken for a record.
@@ -186,9 +189,14 @@ final class FrameFormat {
             session = source.get(Bytes.I32, at + SESSION_OFFSET);
         }
 
-        /** Whether the frame takes a sequence of its own. */
+        /** Whether the frame takes a sequence, or several. */
         boolean takesSequence() {
-            return kind != KIND_SEGMENT && kind != KIND_CONTINUED;
+            return kind != KIND_SEGMENT && kind != KIND_CONTINUED && !isSyncMark();
+        }
+
+        /** Whether the frame says what has been synced, and nothing else. */
+        boolean isSyncMark() {
+            return kind == KIND_GROUP && length == 0;
         }
     }
 }

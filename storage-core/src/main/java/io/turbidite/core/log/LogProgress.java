@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Invariants: (1) {@code durable <= written} and both only grow. (2) Once {@code failure} is set,
  * {@code durable} never changes again. (3) The gate is open exactly while there is no failure, no close,
- * and room for everything that can be in flight.
+ * and room for everything that can be in flight. (4) {@code vouchedDurable <= vouched <= durable}.
  *
  * <p><em>Thread-safe</em>: changes under the monitor, reads of volatile fields without.
  */
@@ -24,6 +24,10 @@ final class LogProgress {
     private volatile boolean roomy;
     private volatile long written;
     private volatile long durable;
+    private volatile long vouched;
+    private volatile long vouchedDurable;
+    private volatile long vouchWanted;
+    private volatile long vouchRefused;
     private volatile @Nullable Throwable failure;
     private volatile @Nullable StorageIoException refusal;
 
@@ -51,6 +55,59 @@ final class LogProgress {
     /** Every record below has been synced. */
     long durable() {
         return durable;
+    }
+
+    /** A frame that has been written says that every record below has been synced. */
+    long vouched() {
+        return vouched;
+    }
+
+    /** A frame that has been synced says so. */
+    long vouchedDurable() {
+        return vouchedDurable;
+    }
+
+    /** Only the writer calls it. */
+    void advanceVouched(long below) {
+        vouched = below;
+    }
+
+    /** After a sync that returned, of all that {@link #vouched} counted before it began. */
+    synchronized void advanceVouchedDurable(long below) {
+        if (failure == null) {
+            vouchedDurable = Math.max(vouchedDurable, below);
+        }
+    }
+
+    /** Asks for a durable mark that says it of {@code below}, which has been synced. */
+    synchronized void wantVouched(long below) {
+        vouchWanted = Math.max(vouchWanted, below);
+    }
+
+    /** Whether somebody waits for a mark that has not been written. */
+    boolean wantsMark() {
+        return vouchWanted > Math.max(vouched, vouchRefused);
+    }
+
+    /** Whether somebody waits for the sync of a mark that has been written. */
+    boolean wantsMarkSynced() {
+        return vouchWanted > vouchedDurable && vouched >= vouchWanted;
+    }
+
+    /** There is no space for a mark of what has been synced now. Only the writer calls it. */
+    void refuseMark() {
+        vouchRefused = durable;
+        tasks.signal();
+    }
+
+    /** Whether a mark of the present {@link #durable} was refused: the next record will do. */
+    boolean markRefused() {
+        return vouchRefused >= durable;
+    }
+
+    /** Whether nobody need wait for a durable mark of {@code below} any more. */
+    boolean isVouchedOrNeverWill(long below) {
+        return vouchedDurable >= below || vouchRefused >= below || refusing();
     }
 
     boolean failed() {

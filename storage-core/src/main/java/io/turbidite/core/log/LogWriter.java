@@ -33,6 +33,7 @@ import java.util.concurrent.atomic.LongAdder;
  *       where it lies.
  *       A frame that does not fit the segment goes to the next; the first frame of a segment names it.
  *   <li>One write for the batch. Under SYNC one sync; then, and only then, the records are durable.
+ *   <li>Where no record comes after a sync that would say what it has covered, a mark that says it.
  * </ol>
  *
  * <p><em>A full disk</em> fails nothing, as long as it refuses an append to a segment that still grows: what was
@@ -75,6 +76,12 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
 
     private long groupFirst;
     private boolean sessionMarked;
+
+    /** What the frame that was completed last says to have been synced. */
+    private long vouched;
+
+    /** Whether the last step has found nothing to write. */
+    private boolean idle;
 
     /** The sequence after the last one framed. */
     private long next;
@@ -119,14 +126,18 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
         try {
             poller.poll(this);
             if (next == before) {
+                leaveMark();
                 return false;
             }
+            idle = false;
             tasks.signal(); // slots are free again
             writeBatch();
             progress.advanceWritten(next);
+            progress.advanceVouched(vouched);
             if (durability == Durability.SYNC) {
                 syncCurrent();
                 progress.advanceDurable(next);
+                progress.advanceVouchedDurable(vouched);
             }
             recordCount.add(next - before);
             batchCount.increment();
@@ -166,6 +177,59 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
             keeper.shutGateWithoutSpare();
         }
         return batchBytes < batchBytesTarget;
+    }
+
+    /**
+     * Says what has been synced, unless the last frame does: damage below is then known from a torn end. At once
+     * if somebody waits for it, otherwise when two steps in a row have found nothing to write, so that it
+     * costs a busy log nothing. Its own sync is the next one; only who waits for it has it synced now.
+     *
+     * <p>It is not counted with what is in flight, so it takes no room that may be needed for that, and on a full
+     * disk it is left out.
+     */
+    private void leaveMark() {
+        boolean wanted = progress.wantsMark();
+        boolean due = sessionMarked
+                && progress.durable() > vouched
+                && (wanted || (idle && !progress.markRefused()));
+        if (due && hasRoomForMark()) {
+            writeMark();
+        } else if (due && wanted && progress.isRoomy() && keeper.hasSpare()) {
+            var _ = nextSegment(); // whose first frame says it
+            writeBatch();
+            progress.advanceVouched(vouched);
+        }
+        idle = true;
+        if (durability == Durability.SYNC && progress.wantsMarkSynced()) {
+            syncCurrent();
+            progress.advanceVouchedDurable(vouched);
+            tasks.signal();
+        }
+    }
+
+    private boolean hasRoomForMark() {
+        long left = roomBytes(0) - Segment.MARK_BYTES;
+        return progress.isRoomy() && (left >= inFlightBytesMax || (left >= 0 && keeper.hasSpare()));
+    }
+
+    private void writeMark() {
+        Segment segment = Objects.requireNonNull(current);
+        int bytes = putMarkAt(0, FrameFormat.KIND_GROUP, 0, next);
+        try {
+            segment.file.write(batchOffset, marks, 0, bytes);
+        } catch (StorageIoException e) {
+            if (e.kind() != StorageIoException.Kind.NO_SPACE) {
+                throw e;
+            }
+            vouched = progress.vouched();
+            progress.refuseMark();
+            return;
+        }
+        wrote(segment, bytes);
+        progress.advanceVouched(vouched);
+        if (roomBytes(0) < inFlightBytesMax) {
+            keeper.shutGateWithoutSpare();
+        }
     }
 
     private void markSession() {
@@ -243,7 +307,8 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
         head.kind = kind;
         head.length = length;
         head.sequence = next;
-        head.durable = progress.durable();
+        vouched = progress.durable();
+        head.durable = vouched;
         head.session = session;
     }
 
@@ -437,7 +502,9 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
         writeBatch();
         syncCurrent();
         progress.advanceWritten(next);
+        progress.advanceVouched(vouched);
         progress.advanceDurable(next);
+        progress.advanceVouchedDurable(vouched);
     }
 
     long recordCount() {

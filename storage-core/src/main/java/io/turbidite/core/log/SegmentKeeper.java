@@ -109,9 +109,13 @@ final class SegmentKeeper implements AutoCloseable {
         return false;
     }
 
-    /** Whether there is something to prepare now. */
+    /** Whether there is something to do now. */
     boolean wantsWork() {
-        return wantsSpare() || wantsReserve();
+        return wantsSpare() || wantsReserve() || (!isSync && progress.wantsMarkSynced());
+    }
+
+    boolean hasSpare() {
+        return spare != null;
     }
 
     /** Not before somebody claims, unless the log is new: most sessions only read. */
@@ -248,6 +252,9 @@ final class SegmentKeeper implements AutoCloseable {
     }
 
     private boolean syncIsDue() {
+        if (progress.wantsMarkSynced()) {
+            return true;
+        }
         long durable = progress.durable();
         if (progress.written() <= durable) {
             return false;
@@ -267,6 +274,7 @@ final class SegmentKeeper implements AutoCloseable {
                 return;
             }
             long covered = progress.written();
+            long vouched = progress.vouched();
             for (Segment segment : snapshot()) {
                 if (segment.needsSync()) {
                     segment.sync();
@@ -274,6 +282,7 @@ final class SegmentKeeper implements AutoCloseable {
                 }
             }
             progress.advanceDurable(covered);
+            progress.advanceVouchedDurable(vouched);
             lastSyncNanos = clock.monotonicNanos();
         } catch (RuntimeException | Error e) {
             progress.fail(e);

@@ -307,6 +307,25 @@ public final class WriteAheadLog implements AutoCloseable {
         progress.checkFailure();
     }
 
+    /**
+     * As {@link #flush}, and a mark that says so is durable too when this returns: what is damaged below is
+     * never taken for a torn end, whatever happens to the process. On a full disk the mark may have to
+     * wait for the next record, though what was published is durable.
+     *
+     * @throws io.turbidite.core.StoreFailedException if that failed, now or before
+     */
+    public void sync() {
+        long below = firstSequence + ring.getCursor() + 1;
+        flush();
+        if (below > firstSequence && progress.vouchedDurable() < below) {
+            progress.wantVouched(below);
+            writerWorker.wake();
+            keeperWorker.wake();
+            tasks.await(() -> progress.isVouchedOrNeverWill(below));
+            progress.checkFailure();
+        }
+    }
+
     /** Every record below this sequence is durable, whatever the mode. */
     public long durableSequence() {
         return progress.durable();

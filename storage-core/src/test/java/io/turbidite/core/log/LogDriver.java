@@ -94,7 +94,13 @@ final class LogDriver implements AutoCloseable {
         switch (random.nextInt(32)) {
             case 0, 1 -> interleave();
             case 2, 3 -> awaitDurable();
-            case 4 -> flush();
+            case 4 -> {
+                if (random.nextBoolean()) {
+                    sync();
+                } else {
+                    flush();
+                }
+            }
             case 5 -> truncate();
             case 6, 7 -> tasks.runForMicros(random.nextInt(6_000));
             case 8 -> {
@@ -162,6 +168,12 @@ final class LogDriver implements AutoCloseable {
     void flush() {
         long end = oracle.end();
         log().flush();
+        oracle.acknowledge(end);
+    }
+
+    void sync() {
+        long end = oracle.end();
+        log().sync();
         oracle.acknowledge(end);
     }
 
