@@ -294,7 +294,11 @@ public final class HashLog implements AutoCloseable {
         return LogReader.open(log, name, device);
     }
 
-    /** A walk along the chain of a property through {@code reader}, newest first. */
+    /**
+     * A walk along the chain of a property through {@code reader}, newest first.
+     *
+     * @throws InvalidRequestException if the reader is another log's
+     */
     public ChainWalk walk(LogReader reader, Property property) {
         return walk(reader, property, newReadAhead());
     }
@@ -310,6 +314,11 @@ public final class HashLog implements AutoCloseable {
 
     /** The same along some of the property's chains, given by their hashes. */
     ChainWalk walk(LogReader reader, Property property, long[] chains, ReadAhead readAhead) {
+        if (reader.log() != log) {
+            throw new InvalidRequestException(
+                    "the reader is of log %s: log %s can't take it"
+                            .formatted(reader.log().site().name(), log.site().name()));
+        }
         return new ChainWalk(reader, table, property, chains, readAhead);
     }
 

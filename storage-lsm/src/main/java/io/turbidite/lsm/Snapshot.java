@@ -10,10 +10,12 @@ import io.turbidite.lsm.partition.ViewState;
  * <p><em>Thread-safe.</em>
  */
 public final class Snapshot implements AutoCloseable {
+    private final Store store;
     private final ViewState state;
     private final Runnable onClose;
 
-    Snapshot(ViewState state, Runnable onClose) {
+    Snapshot(Store store, ViewState state, Runnable onClose) {
+        this.store = store;
         this.state = state;
         this.onClose = onClose;
     }
@@ -27,9 +29,15 @@ public final class Snapshot implements AutoCloseable {
         return state;
     }
 
-    /** A dataset at this moment; closing the view leaves the snapshot open. */
+    /**
+     * A dataset at this moment; closing the view leaves the snapshot open.
+     *
+     * @throws io.turbidite.core.InvalidRequestException if it is another store's, or was dropped
+     */
     public ReadView view(Dataset dataset) {
         state.checkOpen();
+        store.requireOwn(dataset);
+        dataset.admission().checkNotDropped();
         return new DatasetView(dataset, state.shared(), () -> {});
     }
 

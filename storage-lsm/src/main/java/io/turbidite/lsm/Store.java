@@ -201,7 +201,7 @@ public final class Store implements AutoCloseable {
 
     /** A batch for {@link #write}; reusable. */
     public WriteBatch newBatch() {
-        return new WriteBatch(options.log().payloadBytesMax());
+        return new WriteBatch(this, options.log().payloadBytesMax());
     }
 
     /**
@@ -209,10 +209,35 @@ public final class Store implements AutoCloseable {
      * durable as the mode says.
      *
      * @throws io.turbidite.core.DuplicateKeyException if an insert's key is taken; nothing was changed
+     * @throws InvalidRequestException if the batch is another store's, or of an earlier opening of this one
      * @throws io.turbidite.core.StoreFailedException if the store takes no writes
      */
     public void write(WriteBatch batch) {
+        requireOwn("a batch", batch.store());
         writes.write(batch);
+    }
+
+    /**
+     * Checks that a dataset is this store's, got from it since it was opened.
+     *
+     * @throws InvalidRequestException naming both stores
+     */
+    public void requireOwn(Dataset dataset) {
+        requireOwn("dataset " + dataset.name(), dataset.store());
+    }
+
+    private void requireOwn(String what, Store owner) {
+        if (owner == this) {
+            return;
+        }
+        String here = substrate.disk().description();
+        String there = owner.substrate.disk().description();
+        throw new InvalidRequestException(
+                here.equals(there)
+                        ? "%s is of an earlier opening of the store in %s: get it anew from this one"
+                                .formatted(what, here)
+                        : "%s is of the store in %s: the store in %s can't take it"
+                                .formatted(what, there, here));
     }
 
     /** Registers a snapshot of this moment; close it soon: it keeps old versions alive. */
@@ -220,6 +245,7 @@ public final class Store implements AutoCloseable {
         checkReadable();
         long timestamp = substrate.timestamps().register();
         return new Snapshot(
+                this,
                 new ViewState(timestamp, substrate.health()),
                 () -> substrate.timestamps().release(timestamp));
     }

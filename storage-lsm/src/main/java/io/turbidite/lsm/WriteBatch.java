@@ -21,7 +21,7 @@ import java.util.Arrays;
  * <p>Of several operations on one key the last one counts, and what each insert asks for holds as if they
  * came one after the other: there must be no record when its turn comes. So an insert after an operation
  * that left a record is a duplicate, and the first insert of a key needs it to be free whatever follows, a
- * delete too. Holds copies: what was handed in may be reused.
+ * delete too. Holds copies: what was handed in may be reused. A dataset of another store is refused.
  *
  * <p><em>Confined to one thread at a time.</em>
  */
@@ -43,6 +43,7 @@ public final class WriteBatch {
 
     private static final long INDEX_MASK = OPERATION_COUNT_MAX - 1;
 
+    private final Store store;
     private final int bytesMax;
     private final ByteSink bytes;
     private final ByteSink keyBytes = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
@@ -77,9 +78,11 @@ public final class WriteBatch {
     private WritePath.@Nullable Scratch scratch;
 
     /**
+     * @param store the only one that may write it
      * @param bytesMax most bytes of keys and records
      */
-    WriteBatch(int bytesMax) {
+    WriteBatch(Store store, int bytesMax) {
+        this.store = store;
         this.bytesMax = bytesMax;
         this.bytes = new ByteSink(1 << 10, bytesMax);
         this.oldBytes = new ByteSink(1 << 10, Integer.MAX_VALUE - 16);
@@ -101,6 +104,7 @@ public final class WriteBatch {
      * @throws InvalidRequestException if it is longer than any key may be, so that no page could hold it
      */
     public WriteBatch delete(Dataset dataset, Slice primaryKey) {
+        requireOwn(dataset);
         if (primaryKey.length() > Limits.KEY_BYTES_MAX) {
             throw Limits.keyTooLong("primary key of " + dataset.name(), primaryKey.length());
         }
@@ -110,7 +114,14 @@ public final class WriteBatch {
         return this;
     }
 
+    private void requireOwn(Dataset dataset) {
+        if (dataset.store() != store) {
+            store.requireOwn(dataset);
+        }
+    }
+
     private WriteBatch put(int kind, Dataset dataset, Slice record) {
+        requireOwn(dataset);
         if (record.length() > Limits.RECORD_BYTES_MAX) {
             throw new InvalidRequestException("a record of %d bytes is larger than the limit of %d"
                     .formatted(record.length(), Limits.RECORD_BYTES_MAX));
@@ -181,6 +192,10 @@ public final class WriteBatch {
     /** Bytes of keys and records put in. */
     public int byteCount() {
         return bytes.length();
+    }
+
+    Store store() {
+        return store;
     }
 
     /** What maintains a dataset as it is now; stays with the batch. */

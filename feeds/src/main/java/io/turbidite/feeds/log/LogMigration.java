@@ -39,9 +39,10 @@ public final class LogMigration {
 
     /**
      * @param problems hears of records that are not of the dataset's type, with their addresses
-     * @throws InvalidRequestException if the log's records are not JSON
+     * @throws InvalidRequestException if the log's records are not JSON, or the dataset is another store's
      */
     public LogMigration(HashLog log, Store store, Dataset dataset, LogLoad.Problems problems) {
+        store.requireOwn(dataset);
         if (!(log.parser() instanceof ParserSpec.Json)) {
             throw new InvalidRequestException(
                     "records of log %s are not JSON but %s: only JSON can be migrated"

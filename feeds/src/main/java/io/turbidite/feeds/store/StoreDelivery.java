@@ -98,9 +98,11 @@ public final class StoreDelivery implements Delivery {
      * Opens the delivery of a feed; one at a time for each feed.
      *
      * @param feed its name
+     * @throws io.turbidite.core.InvalidRequestException if the dataset is another store's
      */
     public static StoreDelivery open(
             Store store, Dataset dataset, String feed, Operation operation) {
+        store.requireOwn(dataset); // before anything is made for the feed
         return new StoreDelivery(store, dataset, feed, operation);
     }
 
