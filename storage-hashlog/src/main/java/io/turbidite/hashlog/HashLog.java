@@ -315,9 +315,8 @@ public final class HashLog implements AutoCloseable {
     /** The same along some of the property's chains, given by their hashes. */
     ChainWalk walk(LogReader reader, Property property, long[] chains, ReadAhead readAhead) {
         if (reader.log() != log) {
-            throw new InvalidRequestException(
-                    "the reader is of log %s: log %s can't take it"
-                            .formatted(reader.log().site().name(), log.site().name()));
+            throw new InvalidRequestException("the reader is of log %s: log %s can't take it"
+                    .formatted(reader.log().site().name(), log.site().name()));
         }
         return new ChainWalk(reader, table, property, chains, readAhead);
     }

@@ -40,6 +40,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
@@ -242,21 +243,28 @@ public final class Store implements AutoCloseable {
 
     /** Registers a snapshot of this moment; close it soon: it keeps old versions alive. */
     public Snapshot openSnapshot() {
-        checkReadable();
-        long timestamp = substrate.timestamps().register();
-        return new Snapshot(
-                this,
-                new ViewState(timestamp, substrate.health()),
-                () -> substrate.timestamps().release(timestamp));
+        return atNow((state, release) -> new Snapshot(this, state, release));
     }
 
     ReadView openView(Dataset dataset) {
+        return atNow((state, release) -> new DatasetView(dataset, state, release));
+    }
+
+    /** Registers a snapshot of now, which stays registered only if something was made that releases it. */
+    private <T> T atNow(BiFunction<ViewState, Runnable, T> maker) {
         checkReadable();
         long timestamp = substrate.timestamps().register();
-        return new DatasetView(
-                dataset,
-                new ViewState(timestamp, substrate.health()),
-                () -> substrate.timestamps().release(timestamp));
+        T made = null;
+        try {
+            made = maker.apply(
+                    new ViewState(timestamp, substrate.health()),
+                    () -> substrate.timestamps().release(timestamp));
+            return made;
+        } finally {
+            if (made == null) {
+                substrate.timestamps().release(timestamp);
+            }
+        }
     }
 
     /**

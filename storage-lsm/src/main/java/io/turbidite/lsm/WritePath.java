@@ -1,6 +1,5 @@
 package io.turbidite.lsm;
 
-import io.turbidite.core.ClosedException;
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.StorageException;
@@ -37,9 +36,13 @@ import java.util.Arrays;
  *   <li>unlock, wait until readers see it and until it is as durable as the mode says.
  * </ol>
  *
- * Nothing in step 6 waits. What step 4 read stays true until step 7: whoever writes the key needs the
- * stripe. Where it was found may change: under the mutable-bitmap strategy step 6 looks at that first, and
- * goes out again to find it if a flush or a merge came in between.
+ * Nothing waits between claim and publish: everybody's later records stand behind the claim. What step 4 read stays true until step 7: whoever writes the key needs the
+ * stripe. Where it was found may change: under the mutable-bitmap strategy step 6 looks at that first. If a
+ * flush or a merge came in between, the claim is given up, and steps 4 to 6 are done again.
+ *
+ * <p>Whatever is thrown between claim and publish, an {@link OutOfMemoryError} or a {@link StackOverflowError}
+ * too, the claim is given up, the timestamp completed, gates and stripes are left ({@link #giveUp}): nothing
+ * was changed, and nobody waits for it. What is thrown after publish fails the store.
  *
  * <p><em>Thread-safe;</em> the scratch space of a write comes with its batch.
  */
@@ -71,6 +74,12 @@ final class WritePath {
         int stripeCount;
         Partition[] partitions = new Partition[4];
         int partitionCount;
+
+        /** Of the partitions, those whose gates were entered and not left. */
+        int insideCount;
+
+        /** Drawn and not completed; 0 if there is none. */
+        long timestamp;
     }
 
     /** Does all of {@code batch} or nothing; returns when it is visible and durable as promised. */
@@ -82,12 +91,10 @@ final class WritePath {
         }
         substrate.timestamps().awaitRoom();
         while (!inFlight.tryEnter()) {
-            if (substrate.health().isClosing()) {
-                throw new ClosedException("the store");
-            }
+            substrate.health().checkWritable();
             substrate
                     .tasks()
-                    .await(() -> inFlight.isOpen() || substrate.health().isClosing());
+                    .await(() -> inFlight.isOpen() || !substrate.health().isWritable());
         }
         try {
             substrate.health().checkWritable();
@@ -150,9 +157,14 @@ final class WritePath {
                 if (operations > 0) {
                     scratch.uniqueKeys.check(batch, substrate.health());
                     int loggedBytes = (int) loggedBytes(batch, operations, scratch);
-                    Claim claim = substrate.log().claim(loggedBytes);
-                    sequence = claim.sequence();
-                    timestamp = apply(batch, operations, claim, scratch);
+                    while (timestamp == 0) {
+                        Claim claim = substrate.log().claim(loggedBytes);
+                        sequence = claim.sequence();
+                        timestamp = apply(batch, operations, claim, scratch);
+                        if (timestamp == 0) {
+                            findAgain(batch, scratch);
+                        }
+                    }
                 }
             } finally {
                 stripes.unlockAll(scratch.stripes, scratch.stripeCount);
@@ -299,37 +311,71 @@ final class WritePath {
         return LogRecords.bytesMax(operations, payload);
     }
 
+    /**
+     * Does the batch and ends the claim.
+     *
+     * @return the timestamp; 0 if what is superseded has moved: nothing was done
+     */
     private long apply(WriteBatch batch, int operations, Claim claim, Scratch scratch) {
-        enterGates(batch, scratch);
-        while (isStale(batch, scratch)) {
-            leaveGates(scratch);
-            findAgain(batch, scratch, claim);
-            enterGates(batch, scratch);
-        }
+        long sequence = claim.sequence();
         try {
-            long timestamp = substrate.timestamps().draw();
-            boolean applied = false;
-            try {
-                note(batch, scratch);
-                log(batch, operations, claim, timestamp, scratch);
-                applyToMemory(batch, timestamp, scratch);
-                applied = true;
-            } finally {
-                if (!applied) {
-                    substrate.health().fail(new IllegalStateException("a write was half applied"));
-                }
-                substrate.timestamps().complete(timestamp);
+            enterGates(batch, scratch);
+            if (isStale(batch, scratch)) {
+                leaveGates(scratch);
+                claim.cancel();
+                return 0;
             }
-            return timestamp;
-        } finally {
+            long timestamp = substrate.timestamps().draw();
+            scratch.timestamp = timestamp;
+            note(batch, scratch);
+            log(batch, operations, claim, timestamp, scratch);
+            applyToMemory(batch, timestamp, scratch);
+            complete(scratch);
             leaveGates(scratch);
+            return timestamp;
+        } catch (RuntimeException | Error failure) {
+            giveUp(claim, sequence, scratch, failure);
+            throw failure;
+        }
+    }
+
+    private void complete(Scratch scratch) {
+        substrate.timestamps().complete(scratch.timestamp);
+        scratch.timestamp = 0;
+    }
+
+    /**
+     * Lets go of all that others wait for. If the record was published, or what is held can't be let go, the
+     * store is failed: memory would not show what the log has, and whoever waits is woken by that.
+     */
+    private void giveUp(Claim claim, long sequence, Scratch scratch, Throwable failure) {
+        boolean harmless = false;
+        try {
+            harmless = claim.giveUp(sequence);
+        } finally {
+            if (!harmless) {
+                substrate.health().fail(failure);
+            }
+            try {
+                if (scratch.timestamp != 0) {
+                    complete(scratch);
+                }
+            } finally {
+                leaveGates(scratch);
+            }
         }
     }
 
     private static void leaveGates(Scratch scratch) {
-        for (int i = 0; i < scratch.partitionCount; i++) {
-            scratch.partitions[i].reportGrowth();
-            scratch.partitions[i].gate().leave();
+        try {
+            for (int i = 0; i < scratch.insideCount; i++) {
+                scratch.partitions[i].reportGrowth();
+            }
+        } finally {
+            while (scratch.insideCount > 0) {
+                scratch.insideCount--;
+                scratch.partitions[scratch.insideCount].gate().leave();
+            }
         }
     }
 
@@ -343,25 +389,17 @@ final class WritePath {
         return false;
     }
 
-    /** Finds what is superseded once more. The claim is held meanwhile: it costs others a page read at most. */
-    private static void findAgain(WriteBatch batch, Scratch scratch, Claim claim) {
-        boolean found = false;
-        try {
-            for (int i = 0; i < batch.size(); i++) {
-                if (!batch.isSuperseded(i) && batch.outcome(i) != WriteBatch.INSERT) {
-                    Partition partition = partition(batch, i);
-                    if (partition.hasLiveBitmaps()) {
-                        Slice key = batch.key(i, scratch.key);
-                        scratch.positions
-                                .of(i)
-                                .find(partition, key, batch.hash(i), false, scratch.found);
-                    }
+    /** Finds what is superseded once more; with nothing held but the stripes, as it may read pages. */
+    private static void findAgain(WriteBatch batch, Scratch scratch) {
+        for (int i = 0; i < batch.size(); i++) {
+            if (!batch.isSuperseded(i) && batch.outcome(i) != WriteBatch.INSERT) {
+                Partition partition = partition(batch, i);
+                if (partition.hasLiveBitmaps()) {
+                    Slice key = batch.key(i, scratch.key);
+                    scratch.positions
+                            .of(i)
+                            .find(partition, key, batch.hash(i), false, scratch.found);
                 }
-            }
-            found = true;
-        } finally {
-            if (!found) {
-                claim.cancel();
             }
         }
     }
@@ -396,6 +434,7 @@ final class WritePath {
         scratch.partitionCount = count;
         for (int i = 0; i < count; i++) {
             scratch.partitions[i].gate().enter();
+            scratch.insideCount = i + 1;
         }
     }
 

@@ -78,8 +78,8 @@ class ForeignTest {
         WriteBatch batch = one.store.newBatch();
         assertRefused(() -> batch.upsert(foreign, record(foreign)));
         assertRefused(() -> batch.insert(foreign, record(foreign)));
-        assertRefused(() -> batch.delete(
-                foreign, Slice.of(foreign.primaryKeySpec().encode(1L))));
+        assertRefused(
+                () -> batch.delete(foreign, Slice.of(foreign.primaryKeySpec().encode(1L))));
         assertThat(batch.size()).isZero();
     }
 
@@ -116,8 +116,7 @@ class ForeignTest {
                 .hasMessageContaining("earlier opening");
         assertThatThrownBy(() -> snapshot.view(one.store.dataset("T")))
                 .isInstanceOf(ClosedException.class);
-        assertThatThrownBy(() -> own.upsert(Map.of("id", 1L)))
-                .isInstanceOf(ClosedException.class);
+        assertThatThrownBy(() -> own.upsert(Map.of("id", 1L))).isInstanceOf(ClosedException.class);
     }
 
     @Test

@@ -105,8 +105,7 @@ class StoreTest {
             }
             synced.store.sync();
             SimDisk image = own.crashImage(1);
-            try (SimStore again =
-                    SimStore.open(image.copy(), SEED, SimStore.options(durability))) {
+            try (SimStore again = SimStore.open(image.copy(), SEED, SimStore.options(durability))) {
                 assertThat(SimStore.rows(again.store.dataset("T"))).hasSize(50);
             }
             String segment = image.files().stream()

@@ -74,6 +74,23 @@ public final class Claim {
         end(CANCELLED);
     }
 
+    /**
+     * Gives the place up for a holder whom an error has met: he need not know how far he came. May be called
+     * whatever has become of the claim since.
+     *
+     * @param claimed {@link #sequence()}, from before
+     * @return false if it had been published or cancelled
+     */
+    public boolean giveUp(long claimed) {
+        return log.giveUp(this, claimed);
+    }
+
+    /** For {@link WriteAheadLog#giveUp}: the slot is the caller's still. */
+    void setCancelled() {
+        taken = false;
+        length = CANCELLED;
+    }
+
     /** What {@link #length} is if there is no payload. */
     static final int CANCELLED = -1;
 
@@ -88,10 +105,9 @@ public final class Claim {
         return large;
     }
 
-    /** Gives the slot up but keeps its large buffer, for another try. */
-    void cancelWithoutLarge() {
+    /** The slot will be given up; its large buffer is kept for another try. */
+    void forgetLarge() {
         large = null;
-        cancel();
     }
 
     /** After the payload was written. */

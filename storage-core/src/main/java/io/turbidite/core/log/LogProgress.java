@@ -7,6 +7,8 @@ import io.turbidite.core.task.Tasks;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.Objects;
+
 /**
  * How far the log is, and whether it accepts more: what producers, writer and keeper know of each other.
  *
@@ -198,7 +200,7 @@ final class LogProgress {
         if (cause != null) {
             throw new StoreFailedException(
                     "the log has failed and accepts nothing more; reopen the store to recover: "
-                            + cause.getMessage(),
+                            + Objects.requireNonNullElse(cause.getMessage(), cause),
                     cause);
         }
     }

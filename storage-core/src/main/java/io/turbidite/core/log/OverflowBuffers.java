@@ -39,24 +39,25 @@ final class OverflowBuffers implements AutoCloseable {
         if (usedBytes + capacity > bytesMax) {
             return null;
         }
-        usedBytes += capacity;
         Iterator<Buffer> each = idle.iterator();
         while (each.hasNext()) {
             Buffer buffer = each.next();
             if (buffer.capacity == capacity) {
                 each.remove();
                 idleBytes -= capacity;
+                usedBytes += capacity;
                 return buffer;
             }
         }
-        while (usedBytes + idleBytes > bytesMax) {
+        while (usedBytes + capacity + idleBytes > bytesMax) {
             Buffer evicted = idle.removeFirst();
             idleBytes -= evicted.capacity;
             all.removeFirstOccurrence(evicted);
             evicted.free();
         }
-        Buffer buffer = new Buffer(capacity);
+        Buffer buffer = new Buffer(capacity); // may find no memory: it counts when it is there
         all.addLast(buffer);
+        usedBytes += capacity;
         return buffer;
     }
 

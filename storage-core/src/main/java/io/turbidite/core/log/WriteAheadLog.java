@@ -5,6 +5,7 @@ import com.lmax.disruptor.EventPoller;
 import com.lmax.disruptor.InsufficientCapacityException;
 import com.lmax.disruptor.RingBuffer;
 
+import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
@@ -76,7 +77,7 @@ public final class WriteAheadLog implements AutoCloseable {
         this.writer = new LogWriter(site, options, progress, keeper, recovered);
         this.slotFreeOrGateShut = () -> ring.remainingCapacity() > 0 || !progress.isOpen();
         long keeperIdleMicros = Math.min(options.intervalMicros(), KEEPER_IDLE_MICROS_MAX);
-        this.keeperWorker = tasks.start("log-keeper", keeperIdleMicros, keeper::step);
+        this.keeperWorker = tasks.start("log-keeper", keeperIdleMicros, () -> orFail(keeper::step));
         this.writerWorker = tasks.start("log-writer", WRITER_IDLE_MICROS, this::writerStep);
     }
 
@@ -101,11 +102,25 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     private boolean writerStep() {
-        boolean more = writer.step(poller);
-        if (keeper.wantsWork()) {
-            keeperWorker.wake();
+        return orFail(() -> {
+            boolean more = writer.step(poller);
+            if (keeper.wantsWork()) {
+                keeperWorker.wake();
+            }
+            return more;
+        });
+    }
+
+    /** A worker that ends with an error would leave everybody waiting: the log fails with it. */
+    private boolean orFail(Tasks.Step step) {
+        try {
+            return step.run();
+        } catch (ClosedException closed) {
+            throw closed;
+        } catch (RuntimeException | Error bug) {
+            progress.fail(bug);
+            throw bug;
         }
-        return more;
     }
 
     private RingBuffer<Claim> createRing() {
@@ -170,14 +185,21 @@ public final class WriteAheadLog implements AutoCloseable {
                 continue;
             }
             Claim claim = ring.get(slot);
-            claim.take(firstSequence + slot, large);
-            // Again, now that the slot counts as in flight: the gate was open when it began to
-            // count,
-            // so the room that was there then is there for it (see SegmentKeeper).
-            if (progress.isOpen()) {
-                return claim;
+            boolean handedOver = false;
+            try {
+                claim.take(firstSequence + slot, large);
+                // Again, now that the slot counts as in flight: the gate was open when it began to
+                // count, so the room that was there then is there for it (see SegmentKeeper).
+                if (progress.isOpen()) {
+                    handedOver = true;
+                    return claim;
+                }
+            } finally {
+                if (!handedOver) {
+                    claim.forgetLarge();
+                    boolean _ = giveUp(claim, firstSequence + slot);
+                }
             }
-            claim.cancelWithoutLarge();
         }
     }
 
@@ -221,6 +243,26 @@ public final class WriteAheadLog implements AutoCloseable {
     /** Called by the claim, on the writer's thread. */
     void release(Buffer large) {
         overflow.release(large);
+    }
+
+    /**
+     * Called by the claim, on its holder's thread. The ring says whether the slot was published: until the writer
+     * has passed it nobody else can have it.
+     */
+    boolean giveUp(Claim claim, long sequence) {
+        long slot = sequence - firstSequence;
+        if (poller.getSequence().get() >= slot || ring.isAvailable(slot)) {
+            return false;
+        }
+        try {
+            claim.setCancelled();
+            ring.publish(slot);
+        } catch (RuntimeException | Error failure) {
+            progress.fail(failure); // wakes everybody who would wait for the slot
+            throw failure;
+        }
+        writerWorker.wake();
+        return true;
     }
 
     /** Called by the claim. */

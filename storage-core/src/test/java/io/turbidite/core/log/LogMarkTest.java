@@ -62,8 +62,7 @@ class LogMarkTest {
                     byte[] content = disk.content(name);
                     int first = (int) Segment.FIRST_FRAME_OFFSET;
                     return content.length > first
-                            && !Arrays.equals(
-                                    content, first, first + 32, new byte[32], 0, 32);
+                            && !Arrays.equals(content, first, first + 32, new byte[32], 0, 32);
                 })
                 .findFirst()
                 .orElseThrow();

@@ -99,6 +99,30 @@ class LogModesTest {
         driver.close();
     }
 
+    /** Who has met an error gives up what he may have published: the ring knows, and nobody waits. */
+    @Test
+    void aClaimCanBeGivenUpWhateverHasBecomeOfIt() {
+        LogDriver driver = driver(Durability.SYNC);
+        driver.append(1);
+        Claim open = driver.log().claim(8);
+        long sequence = open.sequence();
+        driver.append(1);
+        assertTrue(open.giveUp(sequence));
+        assertFalse(open.giveUp(sequence));
+        driver.awaitDurable();
+        Claim published = driver.log().claim(8);
+        long second = published.publish(0);
+        assertFalse(published.giveUp(second));
+        Claim large = driver.log().claim(1_000);
+        assertTrue(large.giveUp(large.sequence()));
+        for (int i = 0; i < 3 * LogDriver.TINY.ringSlots(); i++) {
+            driver.append(1_000); // the slots, and the memory of the large one, are there again
+        }
+        assertFalse(published.giveUp(second));
+        driver.log().flush();
+        driver.close();
+    }
+
     @Test
     void aFailedPreparationIsTriedAgainAndFailsNothing() {
         LogDriver driver = driver(Durability.SYNC);

@@ -86,21 +86,29 @@ public final class PartitionCut implements AutoCloseable {
         List<Partition> ordered = partitions.stream()
                 .sorted((a, b) -> Integer.compare(a.order(), b.order()))
                 .toList();
-        List<Partition> closed = new ArrayList<>();
+        int closedCount = 0;
+        List<PartitionCut> cuts = new ArrayList<>();
+        boolean complete = false;
         try {
             for (Partition partition : ordered) {
                 partition.gate().close();
-                closed.add(partition);
+                closedCount++;
             }
             // whoever has drawn a timestamp has left its gates, so that it is in every memory layer
             long timestamp = substrate.timestamps().lastDrawn();
-            List<PartitionCut> cuts = new ArrayList<>();
             for (Partition partition : ordered) {
                 cuts.add(new PartitionCut(partition, timestamp));
             }
+            complete = true;
             return cuts;
         } finally {
-            closed.reversed().forEach(partition -> partition.gate().open());
+            while (closedCount > 0) {
+                closedCount--;
+                ordered.get(closedCount).gate().open();
+            }
+            if (!complete) {
+                cuts.forEach(PartitionCut::close);
+            }
         }
     }
 

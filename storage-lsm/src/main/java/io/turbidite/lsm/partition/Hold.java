@@ -133,7 +133,10 @@ public final class Hold {
             }
         }
         partition.current().holds().remove(this);
-        release.run();
-        letGo();
+        try {
+            release.run();
+        } finally {
+            letGo();
+        }
     }
 }

@@ -5,6 +5,7 @@ import io.turbidite.core.StoreFailedException;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -85,6 +86,11 @@ public final class StoreHealth {
         }
     }
 
+    /** Whether {@link #checkWritable} would not throw. */
+    public boolean isWritable() {
+        return !closing && firstFailure.get() == null;
+    }
+
     /**
      * Checks that the store takes writes.
      *
@@ -99,7 +105,7 @@ public final class StoreHealth {
         if (cause != null) {
             throw new StoreFailedException(
                     "the store takes no writes since a failure (%s); reopen it to recover"
-                            .formatted(cause.getMessage()),
+                            .formatted(Objects.requireNonNullElse(cause.getMessage(), cause)),
                     cause);
         }
     }

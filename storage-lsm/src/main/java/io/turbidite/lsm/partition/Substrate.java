@@ -88,7 +88,11 @@ public final class Substrate {
         this.manifest = manifest;
         this.events = events;
         this.graveyard = new Graveyard(disk);
-        this.timestamps = new Timestamps(manifest.state().lastTimestamp(), tasks, clock);
+        this.timestamps = new Timestamps(
+                manifest.state().lastTimestamp(),
+                tasks,
+                clock,
+                () -> health.firstFailure() != null);
         this.handovers = new Handover.Site(
                 memory.bitmaps().words(),
                 memory.handovers(),

@@ -73,7 +73,7 @@ public final class Gate {
         return state.get() == CLOSED;
     }
 
-    /** Closes the gate and returns when nobody is inside. */
+    /** Closes the gate and returns when nobody is inside; it is as it was if waiting for that fails. */
     public void close() {
         while (true) {
             long seen = state.get();
@@ -83,8 +83,16 @@ public final class Gate {
                 break;
             }
         }
-        if (state.get() != CLOSED) {
-            tasks.await(() -> state.get() == CLOSED);
+        boolean empty = false;
+        try {
+            if (state.get() != CLOSED) {
+                tasks.await(() -> state.get() == CLOSED);
+            }
+            empty = true;
+        } finally {
+            if (!empty) {
+                open();
+            }
         }
     }
 

@@ -57,17 +57,28 @@ public final class KeyStripes {
         }
     }
 
-    /** Locks {@code count} stripes, which must be ascending and distinct. */
+    /** Locks {@code count} stripes, which must be ascending and distinct; all, or none if that fails. */
     public void lockAll(int[] stripes, int count) {
-        for (int i = 0; i < count; i++) {
-            assert i == 0 || stripes[i - 1] < stripes[i];
-            lock(stripes[i]);
+        int locked = 0;
+        try {
+            while (locked < count) {
+                assert locked == 0 || stripes[locked - 1] < stripes[locked];
+                lock(stripes[locked]);
+                locked++;
+            }
+        } finally {
+            if (locked < count) {
+                unlockAll(stripes, locked);
+            }
         }
     }
 
     public void unlockAll(int[] stripes, int count) {
         for (int i = 0; i < count; i++) {
-            unlock(stripes[i]);
+            held.set(stripes[i], 0);
+        }
+        if (waiting.get() > 0) {
+            tasks.signal();
         }
     }
 

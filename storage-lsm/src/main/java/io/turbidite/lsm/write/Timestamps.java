@@ -44,6 +44,9 @@ public final class Timestamps {
     private final Tasks tasks;
     private final Clock clock;
 
+    /** Whether the store has failed: what is waited for may never come. */
+    private final BooleanSupplier failed;
+
     /** While it is not 0 no snapshot may be registered; raised under the monitor. */
     private final AtomicInteger holdBackCount = new AtomicInteger();
 
@@ -52,8 +55,10 @@ public final class Timestamps {
 
     /**
      * @param last the highest timestamp that the manifest or the log has seen
+     * @param failed whether the store has failed; nobody waits for a timestamp then
      */
-    public Timestamps(long last, Tasks tasks, Clock clock) {
+    public Timestamps(long last, Tasks tasks, Clock clock, BooleanSupplier failed) {
+        this.failed = failed;
         this.lastDrawn = new AtomicLong(last);
         this.watermark = new AtomicLong(last);
         this.tasks = tasks;
@@ -85,9 +90,13 @@ public final class Timestamps {
      * half window kept free.
      */
     public void awaitRoom() {
-        if (lastDrawn.get() - watermark.get() >= WINDOW / 2) {
-            await(() -> lastDrawn.get() - watermark.get() < WINDOW / 2);
+        if (!hasRoom()) {
+            await(() -> hasRoom() || failed.getAsBoolean());
         }
+    }
+
+    private boolean hasRoom() {
+        return lastDrawn.get() - watermark.get() < WINDOW / 2;
     }
 
     /** Draws the next timestamp; only inside a gate. */
@@ -121,10 +130,19 @@ public final class Timestamps {
         }
     }
 
-    /** Returns when readers see {@code timestamp}. */
+    /**
+     * Returns when readers see {@code timestamp}.
+     *
+     * @throws StoreFailedException if the store has failed and they may never
+     */
     public void awaitVisible(long timestamp) {
         if (watermark.get() < timestamp) {
-            await(() -> watermark.get() >= timestamp);
+            await(() -> watermark.get() >= timestamp || failed.getAsBoolean());
+            if (watermark.get() < timestamp) {
+                throw new StoreFailedException(
+                        "a write before this one has failed with the store; reopen it to recover",
+                        null);
+            }
         }
     }
 

@@ -29,7 +29,7 @@ public class MemoryCursorLincheckTest {
     private static final int FILL = Node.SLOTS;
 
     private final MemoryComponent component = MemoryComponent.create(new CollectedChunks());
-    private final Timestamps timestamps = new Timestamps(1, TASKS, Clock.system());
+    private final Timestamps timestamps = new Timestamps(1, TASKS, Clock.system(), () -> false);
 
     public MemoryCursorLincheckTest() {
         for (int i = 0; i < FILL; i++) {

@@ -19,7 +19,7 @@ class TimestampsTest {
     private static final int ROUNDS = Tier.count(10_000, 50_000, 20_000_000);
 
     private final ThreadTasks tasks = ThreadTasks.create("timestamps");
-    private final Timestamps timestamps = new Timestamps(0, tasks, Clock.system());
+    private final Timestamps timestamps = new Timestamps(0, tasks, Clock.system(), () -> false);
 
     @Test
     void the_watermark_waits_for_the_oldest_that_is_not_complete() {
