@@ -219,6 +219,19 @@ public final class HashLog implements AutoCloseable {
     }
 
     /**
+     * Registers several PSFs together: all of them or none, with one boundary. As dear as one of them, where one
+     * after the other would make the registry durable twice for each.
+     *
+     * @param definitions by name; ids are given in the map's order
+     * @param chainCount as of {@link #register(String, PsfDefinition, int)}, for each of them
+     * @return in the map's order
+     * @throws InvalidRequestException if a name is taken or a definition isn't understood: none is registered
+     */
+    public List<RegisteredPsf> registerAll(Map<String, PsfDefinition> definitions, int chainCount) {
+        return registrations.register(definitions, chainCount);
+    }
+
+    /**
      * Ends the indexing of a PSF; returns when no session evaluates it any more. Its intervals stay and
      * serve queries.
      *
@@ -496,6 +509,10 @@ public final class HashLog implements AutoCloseable {
 
     Registrations.Plan plan() {
         return registrations.plan();
+    }
+
+    PlanWatch planFollowers() {
+        return registrations.followers();
     }
 
     @Override

@@ -1,11 +1,13 @@
 package io.turbidite.hashlog;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Counter;
 import io.turbidite.core.meter.Meters;
+import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.hashlog.chain.ChainWalk;
 import io.turbidite.hashlog.chain.Property;
@@ -27,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * What of a log is indexed by sorted runs, and who makes more of them. <em>Thread-safe;</em> owned by the log.
@@ -45,6 +49,11 @@ final class History implements AutoCloseable {
     private final Counter runCount;
     private final Counter recordCount;
     private final Counter droppedCount;
+    private final Counter damagedCount;
+
+    /** Runs that a query could not read, until they are dropped. */
+    private final Set<HistoryRun> damaged = ConcurrentHashMap.newKeySet();
+
     private final List<HistoryIndexing> started = new ArrayList<>();
     private final Tasks.@Nullable Worker dropping;
 
@@ -60,6 +69,7 @@ final class History implements AutoCloseable {
         this.runCount = meters.counter("hashlog.history.runs");
         this.recordCount = meters.counter("hashlog.history.records");
         this.droppedCount = meters.counter("hashlog.history.dropped");
+        this.damagedCount = meters.counter("hashlog.history.damaged");
         this.dropping = runs == null || log.isReadOnly()
                 ? null
                 : site.tasks().start("hashlog-history-drop", DROP_IDLE_MICROS, this::dropOld);
@@ -118,21 +128,54 @@ final class History implements AutoCloseable {
     }
 
     /**
-     * Drops runs that lie below the log's begin: the registry first, then the files. What fails is tried again, at
-     * the next opening at the latest.
+     * A query could not read a run, and looked at the records instead. If it is damaged or gone, it is dropped: whoever
+     * asks for the indexing of history again gets a new one.
+     */
+    private void unreadable(HistoryRun run, StorageException why) {
+        boolean passes = why instanceof StorageIoException io
+                && (io.kind() == StorageIoException.Kind.TOO_MANY_FILES
+                        || io.kind() == StorageIoException.Kind.ACCESS_DENIED);
+        if (!passes
+                && registry().psfs().stream().anyMatch(psf -> psf.runs().contains(run))
+                && damaged.add(run)) {
+            damagedCount.increment();
+            site.events()
+                    .publish(new StoreEvent.Failed(
+                            site.clock().wallMicros(),
+                            "a run of history of log %s, addresses %d to %d: it is dropped, index the history again"
+                                    .formatted(site.name(), run.from(), run.to()),
+                            why));
+            wake();
+        }
+    }
+
+    private List<HistoryRun> useless(RegistryState state, long begin) {
+        List<HistoryRun> useless = new ArrayList<>(Runs.below(state, begin));
+        for (HistoryRun run : damaged) {
+            if (!useless.contains(run)) {
+                useless.add(run);
+            }
+        }
+        return useless;
+    }
+
+    /**
+     * Drops runs that lie below the log's begin, and damaged ones: the registry first, then the files. What fails is
+     * tried again, at the next opening at the latest.
      */
     private boolean dropOld() {
         long begin = log.begin();
-        if (Runs.below(registry(), begin).isEmpty() || log.isFailed()) {
+        if (useless(registry(), begin).isEmpty() || log.isFailed()) {
             return false;
         }
         List<HistoryRun> dropped = new ArrayList<>();
         try {
             boolean changed = registrations.tryToChange(state -> {
-                dropped.addAll(Runs.below(state, begin));
+                dropped.addAll(useless(state, begin));
                 return Runs.without(state, dropped);
             });
             if (changed) {
+                damaged.removeAll(dropped);
                 Objects.requireNonNull(runs).delete(dropped);
                 droppedCount.add(dropped.size());
             }
@@ -177,6 +220,11 @@ final class History implements AutoCloseable {
                     }
                     throw e;
                 }
+            }
+
+            @Override
+            public void unreadable(ScanPart part, StorageException why) {
+                History.this.unreadable(Objects.requireNonNull(part.run()), why);
             }
 
             @Override

@@ -55,7 +55,7 @@ public final class HistoryIndexing implements AutoCloseable {
     private final AtomicLong indexedBytes = new AtomicLong();
     private volatile boolean done;
     private volatile boolean complete;
-    private volatile @Nullable RuntimeException failure;
+    private volatile @Nullable Throwable failure;
     private boolean released;
 
     /**
@@ -106,9 +106,11 @@ public final class HistoryIndexing implements AutoCloseable {
      */
     public void await() {
         history.site().tasks().await(() -> done);
-        RuntimeException first = failure;
-        if (first != null) {
-            throw first;
+        switch (failure) {
+            case null -> {}
+            case Error e -> throw e;
+            case RuntimeException e -> throw e;
+            case Throwable e -> throw new IllegalStateException(e);
         }
         if (!complete) {
             throw new ClosedException("the indexing of history");
@@ -122,8 +124,8 @@ public final class HistoryIndexing implements AutoCloseable {
         try {
             complete = !advance();
             done = complete;
-        } catch (RuntimeException e) {
-            failure = e;
+        } catch (RuntimeException | Error e) {
+            failure = e; // an Error too: somebody may wait for it
             done = true;
             history.site()
                     .events()

@@ -7,6 +7,7 @@ import io.turbidite.hashlog.chain.RecordWriter;
 import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogSession;
 import io.turbidite.hashlog.log.SessionMark;
+import io.turbidite.hashlog.psf.FunctionFailure;
 import io.turbidite.hashlog.psf.Properties;
 import io.turbidite.hashlog.psf.PropertyExtractor;
 
@@ -45,6 +46,7 @@ public final class IngestSession implements AutoCloseable {
     private final Counter rejectedTotal;
     private final Counter payloadTotal;
     private final Counter hardTotal;
+    private final PlanWatch.Follower follower;
     private Registrations.Plan plan;
     private PropertyExtractor extractor;
     private long serial;
@@ -85,6 +87,7 @@ public final class IngestSession implements AutoCloseable {
         this.plan = owner.plan();
         this.extractor = plan.set().newExtractor();
         writer.follow(plan.heads());
+        this.follower = owner.planFollowers().enter(name);
     }
 
     /**
@@ -206,6 +209,7 @@ public final class IngestSession implements AutoCloseable {
             }
         } finally {
             closed = true;
+            owner.planFollowers().leave(follower);
             session.close();
             sessions.closed(name());
         }
@@ -218,12 +222,33 @@ public final class IngestSession implements AutoCloseable {
             throw new ClosedException("session " + session.name());
         }
         log.checkUsable();
+        enter();
+    }
+
+    /** Protects and takes the plan of now; holds nothing if that can't be compiled. */
+    private void enter() {
         session.begin();
-        followPlan();
+        boolean entered = false;
+        try {
+            followPlan();
+            entered = true;
+        } finally {
+            if (!entered) {
+                leave();
+            }
+        }
+    }
+
+    private void leave() {
+        session.end();
+        follower.idle();
+        if (owner.plan().version() != plan.version()) {
+            log.site().tasks().signal(); // a registration may wait for this
+        }
     }
 
     private void end() {
-        session.end();
+        leave();
         acceptedTotal.add(acceptedCount - countedAccepted);
         payloadTotal.add(payloadBytes - countedBytes);
         hardTotal.add(writer.hardCount() - countedHard);
@@ -235,10 +260,16 @@ public final class IngestSession implements AutoCloseable {
     /** Compares the plan after each protection and refresh: the original misses changes (research §3). */
     private void followPlan() {
         Registrations.Plan now = owner.plan();
+        follower.follow(now.version());
+        while (owner.plan() != now) {
+            now = owner.plan(); // it may have been published before our version was seen
+            follower.follow(now.version());
+        }
         if (now.version() != plan.version()) {
             extractor = now.set().newExtractor();
             writer.follow(now.heads());
             plan = now;
+            log.site().tasks().signal();
         }
     }
 
@@ -261,8 +292,13 @@ public final class IngestSession implements AutoCloseable {
         }
         while (true) {
             if (!extractor.extract(segment, offset, byteCount, properties)) {
-                reject(new RejectedRecord.Malformed(
-                        serial, offset, byteCount, extractor.rejection()));
+                FunctionFailure failed = extractor.functionFailure();
+                reject(
+                        failed == null
+                                ? new RejectedRecord.Malformed(
+                                        serial, offset, byteCount, extractor.rejection())
+                                : new RejectedRecord.FunctionFailed(
+                                        serial, offset, byteCount, failed));
                 return;
             }
             long recordBytes = writer.plan(byteCount, properties);
@@ -284,7 +320,7 @@ public final class IngestSession implements AutoCloseable {
                 return;
             }
             // The page is full. The plan may have changed while we waited: evaluate again.
-            session.turn(address);
+            turn(address);
             followPlan();
         }
     }
@@ -293,13 +329,18 @@ public final class IngestSession implements AutoCloseable {
         rejectedCount++;
         rejectedTotal.increment();
         // The listener may take its time, or call the log: it must not find us protected.
-        session.end();
+        leave();
         try {
             listener.rejected(record);
         } finally {
-            session.begin();
-            followPlan();
+            enter();
         }
+    }
+
+    /** Goes on to the next page; while it waits for one, no registration waits for it. */
+    private void turn(long full) {
+        follower.idle();
+        session.turn(full);
     }
 
     // ---- durable points -------------------------------------------------------------------------
@@ -314,7 +355,7 @@ public final class IngestSession implements AutoCloseable {
         int recordBytes = SessionMark.recordBytes(name.length);
         long address = session.allocate(recordBytes);
         while (address < 0) {
-            session.turn(address);
+            turn(address);
             address = session.allocate(recordBytes);
         }
         SessionMark.write(log.memory(), log.place(address), name, serial);

@@ -27,7 +27,7 @@ final class ParallelScan {
     private final AtomicInteger nextPiece = new AtomicInteger();
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicLong left;
-    private volatile @Nullable RuntimeException failure;
+    private volatile @Nullable Throwable failure;
 
     ParallelScan(HashLog log, LogQuery query) {
         this.log = log;
@@ -84,9 +84,11 @@ final class ParallelScan {
         } finally {
             workers.forEach(Tasks.Worker::close);
         }
-        RuntimeException first = failure;
-        if (first != null) {
-            throw first;
+        switch (failure) {
+            case null -> {}
+            case Error e -> throw e;
+            case RuntimeException e -> throw e;
+            case Throwable e -> throw new IllegalStateException(e);
         }
     }
 
@@ -109,8 +111,8 @@ final class ParallelScan {
             if (piece < pieces.size()) {
                 try {
                     scan(pieces.get(piece));
-                } catch (RuntimeException e) {
-                    failure = e;
+                } catch (RuntimeException | Error e) {
+                    failure = e; // an Error too: the caller waits for this worker
                 }
                 return true;
             }

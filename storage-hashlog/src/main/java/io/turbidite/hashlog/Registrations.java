@@ -1,7 +1,6 @@
 package io.turbidite.hashlog;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.file.Disk;
 import io.turbidite.hashlog.chain.ChainHeads;
 import io.turbidite.hashlog.log.HybridLog;
@@ -13,6 +12,9 @@ import io.turbidite.hashlog.registry.RegisteredPsf;
 import io.turbidite.hashlog.registry.RegistryFile;
 import io.turbidite.hashlog.registry.RegistryState;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 
@@ -20,17 +22,19 @@ import java.util.function.UnaryOperator;
  * Changes the PSFs of a log while data flows (FISH19 §5.3).
  *
  * <p><em>Thread-safe;</em> one change at a time, the others wait. Registration: 1. the PSF gets an id, which
- * is made durable before a record can carry it. 2. The new set is published; each session compiles it when
- * it next protects or refreshes. 3. When every epoch has passed, the tail of that moment is the safe
- * boundary: all records from there on are indexed. Deregistration takes the tail first, makes it durable as
- * the interval's end, and publishes the smaller set afterwards: a record beyond the boundary may be indexed,
- * but none before it is not.
+ * is made durable before a record can carry it. 2. The new set is published; each ingest session compiles it
+ * when it next protects or refreshes ({@link PlanWatch}). 3. When every one of them follows, the tail of that
+ * moment is the safe boundary: all records from there on are indexed. Deregistration takes the tail first,
+ * makes it durable as the interval's end, and publishes the smaller set afterwards: a record beyond the
+ * boundary may be indexed, but none before it is not.
+ *
+ * <p>Readers evaluate no set and are not waited for: a cursor that stays open holds back no registration.
  */
 final class Registrations {
     private final LogSite site;
     private final HybridLog log;
-    private final Epochs epochs;
     private final PsfFunctions functions;
+    private final PlanWatch followers = new PlanWatch();
     private final AtomicBoolean changing = new AtomicBoolean();
     private volatile RegistryState registry;
     private volatile Plan plan;
@@ -41,7 +45,6 @@ final class Registrations {
     Registrations(LogSite site, OpenedLog opened, PsfFunctions functions) {
         this.site = site;
         this.log = opened.log();
-        this.epochs = opened.epochs();
         this.functions = functions;
         this.registry = opened.registry();
         this.plan = new Plan(0, registry.activeSet(functions), registry.chainHeads());
@@ -59,16 +62,36 @@ final class Registrations {
         return functions;
     }
 
+    /** Who follows the plans; each ingest session enters itself. */
+    PlanWatch followers() {
+        return followers;
+    }
+
     RegisteredPsf register(String name, PsfDefinition definition, int chainCount) {
+        return register(Map.of(name, definition), chainCount).getFirst();
+    }
+
+    /** Registers all of them or none, with one boundary: as dear as one. */
+    List<RegisteredPsf> register(Map<String, PsfDefinition> definitions, int chainCount) {
+        if (definitions.isEmpty()) {
+            return List.of();
+        }
         begin();
         try {
-            RegistryState with = registry.registered(name, definition, chainCount);
-            int id = with.psfs().size() - 1;
+            int first = registry.psfs().size();
+            RegistryState with = registry;
+            for (Map.Entry<String, PsfDefinition> psf : definitions.entrySet()) {
+                with = with.registered(psf.getKey(), psf.getValue(), chainCount);
+            }
             PsfSet set = with.activeSet(functions);
             persist(with);
             long boundary = publish(set);
-            persist(registry.changed(id, psf -> psf.begun(boundary)));
-            return registry.psf(id);
+            RegistryState begun = registry;
+            for (int id = first; id < first + definitions.size(); id++) {
+                begun = begun.changed(id, psf -> psf.begun(boundary));
+            }
+            persist(begun);
+            return new ArrayList<>(begun.psfs().subList(first, first + definitions.size()));
         } finally {
             end();
         }
@@ -114,6 +137,7 @@ final class Registrations {
     }
 
     private void begin() {
+        followers.refuseWithinCall();
         site.tasks().await(() -> changing.compareAndSet(false, true));
     }
 
@@ -124,16 +148,10 @@ final class Registrations {
 
     /** Publishes a set; returns the tail of a moment at which every session followed it. */
     private long publish(PsfSet set) {
-        long[] boundary = {-1};
-        AtomicBoolean passed = new AtomicBoolean();
-        plan = new Plan(plan.version() + 1, set, registry.chainHeads());
-        epochs.bump(() -> {
-            boundary[0] = log.tail();
-            passed.set(true);
-            site.tasks().signal();
-        });
-        site.tasks().await(passed::get);
-        return boundary[0];
+        long version = plan.version() + 1;
+        plan = new Plan(version, set, registry.chainHeads());
+        site.tasks().await(() -> followers.allFollow(version));
+        return log.tail();
     }
 
     private void persist(RegistryState state) {

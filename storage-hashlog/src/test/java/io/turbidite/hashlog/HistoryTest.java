@@ -260,6 +260,72 @@ class HistoryTest {
         }
     }
 
+    @Test
+    void a_run_that_is_damaged_while_the_log_is_open_is_scanned_past_dropped_and_made_again() {
+        for (int damage = 0; damage < 4; damage++) {
+            SimDisk disk = LogBench.disk(SEED);
+            try (LogBench bench = filled(disk)) {
+                index(bench);
+                HistoryRun run = bench.log.psfs().getFirst().runs().getFirst();
+                String file = "log/%08x.run".formatted(run.number());
+                if (damage == 3) {
+                    disk.delete(file);
+                } else {
+                    // the envelope, the first block of entries, every block of them
+                    for (long at = damage * 4_096L + 80;
+                            at < disk.content(file).length - 64;
+                            at += 4_096) {
+                        disk.flipBit(file, at, 3);
+                        if (damage < 2) {
+                            break;
+                        }
+                    }
+                }
+                checkAnswers(bench, "damage " + damage);
+                assertThat(find(bench, LogQuery.property("type", "t1").where("id < 700")))
+                        .hasSize(233);
+                bench.tasks.await(() -> bench.log.psfs().getFirst().runs().isEmpty());
+                assertThat(bench.events.recent())
+                        .anyMatch(event ->
+                                event instanceof StoreEvent.Failed(var _, String what, var _)
+                                        && what.contains("index the history again"));
+                checkAnswers(bench, "dropped");
+                index(bench);
+                assertThat(scanned(bench)).isZero();
+                checkAnswers(bench, "made again");
+            }
+        }
+    }
+
+    @Test
+    void a_run_whose_damage_lies_behind_what_it_has_shown_shows_no_record_twice() {
+        SimDisk disk = LogBench.disk(SEED);
+        try (LogBench bench = filled(disk)) {
+            index(bench);
+            HistoryRun run = bench.log.psfs().getFirst().runs().getFirst();
+            String file = "log/%08x.run".formatted(run.number());
+            for (int type = 0; type < 3; type++) {
+                LogQuery query = LogQuery.property("type", "t" + type);
+                List<String> found = new ArrayList<>();
+                try (LogCursor cursor = bench.log.find(query)) {
+                    while (found.size() < 250 && cursor.next()) {
+                        found.add(LogState.text(cursor));
+                    }
+                    for (long at = 4_096 + 80; at < disk.content(file).length - 64; at += 4_096) {
+                        disk.flipBit(file, at, 3);
+                    }
+                    while (cursor.next()) {
+                        found.add(LogState.text(cursor));
+                    }
+                    for (long at = 4_096 + 80; at < disk.content(file).length - 64; at += 4_096) {
+                        disk.flipBit(file, at, 3);
+                    }
+                }
+                assertThat(found).isEqualTo(expected(type));
+            }
+        }
+    }
+
     private static long runFiles(SimDisk disk) {
         return disk.list("log").stream().filter(name -> name.contains(".run")).count();
     }

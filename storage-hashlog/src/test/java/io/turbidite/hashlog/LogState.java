@@ -38,6 +38,13 @@ record LogState(
                 .formatted(name, n, n % TYPE_COUNT, "x".repeat(20 + n * 37 % 300));
     }
 
+    /** The record that a cursor shows. */
+    static String text(LogCursor cursor) {
+        return new String(
+                cursor.segment().asSlice(cursor.offset(), cursor.length()).toArray(Bytes.U8),
+                StandardCharsets.UTF_8);
+    }
+
     static LogState of(HashLog log) {
         TreeMap<Long, String> all = new TreeMap<>();
         try (LogReader reader = log.openReader("state")) {

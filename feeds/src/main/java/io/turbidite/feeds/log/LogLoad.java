@@ -271,13 +271,8 @@ public final class LogLoad implements AutoCloseable {
 
         private void refused(RejectedRecord record) {
             rejected.incrementAndGet();
-            String why = switch (record) {
-                case RejectedRecord.Malformed malformed -> malformed.why().toString();
-                case RejectedRecord.TooLarge large ->
-                    "the record has %d bytes; with its key pointers at most %d fit a page"
-                            .formatted(large.byteCount(), large.recordBytesMax());
-            };
-            problems.refused(block.input, block.position + record.offset(), why);
+            problems.refused(
+                    block.input, block.position + record.offset(), record.reason());
         }
     }
 

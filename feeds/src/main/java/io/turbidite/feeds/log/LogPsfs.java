@@ -67,10 +67,8 @@ public final class LogPsfs {
                                 .formatted(name, there.definition().text(), definition.text()));
             }
         });
-        byName.forEach((name, definition) -> {
-            if (active(log, name) == null) {
-                log.register(name, definition, chainCount);
-            }
-        });
+        Map<String, PsfDefinition> missing = new LinkedHashMap<>(byName);
+        missing.keySet().removeIf(name -> active(log, name) != null);
+        log.registerAll(missing, chainCount);
     }
 }

@@ -167,12 +167,7 @@ public final class LogDelivery implements Delivery {
     }
 
     private void refuse(RejectedRecord record) {
-        reason = switch (record) {
-            case RejectedRecord.Malformed malformed -> malformed.why().toString();
-            case RejectedRecord.TooLarge large ->
-                "the record has %d bytes; with its key pointers at most %d fit a page"
-                        .formatted(large.byteCount(), large.recordBytesMax());
-        };
+        reason = record.reason();
     }
 
     private void note(Batch batch, int newlyTaken, int newlyRejected) {

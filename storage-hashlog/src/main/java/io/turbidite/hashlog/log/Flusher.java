@@ -11,6 +11,8 @@ import io.turbidite.core.task.Tasks;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -60,6 +62,9 @@ final class Flusher implements AutoCloseable {
     private volatile long retryNanos;
     private final AtomicInteger refusalCount = new AtomicInteger();
     private boolean paused;
+
+    /** Segments below the log's begin whose readers are waited for. */
+    private final Set<Long> leaving = ConcurrentHashMap.newKeySet();
 
     Flusher(HybridLog log, LogSite site, LogOptions options, @Nullable SegmentFiles files) {
         this.log = log;
@@ -277,16 +282,21 @@ final class Flusher implements AutoCloseable {
             if (end > log.begin()) {
                 return;
             }
-            log.epochs().bump(() -> deleteQuietly(from, segment));
+            // once: a reader may hold it back for long, and waiting actions are bounded
+            if (leaving.add(segment)) {
+                log.epochs().bump(() -> deleteQuietly(from, segment));
+            }
         }
     }
 
     /** Runs on whichever session finds it due; what can't be deleted is listed, and tried, again. */
-    private static void deleteQuietly(SegmentFiles from, long segment) {
+    private void deleteQuietly(SegmentFiles from, long segment) {
         try {
             from.delete(segment);
         } catch (StorageIoException later) {
             assert later.kind() != StorageIoException.Kind.NOT_FOUND : later;
+        } finally {
+            leaving.remove(segment);
         }
     }
 

@@ -35,6 +35,7 @@ sealed interface CompiledPsf {
             case PsfDefinition.Function function ->
                 new OfFunction(
                         id,
+                        function.name(),
                         functions.named(function.name()),
                         function.paths().stream().mapToInt(fieldOf).toArray(),
                         canonical);
@@ -115,7 +116,23 @@ sealed interface CompiledPsf {
         }
     }
 
-    /** {@link PsfDefinition.Function}. */
+    /** From a failed function to the plan, which refuses the record. */
+    final class FunctionFailedException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        private final transient FunctionFailure failure;
+
+        FunctionFailedException(FunctionFailure failure) {
+            super(failure.toString(), failure.cause(), false, false);
+            this.failure = failure;
+        }
+
+        FunctionFailure failure() {
+            return failure;
+        }
+    }
+
+    /** {@link PsfDefinition.Function}. What a function does wrong refuses the record and stops nothing else. */
     final class OfFunction implements CompiledPsf, PsfFunction.Result {
         private static final int NOTHING = 0;
         private static final int INTEGER = 1;
@@ -123,6 +140,7 @@ sealed interface CompiledPsf {
         private static final int FIELD = 3;
 
         private final int id;
+        private final String name;
         private final PsfFunction function;
         private final int[] fields;
         private final CanonicalValues canonical;
@@ -132,8 +150,14 @@ sealed interface CompiledPsf {
         private byte[] bytes = new byte[0];
         private int length;
 
-        OfFunction(int id, PsfFunction function, int[] fields, CanonicalValues canonical) {
+        OfFunction(
+                int id,
+                String name,
+                PsfFunction function,
+                int[] fields,
+                CanonicalValues canonical) {
             this.id = id;
+            this.name = name;
             this.function = function;
             this.fields = fields;
             this.canonical = canonical;
@@ -142,7 +166,17 @@ sealed interface CompiledPsf {
         @Override
         public void evaluate(FieldValues values, Properties into) {
             given = NOTHING;
-            function.evaluate(values, fields, this);
+            try {
+                function.evaluate(values, fields, this);
+                take(values, into);
+            } catch (OutOfMemoryError e) {
+                throw e; // says nothing of this record
+            } catch (RuntimeException | Error e) {
+                throw new FunctionFailedException(new FunctionFailure(id, name, e));
+            }
+        }
+
+        private void take(FieldValues values, Properties into) {
             switch (given) {
                 case INTEGER -> into.addInline(id, integer);
                 case BYTES -> into.addRegion(id, bytes, (int) integer, length);

@@ -2,6 +2,8 @@ package io.turbidite.hashlog.psf;
 
 import io.turbidite.hashlog.parse.Rejection;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -12,12 +14,17 @@ public interface PropertyExtractor {
     /**
      * Fills {@code into} with the properties of the record of {@code length} bytes at {@code offset}.
      *
-     * @return false if the record was refused: {@link #rejection()} says why, {@code into} is empty
+     * @return false if the record was refused: {@link #functionFailure()} or else {@link #rejection()} says why,
+     *     {@code into} is empty
      */
     boolean extract(MemorySegment segment, long offset, int length, Properties into);
 
+    /** The function of a user's that failed on the last record, which was refused for it; or null. */
+    @Nullable
+    FunctionFailure functionFailure();
+
     /**
-     * Why the last record was refused.
+     * Why the parser refused the last record.
      *
      * @throws IllegalStateException if it was not
      */

@@ -5,6 +5,9 @@ import io.turbidite.hashlog.parse.FieldValues;
 /**
  * A user's own PSF, registered by name in {@link PsfFunctions}. It must be a pure function of its fields:
  * it runs again after recovery and in full scans, on any thread, and should make no garbage.
+ *
+ * <p>If it throws, the record is refused and its session's listener told; ingestion goes on. In a full scan a
+ * record on which it throws has no value. It must not change the log's PSFs.
  */
 @FunctionalInterface
 public interface PsfFunction {

@@ -8,6 +8,8 @@ import io.turbidite.hashlog.parse.RecordParser;
 import io.turbidite.hashlog.parse.Rejection;
 import io.turbidite.hashlog.parse.ScanMode;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -37,6 +39,7 @@ final class PsfPlan implements PropertyExtractor, FieldListener {
     private final int[] wantedNow;
     private final boolean[] decided;
     private final RecordParser parser;
+    private @Nullable FunctionFailure failure;
 
     /** Decides PSF {@code psf} if it is not true. */
     private record Gate(int psf, PredicatePlan plan) {}
@@ -101,6 +104,7 @@ final class PsfPlan implements PropertyExtractor, FieldListener {
     @Override
     public boolean extract(MemorySegment segment, long offset, int length, Properties into) {
         into.clear();
+        failure = null;
         if (psfs.length == 0) {
             return true;
         }
@@ -110,12 +114,23 @@ final class PsfPlan implements PropertyExtractor, FieldListener {
             return false;
         }
         FieldValues values = parser.values();
-        for (int i = 0; i < psfs.length; i++) {
-            if (!decided[i]) {
-                psfs[i].evaluate(values, into);
+        try {
+            for (int i = 0; i < psfs.length; i++) {
+                if (!decided[i]) {
+                    psfs[i].evaluate(values, into);
+                }
             }
+            return true;
+        } catch (CompiledPsf.FunctionFailedException e) {
+            failure = e.failure();
+            into.clear();
+            return false;
         }
-        return true;
+    }
+
+    @Override
+    public @Nullable FunctionFailure functionFailure() {
+        return failure;
     }
 
     @Override

@@ -43,7 +43,7 @@ public final class Replay {
     private final AtomicLong recordCount = new AtomicLong();
     private final Map<String, SessionPoint> sessions;
     private volatile boolean isFull;
-    private volatile @Nullable RuntimeException failure;
+    private volatile @Nullable Throwable failure;
 
     /**
      * @param heads how many chains properties have
@@ -83,9 +83,11 @@ public final class Replay {
         } finally {
             workers.forEach(Tasks.Worker::close);
         }
-        RuntimeException first = failure;
-        if (first != null) {
-            throw first;
+        switch (failure) {
+            case null -> {}
+            case Error e -> throw e;
+            case RuntimeException e -> throw e;
+            case Throwable e -> throw new IllegalStateException(e);
         }
         return !isFull;
     }
@@ -121,9 +123,9 @@ public final class Replay {
                 try (LogReader reader = LogReader.open(log, "replay")) {
                     reader.protect();
                     replay(reader, low, Math.min(end, shape.startOf(page + 1)));
-                } catch (RuntimeException e) {
+                } catch (RuntimeException | Error e) {
                     // retention, which goes by whole pages, may have been quicker
-                    if (log.begin() <= low) {
+                    if (log.begin() <= low || e instanceof Error) {
                         failure = e;
                     }
                 }

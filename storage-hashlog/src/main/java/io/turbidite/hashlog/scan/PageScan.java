@@ -6,6 +6,8 @@ import io.turbidite.hashlog.log.LogScan;
 import io.turbidite.hashlog.log.LogShape;
 import io.turbidite.hashlog.log.RecordHeader;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.Arrays;
 
 /**
@@ -39,9 +41,10 @@ final class PageScan {
         this.test = test;
     }
 
-    void start(ScanPart part) {
-        from = part.from();
-        top = part.to();
+    /** Starts over with the part; null: with nothing. */
+    void start(@Nullable ScanPart part) {
+        from = part == null ? 0 : part.from();
+        top = part == null ? 0 : part.to();
         matchCount = 0;
     }
 

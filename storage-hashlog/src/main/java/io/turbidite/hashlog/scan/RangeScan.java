@@ -1,6 +1,11 @@
 package io.turbidite.hashlog.scan;
 
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.FormatVersionException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.hashlog.chain.ChainWalk;
+import io.turbidite.hashlog.history.RunCursor;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.RecordHeader;
 
@@ -78,7 +83,7 @@ public final class RangeScan implements AutoCloseable {
             return;
         }
         if (part.run() != null) {
-            run = new RunScan(reader, ways.run(part), tests.scanned(), ways.readAhead());
+            enterRun(part);
             return;
         }
         ChainWalk known = begun.get(part.psfId());
@@ -92,14 +97,40 @@ public final class RangeScan implements AutoCloseable {
         walk = known;
     }
 
+    private void enterRun(ScanPart part) {
+        RunCursor addresses;
+        try {
+            addresses = ways.run(part);
+        } catch (CorruptionException | FormatVersionException | StorageIoException e) {
+            ways.unreadable(part, e);
+            pages.start(part);
+            return;
+        }
+        run = new RunScan(reader, addresses, tests.scanned(), ways.readAhead(), part.to());
+    }
+
+    /** What a damaged run has not shown yet is looked at in full. */
+    private void scanPast(ScanPart part, RunScan damaged, StorageException why) {
+        ways.unreadable(part, why);
+        long to = damaged.lookedFrom();
+        close();
+        pages.start(to > part.from() ? new ScanPart(part.from(), to, ScanPart.SCANNED) : null);
+    }
+
     private boolean nextInPart(ScanPart part) {
         RunScan entries = run;
         if (entries != null) {
             refreshAtTimes();
-            boolean found = entries.next();
-            address = entries.address();
-            header = entries.header();
-            return found;
+            if (entries.next()) {
+                address = entries.address();
+                header = entries.header();
+                return true;
+            }
+            StorageException damage = entries.damage();
+            if (damage == null) {
+                return false;
+            }
+            scanPast(part, entries, damage);
         }
         ChainWalk chain = walk;
         if (chain == null) {

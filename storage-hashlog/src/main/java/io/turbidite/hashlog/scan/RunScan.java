@@ -1,9 +1,14 @@
 package io.turbidite.hashlog.scan;
 
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.hashlog.chain.ReadAhead;
 import io.turbidite.hashlog.history.RunCursor;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.RecordHeader;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * The wanted records of a part that a sorted run covers, newest first.
@@ -19,17 +24,28 @@ final class RunScan implements AutoCloseable {
     private long header;
     private long hopCount;
 
-    RunScan(LogReader reader, RunCursor addresses, RecordTest test, ReadAhead readAhead) {
+    /** All entries at this address and above were looked at. */
+    private long lookedFrom;
+
+    private @Nullable StorageException damage;
+
+    /**
+     * @param to where its part ends
+     */
+    RunScan(LogReader reader, RunCursor addresses, RecordTest test, ReadAhead readAhead, long to) {
         this.reader = reader;
+        this.lookedFrom = to;
         this.addresses = addresses;
         this.test = test;
         this.readAhead = readAhead;
     }
 
+    /** False at the end, and where the run can't be read: {@link #damage} tells. */
     boolean next() {
-        while (addresses.next()) {
+        while (advance()) {
             hopCount++;
             long at = addresses.address();
+            lookedFrom = at;
             if (!reader.log().deleted().contains(at)) {
                 readAhead.before(reader, at);
                 header = reader.seekRecord(at);
@@ -41,6 +57,27 @@ final class RunScan implements AutoCloseable {
             }
         }
         return false;
+    }
+
+    /** What the file of the run has is no more than work saved: the log says the same. */
+    private boolean advance() {
+        try {
+            return addresses.next();
+        } catch (CorruptionException | StorageIoException e) {
+            damage = e;
+            return false;
+        }
+    }
+
+    /** Why the run can't be read further; null if it can. */
+    @Nullable
+    StorageException damage() {
+        return damage;
+    }
+
+    /** Everything of the run at this address and above was looked at. */
+    long lookedFrom() {
+        return lookedFrom;
     }
 
     long address() {
