@@ -1,9 +1,12 @@
 package io.turbidite.feeds.command;
 
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 import java.util.concurrent.Callable;
@@ -11,8 +14,11 @@ import java.util.concurrent.Callable;
 /** Drops a dataset. */
 @Command(
         name = "drop",
-        customSynopsis = "./turbidite drop STORE DATASET [--json] [--debug]",
-        description = "Drop a dataset with all its records and indexes, and delete its files.",
+        customSynopsis = "./turbidite drop STORE DATASET [--yes] [--json] [--debug]",
+        description = {
+            "Drop a dataset with all its records and indexes, and delete its files.",
+            "Asks first; where there is no terminal, only --yes drops.",
+        },
         sortOptions = false)
 final class DropCommand implements Callable<Integer> {
     private final Console console;
@@ -22,6 +28,9 @@ final class DropCommand implements Callable<Integer> {
 
     @Parameters(index = "1", paramLabel = "DATASET", description = "Name of the dataset.")
     private String dataset = "";
+
+    @Option(names = "--yes", description = "Drop without asking.")
+    private boolean yes;
 
     @Mixin
     private final CommonOptions common = new CommonOptions();
@@ -33,6 +42,11 @@ final class DropCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         try (Store store = Stores.openExisting(directory)) {
+            Dataset found = store.dataset(dataset);
+            if (!yes && !isConfirmed(found)) {
+                console.err().println("dataset %s stays as it is".formatted(dataset));
+                return Main.EXIT_FAILED;
+            }
             store.dropDataset(dataset);
         }
         if (common.json) {
@@ -45,5 +59,20 @@ final class DropCommand implements Callable<Integer> {
             console.out().println("dataset %s is dropped".formatted(dataset));
         }
         return Main.EXIT_OK;
+    }
+
+    /** Asks whoever sits there. */
+    private boolean isConfirmed(Dataset found) {
+        if (!console.terminal()) {
+            throw new InvalidRequestException(
+                    "drop deletes all records of dataset %s, and nobody can be asked: add --yes"
+                            .formatted(found.name()));
+        }
+        console.err()
+                .print("drop dataset %s of %s with all its records and indexes? [y/N] "
+                        .formatted(found.name(), directory));
+        console.err().flush();
+        String answer = Answers.line(console.in());
+        return answer.equalsIgnoreCase("y") || answer.equalsIgnoreCase("yes");
     }
 }

@@ -8,9 +8,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 class IndexCommandTest {
     @TempDir
@@ -91,13 +94,49 @@ class IndexCommandTest {
 
     @Test
     void a_dropped_dataset_is_gone() {
-        assertThat(Command.run("drop", store, "Numbers", "--json")
+        assertThat(Command.run("drop", store, "Numbers", "--yes", "--json")
                         .json()
                         .path("state")
                         .asText())
                 .isEqualTo("dropped");
         assertRefused(Command.run("get", store, "Numbers", "7"), "Numbers");
         assertThat(Command.run("query", store, "Trips", "--count").out()).contains("4");
+    }
+
+    @Test
+    void a_dataset_is_dropped_only_by_who_says_so() {
+        assertRefused(Command.run("drop", store, "Numbers"), "--yes", "Numbers");
+        for (String answer : List.of("", "\n", "n\n", "what?\n")) {
+            Result kept = ask(answer);
+            assertThat(kept.code()).as(answer).isEqualTo(Main.EXIT_FAILED);
+            assertThat(kept.err()).contains("drop dataset Numbers of").contains("stays as it is");
+        }
+        assertThat(Command.run("get", store, "Numbers", "7").code()).isZero();
+        assertThat(ask(" Yes \n").out()).contains("dataset Numbers is dropped");
+        assertRefused(Command.run("get", store, "Numbers", "7"), "Numbers");
+    }
+
+    /** Drops on a terminal. */
+    private Result ask(String answer) {
+        return Command.run(
+                new ByteArrayInputStream(answer.getBytes(StandardCharsets.UTF_8)),
+                Path.of(""),
+                true,
+                Interrupts.none(),
+                new Object[] {"drop", store, "Numbers"});
+    }
+
+    @Test
+    void a_file_where_a_store_is_meant_is_named() {
+        Path file = directory.resolve("trips.csv");
+        assertRefused(
+                Command.run("run", directory.resolve("trips.yaml"), "--store", file),
+                "trips.csv is a file, where a directory is meant");
+        assertRefused(
+                Command.run(
+                        "run", directory.resolve("trips.yaml"), "--store", file.resolve("store")),
+                "can't be a directory, since");
+        assertRefused(Command.run("query", file, "Trips"), "trips.csv");
     }
 
     @Test

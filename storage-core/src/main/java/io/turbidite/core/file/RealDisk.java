@@ -48,11 +48,18 @@ public final class RealDisk implements Disk {
     /**
      * Opens the directory, made durably if there is none.
      *
-     * @throws StorageIoException if it can't be made, or is not a directory
+     * @throws InvalidRequestException if it, or one that it is to lie in, is a file
+     * @throws StorageIoException if it can't be made
      */
     public static RealDisk open(Path root) {
         try {
             Path absolute = root.toAbsolutePath().normalize();
+            for (Path at = absolute; at != null; at = at.getParent()) {
+                if (Files.exists(at)) {
+                    requireDirectory(at, root);
+                    break;
+                }
+            }
             if (!Files.isDirectory(absolute)) {
                 Path oldest = absolute;
                 for (Path parent = oldest.getParent();
@@ -71,6 +78,16 @@ public final class RealDisk implements Disk {
             return new RealDisk(absolute.toRealPath());
         } catch (IOException e) {
             throw IoErrors.translate("opening", root.toString(), e);
+        }
+    }
+
+    private static void requireDirectory(Path there, Path wanted) {
+        if (!Files.isDirectory(there)) {
+            throw new InvalidRequestException(
+                    there.equals(wanted.toAbsolutePath().normalize())
+                            ? "%s is a file, where a directory is meant".formatted(wanted)
+                            : "%s can't be a directory, since %s is a file"
+                                    .formatted(wanted, there));
         }
     }
 
