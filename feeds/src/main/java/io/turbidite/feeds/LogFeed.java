@@ -126,6 +126,14 @@ public final class LogFeed implements AutoCloseable {
                 delivery.deadLetters());
     }
 
+    /**
+     * From then on nothing waits for the log's device longer than {@code micros}, for a run that is to stop. What was
+     * not committed by then is carried again by the next run. Any thread may call it.
+     */
+    public void endWaitsWithin(long micros) {
+        open.log().endWaitsWithin(micros);
+    }
+
     /** Lets the log go. */
     @Override
     public void close() {

@@ -120,7 +120,9 @@ final class AutoCheckpoint implements AutoCloseable {
     @Override
     public void close() {
         worker.close();
-        if (!log.isFailed() && (log.tail() - lastFrom) / 2 >= bytesBetween / CLOSE_SHARE / 2) {
+        if (!log.isFailed()
+                && !log.isHurried()
+                && (log.tail() - lastFrom) / 2 >= bytesBetween / CLOSE_SHARE / 2) {
             tryToWrite();
         }
     }

@@ -478,6 +478,14 @@ public final class HashLog implements AutoCloseable {
         return checkpoints.write();
     }
 
+    /**
+     * From then on no call waits for the device longer than {@code micros}: sessions give records back, a close says
+     * what is lost. For a user who wants the process to end, such as by Ctrl-C; there is no way back.
+     */
+    public void endWaitsWithin(long micros) {
+        log.endWaitsWithin(micros);
+    }
+
     /** Ends background work after everything visible was made durable; sessions are closed before. */
     @Override
     public void close() {

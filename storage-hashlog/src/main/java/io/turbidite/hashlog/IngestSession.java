@@ -168,6 +168,16 @@ public final class IngestSession implements AutoCloseable {
         log.awaitDurable(markEnd);
     }
 
+    /** Marks how far it came, whether or not there is something new. */
+    void markNow() {
+        begin();
+        try {
+            mark();
+        } finally {
+            end();
+        }
+    }
+
     /** Records taken by this session. */
     public long acceptedCount() {
         return acceptedCount;

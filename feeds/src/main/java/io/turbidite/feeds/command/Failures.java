@@ -25,11 +25,15 @@ final class Failures {
 
     /** Prints {@code failure} and returns the exit code. */
     static int report(Throwable failure, PrintStream err, boolean debug) {
+        return report(failure, err, debug, advice(failure));
+    }
+
+    /** The same with another advice, or none. */
+    static int report(Throwable failure, PrintStream err, boolean debug, @Nullable String advice) {
         if (debug) {
             failure.printStackTrace(err);
         }
         err.println(NAME + oneLine(what(failure)));
-        String advice = advice(failure);
         if (advice != null) {
             err.println("  " + advice);
         }

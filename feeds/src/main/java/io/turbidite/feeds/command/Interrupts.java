@@ -5,6 +5,9 @@ import io.turbidite.core.task.ExitHook;
 /** How the user asks a running command to stop: Ctrl-C, or a test. */
 @FunctionalInterface
 interface Interrupts {
+    /** Whoever has asked to stop waits no longer than that for a device: two seconds with all the rest. */
+    long WAIT_MICROS_MAX = 1_500_000;
+
     /**
      * Watches until closed; close it when everything is said and done.
      *

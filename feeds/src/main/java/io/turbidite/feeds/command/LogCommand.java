@@ -40,6 +40,7 @@ final class LogCommand implements Callable<Integer> {
                 .addSubcommand(new LogPsfCommand(console))
                 .addSubcommand(new LogInspectCommand(console))
                 .addSubcommand(new LogMigrateCommand(console))
+                .addSubcommand(new LogSalvageCommand(console))
                 .addSubcommand(new LogJoinCommand(console));
     }
 

@@ -1,7 +1,9 @@
 package io.turbidite.feeds.command;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.feeds.log.LogLoad;
 import io.turbidite.feeds.log.LogPsfs;
 import io.turbidite.feeds.log.OpenLog;
@@ -9,6 +11,8 @@ import io.turbidite.feeds.source.FileSource;
 import io.turbidite.feeds.source.SourceFile;
 import io.turbidite.feeds.source.SourceStream;
 import io.turbidite.hashlog.parse.ParserSpec;
+
+import org.jspecify.annotations.Nullable;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -80,6 +84,7 @@ final class LogIngestCommand implements Callable<Integer> {
 
     private final AtomicInteger told = new AtomicInteger();
     private volatile boolean stopped;
+    private volatile @Nullable OpenLog opened;
 
     LogIngestCommand(Console console) {
         this.console = console;
@@ -105,7 +110,17 @@ final class LogIngestCommand implements Callable<Integer> {
             }
         }
         try (Interrupts.Watch watch = console.interrupts().watch(this::stop)) {
-            boolean finished = load(spec, wanted, sources);
+            boolean finished;
+            try {
+                finished = load(spec, wanted, sources);
+            } catch (StorageException e) {
+                if (!watch.interrupted()) {
+                    throw e;
+                }
+                console.err()
+                        .println("stopped: " + Failures.oneLine(String.valueOf(e.getMessage())));
+                finished = false;
+            }
             console.out().flush();
             return finished && !watch.interrupted() ? Main.EXIT_OK : Main.EXIT_INTERRUPTED;
         }
@@ -113,6 +128,10 @@ final class LogIngestCommand implements Callable<Integer> {
 
     private void stop() {
         stopped = true;
+        OpenLog now = opened;
+        if (now != null) {
+            now.log().endWaitsWithin(Interrupts.WAIT_MICROS_MAX);
+        }
         try {
             console.in().close(); // whoever waits for more of it goes on
         } catch (IOException e) {
@@ -128,20 +147,42 @@ final class LogIngestCommand implements Callable<Integer> {
                 throw new InvalidRequestException("records of %s are read as %s, not as %s"
                         .formatted(directory, open.log().parser().text(), spec.text()));
             }
+            opened = open;
+            open.events().listen(this::tell);
             wanted.registerMissing(open.log());
             try (LogLoad load = LogLoad.start(open, threads, this::refused)) {
                 boolean finished = false;
+                boolean settled = false;
                 try {
-                    finished = readAll(open, load, sources);
+                    try {
+                        finished = readAll(open, load, sources);
+                    } finally {
+                        // also where a file broke off: what was read before is good
+                        load.finish();
+                        settled = true;
+                    }
                 } finally {
-                    // also where a file broke off: what was read before is good
-                    LogLoad.Totals totals = load.finish();
+                    if (!settled) {
+                        load.halt();
+                    }
                     double seconds =
                             (console.clock().monotonicNanos() - startNanos) / NANOS_PER_SECOND;
-                    print(totals, load.waiting(), seconds, finished);
+                    print(load.totals(), load.waiting(), seconds, finished);
                 }
                 return finished;
             }
+        }
+    }
+
+    /** What the user can do something about, while it is so. */
+    private void tell(StoreEvent event) {
+        if (event instanceof StoreEvent.SpaceChanged(var _, boolean paused, String what)) {
+            console.err()
+                    .println(
+                            paused
+                                    ? "the disk is full, waiting for space for some seconds: "
+                                            + what
+                                    : "there is space again");
         }
     }
 
@@ -228,6 +269,9 @@ final class LogIngestCommand implements Callable<Integer> {
             if (waiting > 0) {
                 line.put("waiting", waiting);
             }
+            if (totals.atRisk() > 0) {
+                line.put("atRisk", totals.atRisk());
+            }
             line.put("bytes", totals.bytes())
                     .put("logBytes", totals.logBytes())
                     .put("seconds", Math.round(seconds * 1e3) / 1e3)
@@ -245,5 +289,10 @@ final class LogIngestCommand implements Callable<Integer> {
                                 Words.number(totals.rejected()),
                                 waiting == 0 ? "" : ", %s unfinished".formatted(waiting),
                                 directory));
+        if (totals.atRisk() > 0) {
+            console.err()
+                    .println("the last %s of them were not durable yet, and may be lost"
+                            .formatted(Words.number(totals.atRisk())));
+        }
     }
 }

@@ -1,5 +1,6 @@
 package io.turbidite.feeds.command;
 
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.time.Clock;
 
@@ -120,7 +121,7 @@ public final class Main {
                 .setExpandAtFiles(false) // a key may begin with @
                 .setParameterExceptionHandler((e, given) -> misused(e, console.err(), debug))
                 .setExecutionExceptionHandler(
-                        (e, line, result) -> Failures.report(e, console.err(), debug));
+                        (e, line, result) -> report(e, line, console.err(), debug));
         try {
             boolean get = args.length > 0 && args[0].equals("get");
             int code = commands.execute(get ? GetCommand.separate(args) : args);
@@ -131,6 +132,14 @@ public final class Main {
         } finally {
             console.out().flush();
         }
+    }
+
+    private static int report(Exception e, CommandLine line, PrintStream err, boolean debug) {
+        CommandLine group = line.getParent();
+        boolean isLog = group != null && group.getCommandName().equals("log");
+        return isLog && e instanceof CorruptionException
+                ? Failures.report(e, err, debug, LogSalvageCommand.ADVICE)
+                : Failures.report(e, err, debug);
     }
 
     private static int misused(ParameterException e, PrintStream err, boolean debug) {

@@ -1,9 +1,12 @@
 package io.turbidite.feeds.command;
 
+import io.turbidite.core.StorageException;
 import io.turbidite.feeds.FeedDefinition;
 import io.turbidite.feeds.FeedReport;
 import io.turbidite.feeds.LogFeed;
 import io.turbidite.feeds.LogFeedDefinition;
+
+import org.jspecify.annotations.Nullable;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -13,6 +16,7 @@ import picocli.CommandLine.Parameters;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** Runs a feed. */
 @Command(
@@ -58,11 +62,28 @@ final class RunCommand implements Callable<Integer> {
 
     private int runIntoLog(LogFeedDefinition feed) {
         AtomicBoolean stopped = new AtomicBoolean();
-        try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true))) {
+        AtomicReference<@Nullable LogFeed> running = new AtomicReference<>();
+        Runnable stop = () -> {
+            stopped.set(true);
+            LogFeed now = running.get();
+            if (now != null) {
+                now.endWaitsWithin(Interrupts.WAIT_MICROS_MAX);
+            }
+        };
+        try (Interrupts.Watch watch = console.interrupts().watch(stop)) {
             FeedReport report;
             try (LogFeed opened = LogFeed.open(feed, Stores.path("--store", store));
                     Progress progress = Progress.of(console, feed.feed())) {
+                running.set(opened);
                 report = opened.run(progress, stopped::get);
+            } catch (StorageException e) {
+                if (!watch.interrupted()) {
+                    throw e;
+                }
+                console.err()
+                        .println("stopped before the device had taken all; the next run goes on: "
+                                + Failures.oneLine(String.valueOf(e.getMessage())));
+                return Main.EXIT_INTERRUPTED;
             }
             print(report, "log");
             console.out().flush();

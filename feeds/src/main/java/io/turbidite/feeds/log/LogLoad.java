@@ -1,6 +1,7 @@
 package io.turbidite.feeds.log;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.feeds.parse.JsonEnd;
 import io.turbidite.hashlog.HashLog;
@@ -78,8 +79,9 @@ public final class LogLoad implements AutoCloseable {
      *
      * @param bytes of the records taken
      * @param logBytes that they take in the log
+     * @param atRisk records handed in, refused ones too, that a power cut might take; none once all is durable
      */
-    public record Totals(long records, long rejected, long bytes, long logBytes) {}
+    public record Totals(long records, long rejected, long bytes, long logBytes, long atRisk) {}
 
     /** Starts the workers. */
     public static LogLoad start(OpenLog to, int threads, Problems problems) {
@@ -117,12 +119,17 @@ public final class LogLoad implements AutoCloseable {
     /**
      * Reads an input until it ends or {@code stopped}; then the last line counts only if it is complete.
      *
+     * @param stopped also asked while the log is waited for
      * @param ended asked at the end if the last line has no line end and is no whole JSON: whether nothing
      *     will follow, so that it is a record; else it is left out, see {@link #waiting}
      * @return whether it was the end
      */
     public boolean read(String name, Input input, BooleanSupplier stopped, BooleanSupplier ended) {
-        Block block = take().begin(name, 0);
+        Block block = take(stopped);
+        if (block == null) {
+            return false;
+        }
+        block.begin(name, 0);
         boolean skipping = false;
         while (true) {
             int count = stopped.getAsBoolean() ? 0 : block.readFrom(input);
@@ -150,7 +157,11 @@ public final class LogLoad implements AutoCloseable {
             } else if (lines == 0 && block.isFull()) {
                 block.grow();
             } else if (lines > 0 && (block.isFull() || full.isEmpty())) {
-                Block next = take().begin(name, block.position + lines);
+                Block next = take(stopped);
+                if (next == null) {
+                    return false; // what the block has was read, but not taken
+                }
+                next.begin(name, block.position + lines);
                 next.copyTail(block, lines);
                 publish(block, lines);
                 block = next;
@@ -174,21 +185,38 @@ public final class LogLoad implements AutoCloseable {
         return waiting;
     }
 
-    /** Waits until everything that was read is in the log and durable. */
+    /**
+     * Waits until everything that was read is in the log and durable.
+     *
+     * @throws io.turbidite.core.StorageIoException of kind NO_SPACE if the disk stays full
+     */
     public Totals finish() {
         tasks.await(() -> underWay.get() == 0 || failure.get() != null);
         rethrow();
-        Totals sum = new Totals(0, rejected.get(), 0, 0);
+        for (Loader loader : loaders) {
+            loader.session.awaitDurable();
+        }
+        return totals();
+    }
+
+    /** What was done so far. Exact once nothing is under way. */
+    public Totals totals() {
+        Totals sum = new Totals(0, rejected.get(), 0, 0, 0);
         for (Loader loader : loaders) {
             IngestSession session = loader.session;
-            session.awaitDurable();
             sum = new Totals(
                     sum.records + session.acceptedCount(),
                     sum.rejected,
                     sum.bytes + session.payloadBytes(),
-                    sum.logBytes + session.logBytes());
+                    sum.logBytes + session.logBytes(),
+                    sum.atRisk + session.serial() - session.durableSerial());
         }
         return sum;
+    }
+
+    /** Ends the workers, so that {@link #totals} are exact; what they had not begun is left. */
+    public void halt() {
+        loaders.forEach(loader -> loader.worker.close());
     }
 
     /** Records taken so far. */
@@ -204,16 +232,30 @@ public final class LogLoad implements AutoCloseable {
     /** Ends the workers; what was taken stays. */
     @Override
     public void close() {
-        loaders.forEach(loader -> loader.worker.close());
-        loaders.forEach(loader -> loader.session.close());
+        halt();
+        RuntimeException first = null;
+        for (Loader loader : loaders) {
+            try {
+                loader.session.close();
+            } catch (StorageException e) {
+                first = first == null ? e : first; // the others are closed all the same
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
     }
 
-    private Block take() {
+    /** A free block, or null if the load was stopped before there was one. */
+    private @Nullable Block take(BooleanSupplier stopped) {
         Block block = free.poll();
         while (block == null) {
-            tasks.await(() -> !free.isEmpty() || failure.get() != null);
+            tasks.await(() -> !free.isEmpty() || failure.get() != null || stopped.getAsBoolean());
             rethrow();
             block = free.poll();
+            if (block == null && stopped.getAsBoolean()) {
+                return null;
+            }
         }
         return block;
     }
@@ -271,8 +313,7 @@ public final class LogLoad implements AutoCloseable {
 
         private void refused(RejectedRecord record) {
             rejected.incrementAndGet();
-            problems.refused(
-                    block.input, block.position + record.offset(), record.reason());
+            problems.refused(block.input, block.position + record.offset(), record.reason());
         }
     }
 

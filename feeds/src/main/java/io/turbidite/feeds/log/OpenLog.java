@@ -52,6 +52,18 @@ public final class OpenLog implements AutoCloseable {
     }
 
     /**
+     * Makes a log in {@code directory}, which is empty or missing.
+     *
+     * @throws InvalidRequestException if there is one
+     */
+    public static OpenLog create(Path directory, HashLogOptions options) {
+        return opened(
+                directory,
+                options,
+                site -> HashLog.create(site, options, new SecureRandom().nextLong()));
+    }
+
+    /**
      * Opens the log in {@code directory}.
      *
      * @throws InvalidRequestException if there is none; nothing is created

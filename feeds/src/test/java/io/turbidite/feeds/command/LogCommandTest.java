@@ -200,12 +200,52 @@ class LogCommandTest {
     }
 
     @Test
+    void what_is_sound_of_a_damaged_log_is_salvaged() throws IOException {
+        ingest("--psf", "type=field(type)");
+        int count =
+                Command.run("log", "query", log, "--count").json().get("count").asInt();
+        byte[] registry = Files.readAllBytes(log.resolve("log/HASHLOG"));
+        byte[] damaged = registry.clone();
+        damaged[100] ^= 4;
+        Files.write(log.resolve("log/HASHLOG"), damaged);
+        Result refused = Command.run("log", "query", log, "--count");
+        assertThat(refused.code()).isEqualTo(Main.EXIT_FAILED);
+        assertThat(refused.err()).contains("HASHLOG").contains("./turbidite log salvage");
+
+        Path fresh = log.resolveSibling("fresh");
+        Result salvaged = Command.run("log", "salvage", log, fresh);
+        assertThat(salvaged.code()).as(salvaged.err()).isEqualTo(Main.EXIT_OK);
+        assertThat(salvaged.err()).contains("the registry is lost");
+        assertThat(salvaged.out())
+                .contains("%d records".formatted(count))
+                .contains("0 B of the log");
+        assertThat(Command.run("log", "query", fresh, "--count")
+                        .json()
+                        .get("count")
+                        .asInt())
+                .isEqualTo(count);
+        assertThat(Command.run("log", "query", fresh).out()).isNotEmpty();
+
+        Files.write(log.resolve("log/HASHLOG"), registry);
+        Result again = Command.run("log", "salvage", log, log.resolveSibling("again"), "--json");
+        assertThat(again.json().get("records").asInt()).isEqualTo(count);
+        assertThat(again.json().get("losses").asInt()).isZero();
+        assertThat(Command.run("log", "query", log.resolveSibling("again")).out())
+                .isEqualTo(Command.run("log", "query", log).out());
+        assertRefused(Command.run("log", "salvage", log, log), "another directory");
+        assertRefused(Command.run("log", "salvage", log, fresh), "there is a hash log");
+        assertRefused(
+                Command.run("log", "salvage", log.resolveSibling("none"), fresh),
+                "not a directory");
+    }
+
+    @Test
     void threads_are_bounded() {
         assertRefused(ingest("--threads", 0), "0 threads", "1 to 64");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ingest", "query", "psf", "inspect", "migrate", "join"})
+    @ValueSource(strings = {"ingest", "query", "psf", "inspect", "migrate", "join", "salvage"})
     void each_command_has_help(String name) {
         Result result = Command.run("log", name, "--help");
         assertThat(result.code()).isZero();

@@ -61,8 +61,16 @@ public final class Runs {
         if (disk.exists(draft)) {
             disk.delete(draft);
         }
-        try (DiskFile file = disk.create(draft)) {
-            RunFile.write(file, logId, run, psfId, entries);
+        boolean written = false;
+        try {
+            try (DiskFile file = disk.create(draft)) {
+                RunFile.write(file, logId, run, psfId, entries);
+            }
+            written = true;
+        } finally {
+            if (!written && disk.exists(draft)) {
+                disk.delete(draft); // on a full disk it would keep the space that is wanted
+            }
         }
         disk.rename(draft, nameOf(number));
         disk.syncDirectory(directory);

@@ -11,6 +11,7 @@ import io.turbidite.core.task.Tasks;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -33,6 +34,9 @@ final class Flusher implements AutoCloseable {
 
     /** Between two tries on a full disk: each computes checksums of what it wants to write. */
     private static final long RETRY_MICROS = 100_000;
+
+    /** A disk that has refused for so long is not waited for any longer: somebody has to make room. */
+    private static final long SPACE_MICROS_MAX = 10_000_000;
 
     /** Between two looks at what is to be dropped: it lists a directory. */
     private static final long RETAIN_MICROS = 50_000;
@@ -61,7 +65,12 @@ final class Flusher implements AutoCloseable {
     private long lastRetainNanos;
     private volatile long retryNanos;
     private final AtomicInteger refusalCount = new AtomicInteger();
-    private boolean paused;
+    private volatile boolean paused;
+
+    /** Since when the disk has refused everything. */
+    private volatile long pausedNanos;
+
+    private volatile @Nullable StorageIoException refusal;
 
     /** Segments below the log's begin whose readers are waited for. */
     private final Set<Long> leaving = ConcurrentHashMap.newKeySet();
@@ -110,29 +119,66 @@ final class Flusher implements AutoCloseable {
     }
 
     /**
+     * Whether it makes no sense to wait for the device any longer: the disk has been full for ten seconds, or for as
+     * long as a session may wait, and was tried again since; or the log is to wait no more.
+     *
+     * @param refusalsBefore of {@link #refusalCount()}, as the wait began
+     */
+    boolean isHopeless(int refusalsBefore) {
+        long now = site.clock().monotonicNanos();
+        long most = Math.min(SPACE_MICROS_MAX, options.waitMicrosMax()) * 1_000;
+        return now >= log.waitsEndNanos()
+                || (paused && refusalCount.get() > refusalsBefore && now - pausedNanos >= most);
+    }
+
+    /**
+     * What to say of a wait that was given up.
+     *
+     * @param doing what was waited for
+     * @param advice what has become of the caller's data, and what to do
+     */
+    StorageIoException givenUp(String doing, String advice) {
+        StorageIoException cause = refusal;
+        if (paused && cause != null) {
+            return new StorageIoException(
+                    StorageIoException.Kind.NO_SPACE,
+                    doing,
+                    "log " + site.name(),
+                    "the disk is full (%s); %s".formatted(cause.getMessage(), advice),
+                    cause);
+        }
+        return new StorageIoException(
+                StorageIoException.Kind.IO,
+                doing,
+                "log " + site.name(),
+                "the log was told to wait no longer; " + advice,
+                null);
+    }
+
+    /**
      * Blocks until the page after {@code page} is open; the caller is not protected.
      *
      * @return nanoseconds waited
-     * @throws StorageIoException if it took longer than the options allow
+     * @throws StorageIoException if it took longer than the options allow, or the disk is full
      */
     long awaitTurn(long page) {
         long start = site.clock().monotonicNanos();
         long reportAt = start + options.stallMicros() * 1_000;
         long giveUpAt = start + options.waitMicrosMax() * 1_000;
+        int refusals = refusalCount();
         stalls.increment();
         wake();
         try {
             while (!log.turn(page)) {
                 log.checkUsable();
+                if (isHopeless(refusals)) {
+                    throw givenUp(
+                            "waiting for a free page",
+                            "the record was not taken, hand it in again once there is space");
+                }
                 long now = site.clock().monotonicNanos();
                 if (now >= giveUpAt) {
-                    throw new StorageIoException(
-                            StorageIoException.Kind.IO,
-                            "waiting for a free page",
-                            "log " + site.name(),
-                            "none in %d ms; the record was not taken, hand it in again"
-                                    .formatted(options.waitMicrosMax() / 1_000),
-                            null);
+                    throw noPage();
                 }
                 if (now >= reportAt) {
                     publishStall(log.isNullDevice() ? "memory" : "device", now - start);
@@ -140,12 +186,30 @@ final class Flusher implements AutoCloseable {
                 }
                 long until = Math.min(reportAt, giveUpAt);
                 site.tasks()
-                        .await(() -> log.mayTurn(page) || site.clock().monotonicNanos() >= until);
+                        .await(() -> log.mayTurn(page)
+                                || isHopeless(refusals)
+                                || site.clock().monotonicNanos() >= until);
             }
             return site.clock().monotonicNanos() - start;
         } finally {
             stallNanos.add(site.clock().monotonicNanos() - start);
         }
+    }
+
+    private StorageIoException noPage() {
+        // a reader that keeps an old page in memory is as likely as a slow device: say who
+        List<String> holders = log.epochs().stalled(options.stallMicros() * 1_000).stream()
+                .map(Epochs.StalledSession::name)
+                .toList();
+        return new StorageIoException(
+                StorageIoException.Kind.IO,
+                "waiting for a free page",
+                "log " + site.name(),
+                "none in %d ms%s; the record was not taken, hand it in again"
+                        .formatted(
+                                options.waitMicrosMax() / 1_000,
+                                holders.isEmpty() ? "" : ", held back by " + holders),
+                null);
     }
 
     private void publishStall(String cause, long nanos) {
@@ -324,6 +388,11 @@ final class Flusher implements AutoCloseable {
         return paused && site.clock().monotonicNanos() < retryNanos;
     }
 
+    /** Whether the disk is full. */
+    boolean isPaused() {
+        return paused;
+    }
+
     /** How often there was no space. */
     int refusalCount() {
         return refusalCount.get();
@@ -337,9 +406,14 @@ final class Flusher implements AutoCloseable {
 
     private void pause(StorageIoException cause) {
         retryNanos = site.clock().monotonicNanos() + RETRY_MICROS * 1_000;
-        refusalCount.incrementAndGet();
-        if (!paused) {
+        refusal = cause;
+        boolean isFirst = !paused;
+        if (isFirst) {
+            pausedNanos = site.clock().monotonicNanos();
             paused = true;
+        }
+        refusalCount.incrementAndGet();
+        if (isFirst) {
             site.events()
                     .publish(new StoreEvent.SpaceChanged(
                             site.clock().wallMicros(), true, cause.toString()));

@@ -56,6 +56,7 @@ public final class HybridLog implements AutoCloseable {
     private volatile long safeHeadPage;
     private volatile long durable;
     private volatile @Nullable RuntimeException failure;
+    private volatile long waitsEndNanos = Long.MAX_VALUE;
     private volatile boolean closed;
 
     private HybridLog(
@@ -219,16 +220,48 @@ public final class HybridLog implements AutoCloseable {
         return new LogSession(this, epochs.open(name), inFlight, tail, name);
     }
 
-    /** Blocks until {@code address} is durable, which this asks for; at once on the null device. */
+    /**
+     * Blocks until {@code address} is durable, which this asks for; at once on the null device.
+     *
+     * @throws StorageIoException of kind NO_SPACE if the disk stays full: what is not durable yet becomes so once
+     *     there is space, and is lost if the log is closed before; or if waits were ended
+     */
     public void awaitDurable(long address) {
         if (files == null || durable >= address) {
             return;
         }
+        int refusals = flusher.refusalCount();
         flusher.request(address);
-        site.tasks().await(() -> durable >= address || failure != null || closed);
+        site.tasks()
+                .await(() -> durable >= address
+                        || failure != null
+                        || closed
+                        || flusher.isHopeless(refusals));
         if (durable < address) {
             checkUsable();
+            throw flusher.givenUp(
+                    "making the log durable",
+                    "%d bytes are in memory alone until there is space, and lost if the log is closed before"
+                            .formatted(address - durable));
         }
+    }
+
+    /**
+     * From then on no call waits for the device: what waits now ends within {@code micros}, and so does a close,
+     * which then says how much is lost. For a user who wants the process to end. There is no way back.
+     */
+    public void endWaitsWithin(long micros) {
+        waitsEndNanos = site.clock().monotonicNanos() + micros * 1_000;
+        site.tasks().signal();
+    }
+
+    long waitsEndNanos() {
+        return waitsEndNanos;
+    }
+
+    /** Whether waits were ended: work that only saves time later is left out. */
+    public boolean isHurried() {
+        return waitsEndNanos != Long.MAX_VALUE;
     }
 
     /**
@@ -250,15 +283,13 @@ public final class HybridLog implements AutoCloseable {
                 .await(() -> begin() >= target
                         || failure != null
                         || closed
+                        || flusher.isHopeless(refusals)
                         || flusher.refusalCount() > refusals + 1);
         if (begin() < target) {
             checkUsable();
-            throw new StorageIoException(
-                    StorageIoException.Kind.NO_SPACE,
+            throw flusher.givenUp(
                     "truncating",
-                    "log " + site.name(),
-                    "no space to note where it begins; free some and truncate again",
-                    null);
+                    "there is no space to note where it begins: truncate again later");
         }
     }
 
@@ -307,7 +338,8 @@ public final class HybridLog implements AutoCloseable {
     /**
      * Stops the flusher after it made everything visible durable; frees the memory.
      *
-     * @throws StoreFailedException if the disk is full, so that the newest records are lost; all is freed
+     * @throws StoreFailedException if the disk is full, or waits were ended ({@link #endWaitsWithin}), so that the
+     *     newest records are lost; all is freed
      */
     @Override
     public void close() {
@@ -324,7 +356,8 @@ public final class HybridLog implements AutoCloseable {
                 site.tasks()
                         .await(() -> durable >= wanted
                                 || failure != null
-                                || flusher.refusalCount() > refusals + 1);
+                                || flusher.refusalCount() > refusals + 1
+                                || site.clock().monotonicNanos() >= waitsEndNanos);
                 if (failure == null) {
                     files.syncNotes();
                 }
@@ -342,8 +375,13 @@ public final class HybridLog implements AutoCloseable {
         }
         if (files != null && durable < wanted && failure == null) {
             throw new StoreFailedException(
-                    "log %s was closed on a full disk: its newest %d bytes are lost"
-                            .formatted(site.name(), wanted - durable),
+                    "log %s was closed %s: its newest %d bytes are lost"
+                            .formatted(
+                                    site.name(),
+                                    flusher.isPaused()
+                                            ? "on a full disk"
+                                            : "before the device had taken all of it",
+                                    wanted - durable),
                     null);
         }
     }

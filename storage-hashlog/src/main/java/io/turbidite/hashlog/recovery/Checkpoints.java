@@ -113,6 +113,7 @@ public final class Checkpoints {
         HashTable table = source.table();
         for (int i = 0; i < TRY_COUNT; i++) {
             table.pin();
+            boolean done = false;
             try {
                 long from = log.safeTail();
                 if (disk.exists(draft)) {
@@ -122,11 +123,16 @@ public final class Checkpoints {
                 if (byteCount > 0) {
                     disk.rename(draft, nameOf(number));
                     disk.syncDirectory(directory);
+                    done = true;
                     removeOlder(before);
                     return new Written(number, from, byteCount);
                 }
+                done = true;
             } finally {
                 table.unpin();
+                if (!done && disk.exists(draft)) {
+                    disk.delete(draft); // on a full disk it would keep the space that is wanted
+                }
             }
             while (table.grow()) {
                 Thread.onSpinWait(); // what took the pin away, so that it need not again

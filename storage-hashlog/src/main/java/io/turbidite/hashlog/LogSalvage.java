@@ -1,0 +1,307 @@
+package io.turbidite.hashlog;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StoreInUseException;
+import io.turbidite.core.file.Disk;
+import io.turbidite.hashlog.log.Deletion;
+import io.turbidite.hashlog.log.LogOptions;
+import io.turbidite.hashlog.log.LogShape;
+import io.turbidite.hashlog.log.LogSite;
+import io.turbidite.hashlog.log.RecordHeader;
+import io.turbidite.hashlog.log.SessionMark;
+import io.turbidite.hashlog.log.SoundRecords;
+import io.turbidite.hashlog.log.SoundRecords.Loss;
+import io.turbidite.hashlog.parse.ParserSpec;
+import io.turbidite.hashlog.psf.PsfDefinition;
+import io.turbidite.hashlog.registry.RegisteredPsf;
+import io.turbidite.hashlog.registry.RegistryFile;
+import io.turbidite.hashlog.registry.RegistryState;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+
+/**
+ * Reads what is sound of a log that can't be opened, or whose queries meet damage, into a new one, and says what is
+ * lost. The damaged log is locked meanwhile and not changed.
+ *
+ * <p><em>Used once, by one thread.</em> In this order: 1. deletions are collected, so that a deleted record does not
+ * come back; 2. records are appended to the new log as they came, in the order of their addresses; 3. each session's
+ * mark is made again, so that its client goes on where it was; 4. PSFs are registered and the history is indexed by
+ * them. They come last, since a record may be there that a PSF's parser would refuse.
+ */
+public final class LogSalvage implements AutoCloseable {
+    private final Disk disk;
+    private final LogSite site;
+    private final Disk.Lock lock;
+    private final SoundRecords source;
+    private final LogShape shape;
+    private final ParserSpec parser;
+    private final List<RegisteredPsf> psfs;
+    private final @Nullable CorruptionException registryDamage;
+
+    private LogSalvage(
+            LogSite site,
+            Disk disk,
+            Disk.Lock lock,
+            Known known,
+            @Nullable CorruptionException registryDamage) {
+        this.site = site;
+        this.disk = disk;
+        this.lock = lock;
+        this.shape = known.shape();
+        this.parser = known.parser();
+        this.psfs = known.psfs();
+        this.registryDamage = registryDamage;
+        this.source = new SoundRecords(disk, site.directory(), known.logId(), shape);
+    }
+
+    private record Known(long logId, LogShape shape, ParserSpec parser, List<RegisteredPsf> psfs) {}
+
+    /**
+     * What came of it. <em>Immutable.</em>
+     *
+     * @param records that are in the new log
+     * @param bytes of them
+     * @param deleted records that were left out, since they had been deleted
+     * @param lostBytes of the damaged log, between the places that could be read
+     * @param psfsLeft names of PSFs whose functions the new log doesn't have
+     * @param finished whether it was not stopped before the end
+     */
+    public record Result(
+            long records,
+            long bytes,
+            long deleted,
+            long lostBytes,
+            List<String> psfsLeft,
+            boolean finished) {}
+
+    /**
+     * Locks a damaged log.
+     *
+     * @param site of it, on a disk
+     * @param parser how its records are read, if its registry is lost and they are not JSON; or null
+     * @throws InvalidRequestException if there is no log
+     * @throws StoreInUseException if it is open
+     * @throws CorruptionException if neither the registry nor a segment says which log it is
+     */
+    public static LogSalvage open(LogSite site, @Nullable ParserSpec parser) {
+        Disk disk = site.disk();
+        if (disk == null) {
+            throw new InvalidRequestException("a log in memory can't be salvaged");
+        }
+        String directory = site.directory();
+        if (!RegistryFile.exists(disk, directory)
+                && SoundRecords.identify(disk, directory) == null) {
+            throw new InvalidRequestException(
+                    "there is no hash log in %s, nor a segment of one that can be read"
+                            .formatted(directory));
+        }
+        Disk.Lock lock = disk.tryLock(directory + "/LOCK");
+        if (lock == null) {
+            throw new StoreInUseException(directory);
+        }
+        boolean done = false;
+        try {
+            CorruptionException damage = null;
+            Known known;
+            try {
+                known = registered(RegistryFile.read(disk, directory));
+            } catch (CorruptionException e) {
+                damage = e;
+                known = guessed(disk, directory, parser, e);
+            }
+            LogSalvage salvage = new LogSalvage(site, disk, lock, known, damage);
+            done = true;
+            return salvage;
+        } finally {
+            if (!done) {
+                lock.close();
+            }
+        }
+    }
+
+    private static Known registered(RegistryState state) {
+        List<RegisteredPsf> active =
+                state.psfs().stream().filter(RegisteredPsf::active).toList();
+        return new Known(state.logId(), state.shape(), state.parser(), active);
+    }
+
+    private static Known guessed(
+            Disk disk, String directory, @Nullable ParserSpec parser, CorruptionException why) {
+        SoundRecords.Identity identity = SoundRecords.identify(disk, directory);
+        if (identity == null) {
+            throw why;
+        }
+        ParserSpec read = parser == null ? new ParserSpec.Json() : parser;
+        return new Known(identity.logId(), identity.shape(), read, List.of());
+    }
+
+    /** Why parser and PSFs are not known, or null if they are. */
+    public @Nullable CorruptionException registryDamage() {
+        return registryDamage;
+    }
+
+    /** How records are read. */
+    public ParserSpec parser() {
+        return parser;
+    }
+
+    /** {@code options} for the new log: with the parser of the damaged one, and pages that hold its records. */
+    public HashLogOptions targetOptions(HashLogOptions options) {
+        LogOptions log = options.log();
+        long ringBytes = log.shape().ringBytes();
+        int ringPages = (int) Math.max(4, ringBytes / shape.pageBytes());
+        return options.withParser(parser)
+                .withLog(log.withShape(
+                        new LogShape(shape.pageBytes(), ringPages, shape.segmentPageCount())));
+    }
+
+    /**
+     * Copies.
+     *
+     * @param target a new log, of {@link #targetOptions}
+     * @param losses is told each loss
+     * @param stopped what was copied by then stays
+     */
+    public Result copy(HashLog target, Consumer<Loss> losses, BooleanSupplier stopped) {
+        Deleted deleted = new Deleted();
+        boolean finished = source.visit(deleted, stopped);
+        if (source.marksLost()) {
+            losses.accept(new Loss(
+                    0,
+                    0,
+                    site.directory() + "/TAIL",
+                    "no mark can be read: records that were truncated may come back"));
+        }
+        try (IngestSession session = target.openSession("salvage")) {
+            Copy copy = new Copy(session, deleted.addresses, losses);
+            finished = finished && source.visit(copy, stopped);
+            session.awaitDurable();
+            List<String> left = finished ? finish(target, copy.sessions) : List.of();
+            return new Result(
+                    session.acceptedCount(),
+                    session.payloadBytes(),
+                    copy.deletedCount,
+                    copy.lostBytes,
+                    left,
+                    finished);
+        }
+    }
+
+    /** Marks and PSFs; returns the names of those that can't be. */
+    private List<String> finish(HashLog target, Map<String, Long> sessions) {
+        sessions.forEach((name, serial) -> {
+            if (!name.equals("salvage")) {
+                try (IngestSession session = target.openSession(name, serial, record -> {})) {
+                    session.markNow();
+                }
+            }
+        });
+        List<String> left = new ArrayList<>();
+        Map<Integer, Map<String, PsfDefinition>> byChains = new TreeMap<>();
+        Set<String> known = target.options().functions().byName().keySet();
+        for (RegisteredPsf psf : psfs) {
+            if (psf.definition() instanceof PsfDefinition.Function function
+                    && !known.contains(function.name())) {
+                left.add(psf.name());
+            } else {
+                byChains.computeIfAbsent(psf.chainCount(), _ -> new LinkedHashMap<>())
+                        .put(psf.name(), psf.definition());
+            }
+        }
+        byChains.forEach((chains, definitions) -> {
+            for (RegisteredPsf psf : target.registerAll(definitions, chains)) {
+                try (HistoryIndexing indexing = target.indexHistory(psf.name())) {
+                    indexing.await();
+                }
+            }
+        });
+        target.awaitDurable();
+        return left;
+    }
+
+    /** Collects the addresses of deleted records. */
+    private static final class Deleted implements SoundRecords.Visitor {
+        private final Set<Long> addresses = new HashSet<>();
+
+        @Override
+        public void record(long address, long header, MemorySegment segment, long offset) {
+            if (RecordHeader.kind(header) == RecordHeader.DELETION) {
+                addresses.add(Deletion.read(segment, offset));
+            }
+        }
+
+        @Override
+        public void lost(Loss loss) {
+            // told when the records are copied
+        }
+    }
+
+    /** Appends what is left. */
+    private static final class Copy implements SoundRecords.Visitor {
+        private final IngestSession session;
+        private final Set<Long> deleted;
+        private final Consumer<Loss> losses;
+        private final Map<String, Long> sessions = new HashMap<>();
+        private long deletedCount;
+        private long lostBytes;
+
+        Copy(IngestSession session, Set<Long> deleted, Consumer<Loss> losses) {
+            this.session = session;
+            this.deleted = deleted;
+            this.losses = losses;
+        }
+
+        @Override
+        public void record(long address, long header, MemorySegment segment, long offset) {
+            switch (RecordHeader.kind(header)) {
+                case RecordHeader.RECORD -> {
+                    if (deleted.contains(address)) {
+                        deletedCount++;
+                    } else {
+                        session.append(
+                                segment,
+                                offset + RecordHeader.payloadOffset(header),
+                                RecordHeader.payloadBytes(header));
+                    }
+                }
+                case RecordHeader.SESSION_MARK -> {
+                    SessionMark mark = SessionMark.read(segment, offset, header);
+                    sessions.put(mark.session(), mark.serial()); // the newest one comes last
+                }
+                default -> {
+                    // deletions were collected before
+                }
+            }
+        }
+
+        @Override
+        public void lost(Loss loss) {
+            lostBytes += loss.to() - loss.from();
+            losses.accept(loss);
+        }
+    }
+
+    /** Gives the damaged log free. */
+    @Override
+    public void close() {
+        lock.close();
+    }
+
+    @Override
+    public String toString() {
+        return "LogSalvage[%s of %s]".formatted(site.directory(), disk.description());
+    }
+}

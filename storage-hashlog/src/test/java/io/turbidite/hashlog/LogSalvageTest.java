@@ -1,0 +1,263 @@
+package io.turbidite.hashlog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StoreInUseException;
+import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimClock;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.SimTasks;
+import io.turbidite.hashlog.log.LogSite;
+import io.turbidite.hashlog.log.SoundRecords.Loss;
+
+import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+
+/** What is left of damaged logs. */
+class LogSalvageTest {
+    private static final long SEED = Seeds.of("LogSalvageTest");
+    private static final int COUNT = 200;
+    private static final int PAGE = LogBench.SHAPE.pageBytes();
+
+    private static String event(int i) {
+        return "{\"id\":%d,\"type\":\"t%d\",\"text\":\"%s\"}"
+                .formatted(i, i % 3, "x".repeat(i % 8 == 3 ? 9_000 : 20 + i * 7 % 400));
+    }
+
+    /** A closed log: events, one of which was deleted, and a line that no parser takes. */
+    private static SimDisk filled() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        try (LogBench bench = LogBench.simulated(SEED, disk, LogBench.options())) {
+            try (IngestSession session = bench.log.openSession("loader")) {
+                session.append(LogBench.segment("no json"), 0, 7);
+                bench.register("type");
+                for (int i = 0; i < COUNT; i++) {
+                    MemorySegment record = LogBench.segment(event(i));
+                    session.append(record, 0, (int) record.byteSize());
+                }
+                session.awaitDurable();
+            }
+            try (LogCursor cursor = bench.log.find(LogQuery.all().where("id == 7"))) {
+                assertThat(cursor.next()).isTrue();
+                cursor.delete();
+            }
+            bench.log.awaitDurable();
+        }
+        return disk;
+    }
+
+    /** What a salvage made. */
+    private record Salvaged(
+            LogSalvage.Result result, List<Loss> losses, List<String> records, List<String> typed) {
+        List<Integer> ids() {
+            return records.stream()
+                    .filter(r -> r.startsWith("{"))
+                    .map(r -> Integer.parseInt(r.substring(6, r.indexOf(','))))
+                    .toList();
+        }
+    }
+
+    private static LogSite site(SimDisk disk, String directory) {
+        SimClock clock = new SimClock();
+        return new LogSite(
+                directory,
+                disk,
+                directory,
+                new SimTasks(SEED, clock),
+                clock,
+                MemoryBudget.of(640 << 20),
+                new Meters(),
+                new StoreEvents());
+    }
+
+    private static Salvaged salvage(SimDisk disk) {
+        return salvage(disk, "new");
+    }
+
+    private static Salvaged salvage(SimDisk disk, String to) {
+        List<Loss> losses = new ArrayList<>();
+        LogSite from = site(disk, "log");
+        LogSite site = site(disk, to);
+        LogSalvage.Result result;
+        try (LogSalvage salvage = LogSalvage.open(from, null);
+                HashLog target =
+                        HashLog.create(site, salvage.targetOptions(LogBench.options()), 77)) {
+            result = salvage.copy(target, losses::add, () -> false);
+        }
+        try (HashLog target = HashLog.open(site, LogBench.options())) {
+            boolean isTyped = !target.psfs().isEmpty();
+            assertThat(target.recoveredSerial("loader")).isBetween(1L, COUNT + 1L);
+            return new Salvaged(
+                    result,
+                    losses,
+                    find(target, LogQuery.all()),
+                    isTyped ? find(target, LogQuery.property("type", "t1")) : List.of());
+        } finally {
+            from.tasks().close();
+            site.tasks().close();
+        }
+    }
+
+    private static List<String> find(HashLog log, LogQuery query) {
+        List<String> found = new ArrayList<>();
+        try (LogCursor cursor = log.find(query)) {
+            while (cursor.next()) {
+                found.addFirst(LogState.text(cursor));
+            }
+        }
+        return found;
+    }
+
+    private static List<Integer> all() {
+        return IntStream.range(0, COUNT).filter(i -> i != 7).boxed().toList();
+    }
+
+    private static void requireUnopenable(SimDisk disk) {
+        assertThatThrownBy(
+                        () -> LogBench.reopened(SEED, disk, LogBench.options()).close())
+                .isInstanceOf(CorruptionException.class);
+    }
+
+    @Test
+    void of_a_sound_log_nothing_is_lost() {
+        SimDisk disk = filled();
+        byte[] before = disk.content("log/00000000.pages");
+        Salvaged salvaged = salvage(disk);
+        assertThat(salvaged.losses()).isEmpty();
+        assertThat(salvaged.result().lostBytes()).isZero();
+        assertThat(salvaged.result().deleted()).isEqualTo(1);
+        assertThat(salvaged.result().finished()).isTrue();
+        assertThat(salvaged.records()).contains("no json").hasSize(COUNT);
+        assertThat(salvaged.ids()).isEqualTo(all());
+        assertThat(salvaged.typed())
+                .hasSize((int) all().stream().filter(i -> i % 3 == 1).count());
+        assertThat(disk.content("log/00000000.pages")).isEqualTo(before);
+        LogBench.reopened(SEED, disk, LogBench.options()).close();
+    }
+
+    @Test
+    void a_damaged_newest_page_costs_no_more_than_itself() {
+        SimDisk disk = filled();
+        String newest = disk.list("log").stream()
+                .filter(name -> name.endsWith(".pages"))
+                .reduce("", (a, b) -> b);
+        String file = "log/" + newest;
+        int pageInFile = (disk.content(file).length - 4_096 - 1) / PAGE;
+        disk.flipBit(file, 4_096L + (long) pageInFile * PAGE + 700, 2);
+        requireUnopenable(disk);
+        Salvaged salvaged = salvage(disk);
+        List<Integer> ids = salvaged.ids();
+        // what said that 7 is deleted lay in the newest page
+        assertThat(ids).isEqualTo(IntStream.range(0, ids.size()).boxed().toList());
+        assertThat(ids.size()).isBetween(COUNT * 4 / 5, COUNT - 2);
+        assertThat(salvaged.losses()).hasSize(1);
+        assertThat(salvaged.losses().getFirst().toString())
+                .contains(newest)
+                .contains("newest page");
+        assertThat(salvaged.result().lostBytes()).isBetween(1L, (long) PAGE);
+    }
+
+    @Test
+    void damage_within_a_record_costs_it_alone_and_damage_to_a_header_word_the_rest_of_the_page() {
+        SplittableRandom random = new SplittableRandom(SEED);
+        boolean single = false;
+        boolean several = false;
+        for (int round = 0; round < 60; round++) {
+            SimDisk disk = filled();
+            long at = 4_096 + random.nextLong(4L * PAGE);
+            disk.flipBit("log/00000000.pages", at, random.nextInt(8));
+            Salvaged salvaged = salvage(disk);
+            List<Integer> ids = salvaged.ids();
+            List<Integer> lost = new ArrayList<>(all());
+            lost.removeAll(ids);
+            // a block of 4 KiB or the page from there on; never another record than was there
+            assertThat(ids).as("round %d", round).isSubsetOf(all()).isSorted();
+            assertThat(salvaged.records())
+                    .as("round %d", round)
+                    .allMatch(r -> r.equals("no json")
+                            || r.equals(event(Integer.parseInt(r.substring(6, r.indexOf(','))))));
+            if (!lost.isEmpty()) {
+                int first = all().indexOf(lost.getFirst());
+                assertThat(lost).isEqualTo(all().subList(first, first + lost.size()));
+                assertThat(salvaged.result().lostBytes()).isBetween(1L, (long) PAGE);
+                assertThat(salvaged.losses()).isNotEmpty();
+            }
+            single |= lost.size() < 5;
+            several |= lost.size() > 5;
+        }
+        assertThat(single).isTrue();
+        assertThat(several).isTrue();
+    }
+
+    @Test
+    void without_registry_marks_or_a_segment_the_rest_is_read() {
+        SimDisk disk = filled();
+        disk.delete("log/TAIL");
+        Salvaged noMarks = salvage(disk, "a");
+        int ids = noMarks.ids().size();
+        assertThat(noMarks.ids()).isEqualTo(IntStream.range(0, ids).boxed().toList());
+        assertThat(ids).isGreaterThan(COUNT * 4 / 5);
+        assertThat(noMarks.losses().toString()).contains("TAIL").contains("newest page");
+
+        disk = filled();
+        disk.flipBit("log/HASHLOG", 90, 1);
+        requireUnopenable(disk);
+        Salvaged noRegistry = salvage(disk, "b");
+        assertThat(noRegistry.ids()).isEqualTo(all());
+        assertThat(noRegistry.typed()).isEmpty();
+
+        disk = filled();
+        disk.delete("log/00000000.pages");
+        Salvaged noSegment = salvage(disk, "c");
+        int first = noSegment.ids().getFirst();
+        assertThat(noSegment.ids()).isEqualTo(all().subList(first - 1, COUNT - 1));
+        assertThat(noSegment.losses().toString()).contains("the file is missing");
+        assertThat(noSegment.result().lostBytes()).isGreaterThanOrEqualTo(4L * PAGE - 4_096);
+    }
+
+    @Test
+    void what_was_truncated_does_not_come_back() {
+        SimDisk disk = filled();
+        long begin;
+        try (LogBench bench = LogBench.reopened(SEED, disk, LogBench.options())) {
+            List<Long> addresses = new ArrayList<>();
+            try (LogCursor cursor = bench.log.find(LogQuery.all())) {
+                while (cursor.next()) {
+                    addresses.addFirst(cursor.address());
+                }
+            }
+            bench.log.truncate(addresses.get(100));
+            begin = bench.log.log().begin();
+            assertThat(begin).isEqualTo(addresses.get(100));
+        }
+        Salvaged salvaged = salvage(disk);
+        assertThat(salvaged.losses()).isEmpty();
+        assertThat(salvaged.records()).hasSize(COUNT - 100);
+    }
+
+    @Test
+    void a_log_that_is_open_or_not_there_is_refused() {
+        SimDisk disk = filled();
+        try (LogBench bench = LogBench.reopened(SEED, disk, LogBench.options())) {
+            assertThatThrownBy(() -> LogSalvage.open(bench.site, null))
+                    .isInstanceOf(StoreInUseException.class);
+        }
+        disk.createDirectories("empty");
+        LogSite empty = site(disk, "empty");
+        assertThatThrownBy(() -> LogSalvage.open(empty, null))
+                .isInstanceOf(InvalidRequestException.class);
+        empty.tasks().close();
+    }
+}
