@@ -228,6 +228,7 @@ public final class HashLog implements AutoCloseable {
      * @throws InvalidRequestException if a name is taken or a definition isn't understood: none is registered
      */
     public List<RegisteredPsf> registerAll(Map<String, PsfDefinition> definitions, int chainCount) {
+        log.checkWritable();
         return registrations.register(definitions, chainCount);
     }
 

@@ -117,7 +117,7 @@ public final class LogSalvage implements AutoCloseable {
             CorruptionException damage = null;
             Known known;
             try {
-                known = registered(RegistryFile.read(disk, directory));
+                known = registered(RegistryFile.read(disk, directory).state());
             } catch (CorruptionException e) {
                 damage = e;
                 known = guessed(disk, directory, parser, e);

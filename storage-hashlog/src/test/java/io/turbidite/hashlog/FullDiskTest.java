@@ -88,6 +88,23 @@ class FullDiskTest {
     }
 
     @Test
+    void truncation_makes_room_on_a_full_disk_though_none_was_made_before() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        try (LogBench bench = LogBench.simulated(SEED, disk, LogBench.options())) {
+            disk.capacity(200_000);
+            IngestSession session = bench.log.openSession("s");
+            assertThatThrownBy(() -> append(session, 500)).isInstanceOf(StorageIoException.class);
+            assertThat(disk.usedBytes()).isGreaterThan(150_000);
+            bench.log.truncate(bench.log.log().durable());
+            append(session, 20);
+            bench.log.truncate(bench.log.log().durable()); // the ring had more than was freed
+            session.awaitDurable();
+            assertThat(bench.log.log().begin()).isGreaterThan(100_000);
+            session.close();
+        }
+    }
+
+    @Test
     void waits_that_are_ended_end_within_two_seconds() {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);
         LogBench bench = LogBench.onThreads(disk, LogBench.options());

@@ -69,6 +69,8 @@ public final class LogPsfs {
         });
         Map<String, PsfDefinition> missing = new LinkedHashMap<>(byName);
         missing.keySet().removeIf(name -> active(log, name) != null);
-        log.registerAll(missing, chainCount);
+        if (!missing.isEmpty()) {
+            log.registerAll(missing, chainCount);
+        }
     }
 }
