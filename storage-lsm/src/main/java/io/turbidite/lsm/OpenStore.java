@@ -1,5 +1,6 @@
 package io.turbidite.lsm;
 
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StoreInUseException;
@@ -23,6 +24,7 @@ import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.StoreFiles;
+import io.turbidite.lsm.version.Trash;
 
 import org.jspecify.annotations.Nullable;
 
@@ -38,15 +40,15 @@ import java.util.SplittableRandom;
  * The parts of an open store, made in order and closed in reverse.
  *
  * <ol>
- *   <li>Take the directory's lock.
- *   <li>Read the manifest, or write the first one.
- *   <li>Delete what no manifest names: the draft, orphaned components and bitmaps of an unfinished
- *       flush, merge or repair, runs of a sort.
+ *   <li>Take the directory's lock; whatever is decided is decided under it.
+ *   <li>Read the manifest, or write the first one if the directory holds no file of a store.
  *   <li>Open the components of every partition.
  *   <li>Replay the log into fresh memory layers: every operation above its partition's flushed
  *       timestamp. Replay flushes nothing, so recovering twice gives the same (R2); the memory it takes
  *       was taken before the crash as well.
  *   <li>Go on above the highest timestamp seen.
+ *   <li>Put aside what the manifest does not name ({@link Trash}), now that it and the log were found to
+ *       belong together. Nothing that could be the only copy is deleted.
  * </ol>
  */
 final class OpenStore {
@@ -54,8 +56,16 @@ final class OpenStore {
     private static final int HANDOVER_SHARE = 4;
 
     /** What may lie in a directory in which a store's making was cut short. */
-    private static final Set<String> ROOT_NAMES =
-            Set.of(StoreFiles.LOCK, StoreFiles.MANIFEST_DRAFT, StoreFiles.DATA, StoreFiles.LOG);
+    private static final Set<String> ROOT_NAMES = Set.of(
+            StoreFiles.LOCK,
+            StoreFiles.MANIFEST_DRAFT,
+            StoreFiles.DATA,
+            StoreFiles.LOG,
+            StoreFiles.TRASH);
+
+    /** Where files of a store lie. */
+    private static final List<String> STORE_DIRECTORIES =
+            List.of(StoreFiles.DATA, StoreFiles.LOG, StoreFiles.TRASH);
 
     private final Deque<Runnable> closers = new ArrayDeque<>();
     private final Meters meters = new Meters();
@@ -110,10 +120,7 @@ final class OpenStore {
     static OpenStore open(
             Substrate.Surroundings surroundings, StoreOptions options, boolean create) {
         Disk disk = surroundings.disk();
-        boolean exists = disk.exists(StoreFiles.MANIFEST);
-        if (!exists) {
-            checkEmpty(disk, create);
-        }
+        checkIsPlace(disk, create);
         Disk.Lock lock = disk.tryLock(StoreFiles.LOCK);
         if (lock == null) {
             throw new StoreInUseException(disk.description());
@@ -121,7 +128,13 @@ final class OpenStore {
         OpenStore opened = null;
         boolean complete = false;
         try {
-            Manifest manifest = exists ? Manifest.open(disk) : create(surroundings);
+            Manifest manifest;
+            if (disk.exists(StoreFiles.MANIFEST)) {
+                manifest = Manifest.open(disk);
+            } else {
+                checkEmpty(disk, create);
+                manifest = create(surroundings);
+            }
             opened = new OpenStore(surroundings, options, manifest);
             opened.recover(options);
             complete = true;
@@ -138,12 +151,24 @@ final class OpenStore {
         }
     }
 
+    /**
+     * Refuses what can be no store, so that no lock file is left in somebody's directory. Who makes a store
+     * makes the lock first: without one nobody is about to, and nothing is decided here that may change.
+     */
+    private static void checkIsPlace(Disk disk, boolean create) {
+        List<String> names = disk.list("");
+        if (!names.contains(StoreFiles.LOCK) && !names.contains(StoreFiles.MANIFEST)) {
+            checkEmpty(disk, create);
+        }
+    }
+
     private static void checkEmpty(Disk disk, boolean create) {
         if (disk.exists(StoreFiles.INCOMPLETE)) {
             throw new InvalidRequestException(
                     "%s is not a store: what was to fill it was interrupted; delete it"
                             .formatted(disk.description()));
         }
+        checkNoneLost(disk);
         for (String name : disk.list("")) {
             if (!ROOT_NAMES.contains(name)) {
                 throw new InvalidRequestException("%s is not a store: it has no %s but a file '%s'"
@@ -153,6 +178,33 @@ final class OpenStore {
         if (!create) {
             throw new InvalidRequestException("%s is not a store: it has no %s"
                     .formatted(disk.description(), StoreFiles.MANIFEST));
+        }
+    }
+
+    /** A manifest is made before any other file of a store: where there is one, there was a manifest. */
+    private static void checkNoneLost(Disk disk) {
+        int[] fileCounts = new int[STORE_DIRECTORIES.size()];
+        int total = 0;
+        for (int i = 0; i < fileCounts.length; i++) {
+            String directory = STORE_DIRECTORIES.get(i);
+            fileCounts[i] = disk.exists(directory) ? disk.list(directory).size() : 0;
+            total += fileCounts[i];
+        }
+        if (total > 0) {
+            throw new CorruptionException(
+                    StoreFiles.MANIFEST,
+                    0,
+                    "the manifest of " + disk.description(),
+                    "there, since it has %d files in %s, %d in %s and %d in %s,"
+                            .formatted(
+                                    fileCounts[0],
+                                    STORE_DIRECTORIES.get(0),
+                                    fileCounts[1],
+                                    STORE_DIRECTORIES.get(1),
+                                    fileCounts[2],
+                                    STORE_DIRECTORIES.get(2)),
+                    "missing: put it back from where the directory came, or restore a backup"
+                            + " elsewhere; nothing was changed");
         }
     }
 
@@ -172,7 +224,6 @@ final class OpenStore {
             // a store without components should know, too, whether it can
             substrate.componentDisk().openReadOnly(StoreFiles.MANIFEST).close();
         }
-        deleteOrphans(state);
         // those of datasets that are created later too
         closers.push(() -> substrate.partitions().close());
         for (DatasetState dataset : state.datasets()) {
@@ -198,6 +249,7 @@ final class OpenStore {
         closers.push(log::close);
         substrate.attachLog(log);
         substrate.timestamps().resumeAbove(replay.lastTimestamp());
+        putAside(state);
         substrate.partitions().all().forEach(Partition::reportGrowth);
         substrate.quarantine().enforce();
         replay.unread().forEach(substrate.quarantine()::takeUnreplayed);
@@ -209,7 +261,24 @@ final class OpenStore {
                         substrate.clock().monotonicNanos() - startNanos);
     }
 
-    private void deleteOrphans(ManifestState state) {
+    private void putAside(ManifestState state) {
+        Disk disk = substrate.disk();
+        for (String mark : List.of(StoreFiles.SHIPMENT, StoreFiles.INCOMPLETE)) {
+            if (disk.exists(mark)) {
+                disk.delete(mark); // whole: the manifest is there
+            }
+        }
+        List<Trash.Item> taken = substrate.trash().takeIn(named(state));
+        substrate.trash().items().stream()
+                .mapToLong(item -> StoreFiles.fileIdOf(item.name()))
+                .forEach(substrate.manifest()::passOver);
+        if (!taken.isEmpty()) {
+            substrate.events().trashChanged("opening", taken);
+        }
+    }
+
+    /** File ids of the components and bitmaps that a manifest names. */
+    private static Set<Long> named(ManifestState state) {
         Set<Long> named = new HashSet<>();
         for (DatasetState dataset : state.datasets()) {
             for (PartitionState partition : dataset.partitions()) {
@@ -221,24 +290,7 @@ final class OpenStore {
                         }));
             }
         }
-        Disk disk = substrate.disk();
-        for (String mark : List.of(StoreFiles.SHIPMENT, StoreFiles.INCOMPLETE)) {
-            if (disk.exists(mark)) {
-                disk.delete(mark); // whole: the manifest is there
-            }
-        }
-        boolean deleted = false;
-        for (String name : disk.list(StoreFiles.DATA)) {
-            long fileId = Math.max(StoreFiles.componentFileId(name), StoreFiles.deadFileId(name));
-            boolean orphan = fileId >= 0 && !named.contains(fileId);
-            if (orphan || StoreFiles.isSortRun(name)) {
-                disk.delete(StoreFiles.DATA + "/" + name);
-                deleted = true;
-            }
-        }
-        if (deleted) {
-            disk.syncDirectory(StoreFiles.DATA);
-        }
+        return named;
     }
 
     Substrate substrate() {

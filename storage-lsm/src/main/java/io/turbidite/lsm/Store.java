@@ -408,6 +408,18 @@ public final class Store implements AutoCloseable {
         return StoreDescription.of(this);
     }
 
+    /**
+     * Deletes components and bitmaps that an opening found and no manifest names; {@link #describe} lists
+     * them. Look why they are there before: a manifest that somebody replaced by an older one doesn't name
+     * what it should.
+     *
+     * @return what was deleted
+     */
+    public List<StoreDescription.TrashDescription> emptyTrash() {
+        substrate.health().checkWritable();
+        return StoreDescription.TrashDescription.of(substrate.emptyTrash("command"));
+    }
+
     /** What happened in the background. */
     public StoreEvents events() {
         return parts.events();

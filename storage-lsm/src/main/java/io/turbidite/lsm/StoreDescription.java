@@ -14,6 +14,7 @@ import io.turbidite.lsm.schema.IndexSchema.State;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.Trash;
 import io.turbidite.lsm.version.Version;
 
 import org.jspecify.annotations.Nullable;
@@ -34,7 +35,26 @@ public record StoreDescription(
         long watermark,
         long logBytes,
         List<SnapshotDescription> snapshots,
+        List<TrashDescription> trash,
         List<DatasetDescription> datasets) {
+    /**
+     * A file that an opening found and no manifest names; {@link Store#emptyTrash} deletes it.
+     *
+     * @param name in the directory {@code trash}; without its suffix, if any, it was its name in {@code data}
+     */
+    public record TrashDescription(String name, long bytes) {
+        /** The bytes of all of them. */
+        public static long bytes(List<TrashDescription> files) {
+            return files.stream().mapToLong(TrashDescription::bytes).sum();
+        }
+
+        static List<TrashDescription> of(List<Trash.Item> items) {
+            return items.stream()
+                    .map(item -> new TrashDescription(item.name(), item.bytes()))
+                    .toList();
+        }
+    }
+
     /**
      * A moment that readers keep alive; oldest first.
      *
@@ -156,6 +176,7 @@ public record StoreDescription(
                         .map(held -> new SnapshotDescription(
                                 held.timestamp(), held.count(), held.ageNanos() / 1_000))
                         .toList(),
+                TrashDescription.of(store.substrate().trash().items()),
                 datasets);
     }
 

@@ -5,6 +5,7 @@ import io.turbidite.core.meter.Meters;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.upkeep.BackgroundWork;
+import io.turbidite.lsm.version.Trash;
 
 /** What is read off an open store whenever somebody looks: its gauges and the log's totals. Stateless. */
 final class StoreGauges {
@@ -20,6 +21,7 @@ final class StoreGauges {
         meters.gauge("merge.backlog.components", background::componentsBehind);
         meters.gauge("merge.pace.bytes", background::mergeBytesPerSecond);
         meters.gauge("deferred.garbage.percent", () -> garbagePercent(substrate));
+        meters.gauge("trash.bytes", () -> Trash.Item.bytes(substrate.trash().items()));
         WriteAheadLog log = substrate.log();
         meters.gauge("write.amplification.percent", () -> writeAmplificationPercent(meters, log));
         meters.gauge("log.bytes", log::bytes);

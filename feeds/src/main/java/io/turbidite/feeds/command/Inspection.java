@@ -7,10 +7,12 @@ import io.turbidite.lsm.StoreDescription.DatasetDescription;
 import io.turbidite.lsm.StoreDescription.FilterDescription;
 import io.turbidite.lsm.StoreDescription.IndexDescription;
 import io.turbidite.lsm.StoreDescription.PartitionDescription;
+import io.turbidite.lsm.StoreDescription.TrashDescription;
 
 import org.jspecify.annotations.Nullable;
 
 import java.io.PrintStream;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -35,12 +37,22 @@ final class Inspection {
                                         .put("ageSeconds", held.ageMicros() / 1_000_000)
                                         .toMap())
                                 .toList())
+                .put("trash", toList(store.trash()))
                 .put(
                         "datasets",
                         store.datasets().stream()
                                 .map(dataset -> toMap(dataset, typeOf.apply(dataset.name())))
                                 .toList())
                 .toMap();
+    }
+
+    static List<Map<String, @Nullable Object>> toList(List<TrashDescription> trash) {
+        return trash.stream()
+                .map(file -> Json.line()
+                        .put("name", file.name())
+                        .put("bytes", file.bytes())
+                        .toMap())
+                .toList();
     }
 
     private static Map<String, @Nullable Object> toMap(
@@ -130,6 +142,12 @@ final class Inspection {
                         Words.count(store.datasets().size(), "dataset"),
                         Words.number(store.lastTimestamp()),
                         Words.bytes(store.logBytes())));
+        if (!store.trash().isEmpty()) {
+            out.println("trash: %s, %s; ./turbidite trash lists and empties it"
+                    .formatted(
+                            Words.count(store.trash().size(), "file"),
+                            Words.bytes(TrashDescription.bytes(store.trash()))));
+        }
         store.datasets().forEach(dataset -> print(dataset, out));
     }
 

@@ -108,6 +108,7 @@ public final class Main {
                 .addSubcommand(new InspectCommand(console, stores))
                 .addSubcommand(new VerifyCommand(console, stores))
                 .addSubcommand(new AdviseCommand(console, stores))
+                .addSubcommand(new TrashCommand(console, stores))
                 .addSubcommand(IndexCommand.of(console))
                 .addSubcommand(new DropCommand(console))
                 .addSubcommand(new RepairCommand(console))

@@ -28,7 +28,7 @@ class MainTest {
         assertThat(result.err())
                 .contains("unknown command 'frobnicate'")
                 .contains(
-                        "quickstart, run, query, get, inspect, verify, advise, index, drop, repair, quarantine, backup, restore,"
+                        "quickstart, run, query, get, inspect, verify, advise, trash, index, drop, repair, quarantine, backup, restore,"
                                 + " ship, receive, log, bench");
     }
 

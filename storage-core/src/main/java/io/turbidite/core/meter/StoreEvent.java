@@ -188,6 +188,15 @@ public sealed interface StoreEvent {
     record Shipped(long wallMicros, long timestamp, int fileCount, long bytes)
             implements StoreEvent {}
 
+    /**
+     * Components and bitmaps that no manifest names went to the trash, or from there for good.
+     *
+     * @param cause {@code "opening"}: the opening found them and put them there; deleted by {@code "command"},
+     *     for their {@code "age"}, or since {@code "space"} on disk was short
+     */
+    record TrashChanged(long wallMicros, String cause, int fileCount, long bytes)
+            implements StoreEvent {}
+
     /** Background work stopped for want of space on disk, or went on ({@code paused} false). */
     record SpaceChanged(long wallMicros, boolean paused, String what) implements StoreEvent {}
 

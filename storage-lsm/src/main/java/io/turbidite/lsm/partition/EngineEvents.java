@@ -17,6 +17,7 @@ import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.StoreFiles;
+import io.turbidite.lsm.version.Trash;
 import io.turbidite.lsm.version.Version.MergedTree;
 import io.turbidite.lsm.write.Timestamps;
 
@@ -388,6 +389,17 @@ public final class EngineEvents {
                 readAndTotal[0],
                 readAndTotal[1],
                 nanos));
+    }
+
+    /** Files went to the trash, or from it for good; {@link StoreEvent.TrashChanged} has the causes. */
+    public void trashChanged(String cause, List<Trash.Item> items) {
+        events.publish(new StoreEvent.TrashChanged(
+                clock.wallMicros(), cause, items.size(), Trash.Item.bytes(items)));
+    }
+
+    /** Something failed where no caller can be told. */
+    public void failed(String what, Throwable cause) {
+        events.publish(new StoreEvent.Failed(clock.wallMicros(), what, cause));
     }
 
     /** Says how an opening went. */

@@ -15,10 +15,12 @@ import io.turbidite.lsm.repair.RepairOptions;
 import io.turbidite.lsm.sort.SortSite;
 import io.turbidite.lsm.version.Graveyard;
 import io.turbidite.lsm.version.Manifest;
+import io.turbidite.lsm.version.Trash;
 import io.turbidite.lsm.write.Timestamps;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.List;
 import java.util.Objects;
 
 /**
@@ -42,6 +44,7 @@ public final class Substrate {
     private final Manifest manifest;
     private final EngineEvents events;
     private final Graveyard graveyard;
+    private final Trash trash;
     private final Timestamps timestamps;
     private final PartitionRegistry partitions = new PartitionRegistry();
     private final StoreHealth health = new StoreHealth();
@@ -93,6 +96,7 @@ public final class Substrate {
                 tasks,
                 clock,
                 () -> health.firstFailure() != null);
+        this.trash = Trash.of(disk, clock);
         this.handovers = new Handover.Site(
                 memory.bitmaps().words(),
                 memory.handovers(),
@@ -185,6 +189,25 @@ public final class Substrate {
 
     public Graveyard graveyard() {
         return graveyard;
+    }
+
+    /** What openings found that no manifest names. */
+    public Trash trash() {
+        return trash;
+    }
+
+    /**
+     * Deletes what is in the trash, and says so.
+     *
+     * @param cause {@code "command"}, {@code "age"} or {@code "space"}
+     * @return what was deleted
+     */
+    public List<Trash.Item> emptyTrash(String cause) {
+        List<Trash.Item> deleted = trash.empty();
+        if (!deleted.isEmpty()) {
+            events.trashChanged(cause, deleted);
+        }
+        return deleted;
     }
 
     public Timestamps timestamps() {

@@ -45,6 +45,7 @@ public final class BackgroundWork implements AutoCloseable {
     private final MergeWork merges;
     private final RetentionWork retention;
     private final RepairWork repairs;
+    private final TrashWork trash;
     private final ConcurrentLinkedQueue<Request> flushRequests = new ConcurrentLinkedQueue<>();
 
     /**
@@ -67,6 +68,8 @@ public final class BackgroundWork implements AutoCloseable {
         this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
         this.merges = new MergeWork(substrate, options, io, throttle, writeMemoryBytes);
         this.retention = new RetentionWork(substrate);
+        // a flush, and as much log meanwhile
+        this.trash = new TrashWork(substrate, 2 * writeMemoryBytes);
         this.repairs = new RepairWork(substrate, options.mergeWorkers(), merges, this::flushWaits);
         this.flusher = substrate.start("flush", IDLE_MICROS, this::flushStep);
     }
@@ -190,6 +193,7 @@ public final class BackgroundWork implements AutoCloseable {
         substrate.partitions().letIdleCursorsGo();
         substrate.timestamps().takeOldSnapshots().forEach(substrate.events()::snapshotOld);
         substrate.graveyard().dig();
+        trash.step();
         throttle.sample();
         kills.forget();
         Request request = flushRequests.poll();
@@ -236,6 +240,7 @@ public final class BackgroundWork implements AutoCloseable {
     }
 
     private void pause(StorageIoException cause) {
+        TrashWork.makeRoom(substrate);
         throttle.flushPaused(cause);
         long nanos = backoff.fail();
         if (nanos > 0) {

@@ -73,6 +73,7 @@ final class RetentionWork implements AutoCloseable {
             }
         } catch (StorageException failure) {
             if (failure instanceof StorageIoException io && BackgroundWork.isTransient(io)) {
+                TrashWork.makeRoom(substrate);
                 substrate.events().paused("retention", io, backoff.fail());
             } else {
                 substrate.health().fail(failure);

@@ -73,6 +73,11 @@ public final class Manifest {
         return nextFileId.getAndIncrement();
     }
 
+    /** From now on, {@link #newFileId} gives ids above this one: a file has it that no manifest names. */
+    public void passOver(long fileId) {
+        nextFileId.accumulateAndGet(fileId + 1, Math::max);
+    }
+
     /**
      * Asks while nothing changes: the durable state and the partitions' components agree.
      *

@@ -26,6 +26,9 @@ public final class StoreFiles {
     /** Log segments. */
     public static final String LOG = "log";
 
+    /** What an opening found that no manifest names: see {@link Trash}. */
+    public static final String TRASH = "trash";
+
     private static final String COMPONENT_SUFFIX = ".component";
     private static final String DEAD_SUFFIX = ".dead";
     private static final String SORT_RUN_SUFFIX = ".run";
@@ -60,6 +63,11 @@ public final class StoreFiles {
     /** The file id in a plain name of the data directory, or -1 if it is no bitmap's. */
     public static long deadFileId(String plainName) {
         return fileId(plainName, DEAD_SUFFIX);
+    }
+
+    /** The file id in a plain name of the data directory or the trash, or -1 if it has none. */
+    public static long fileIdOf(String plainName) {
+        return Math.max(componentFileId(plainName), deadFileId(plainName));
     }
 
     private static long fileId(String plainName, String suffix) {

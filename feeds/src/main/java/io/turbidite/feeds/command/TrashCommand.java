@@ -1,0 +1,68 @@
+package io.turbidite.feeds.command;
+
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreDescription.TrashDescription;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+import java.util.List;
+import java.util.concurrent.Callable;
+
+/** Lists what an opening put aside, or deletes it. */
+@Command(
+        name = "trash",
+        customSynopsis = "./turbidite trash STORE [--empty] [--json] [--debug]",
+        description = {
+            "List the component files that the store's manifest does not name.",
+            "Work that a crash cut short leaves such files; so does a MANIFEST that was replaced by an",
+            "older one. They go when the store has been open for a day, when space gets short, or by --empty.",
+        },
+        sortOptions = false)
+final class TrashCommand implements Callable<Integer> {
+    private final Console console;
+    private final StoreAccess stores;
+
+    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
+    private String directory = "";
+
+    @Option(names = "--empty", description = "Delete them.")
+    private boolean empty;
+
+    @Mixin
+    private final CommonOptions common = new CommonOptions();
+
+    TrashCommand(Console console, StoreAccess stores) {
+        this.console = console;
+        this.stores = stores;
+    }
+
+    @Override
+    public Integer call() {
+        return stores.use(directory, this::print);
+    }
+
+    private int print(Store store) {
+        List<TrashDescription> files = empty ? store.emptyTrash() : store.describe().trash();
+        long bytes = TrashDescription.bytes(files);
+        if (common.json) {
+            Json.line()
+                    .put("deleted", empty)
+                    .put("bytes", bytes)
+                    .put("files", Inspection.toList(files))
+                    .printTo(console.out());
+            return Main.EXIT_OK;
+        }
+        files.forEach(file -> console.out()
+                .println("%s, %s".formatted(file.name(), Words.bytes(file.bytes()))));
+        console.out()
+                .println("%s, %s%s"
+                        .formatted(
+                                Words.count(files.size(), "file"),
+                                Words.bytes(bytes),
+                                empty ? " deleted" : ""));
+        return Main.EXIT_OK;
+    }
+}
