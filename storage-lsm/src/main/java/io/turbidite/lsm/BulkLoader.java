@@ -209,10 +209,9 @@ public final class BulkLoader implements AutoCloseable {
         snapshotIsOpen = false;
         try {
             substrate.log().flush();
-            substrate.manifest().edit(this::stateAfter, () -> loads.forEach(BulkLoad::install));
+            substrate.edit(this::stateAfter, () -> loads.forEach(BulkLoad::install));
         } catch (StoreFailedException uncertain) {
             loads.forEach(BulkLoad::keepFiles);
-            substrate.health().fail(uncertain);
             throw uncertain;
         } finally {
             if (holdsSnapshotsBack) {

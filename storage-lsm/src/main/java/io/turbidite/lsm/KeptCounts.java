@@ -34,7 +34,7 @@ final class KeptCounts {
             return;
         }
         try {
-            substrate.manifest().edit(state -> counted(state, datasets), () -> {});
+            substrate.edit(state -> counted(state, datasets), () -> {});
         } catch (StorageException unwritten) {
             events.publish(new StoreEvent.Failed(
                     substrate.clock().wallMicros(),

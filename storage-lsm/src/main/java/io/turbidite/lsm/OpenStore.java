@@ -77,7 +77,10 @@ final class OpenStore {
     record OpenDataset(DatasetSchema schema, List<Partition> partitions) {}
 
     private OpenStore(
-            Substrate.Surroundings surroundings, StoreOptions options, Manifest manifest) {
+            Substrate.Surroundings surroundings,
+            Disk.Lock lock,
+            StoreOptions options,
+            Manifest manifest) {
         MemoryBudget budget = MemoryBudget.of(Long.MAX_VALUE);
         BufferCache cache = BufferCache.create(
                 budget.account("buffer cache"),
@@ -96,6 +99,7 @@ final class OpenStore {
                         ? surroundings.withComponentDisk(
                                 directDisk(surroundings.disk(), budget, engineEvents))
                         : surroundings,
+                lock,
                 new Substrate.Memory(
                         cache,
                         writeMemory,
@@ -135,7 +139,7 @@ final class OpenStore {
                 checkEmpty(disk, create);
                 manifest = create(surroundings);
             }
-            opened = new OpenStore(surroundings, options, manifest);
+            opened = new OpenStore(surroundings, lock, options, manifest);
             opened.recover(options);
             complete = true;
             return opened;
@@ -243,7 +247,8 @@ final class OpenStore {
                 StoreFiles.LOG,
                 state.storeId(),
                 substrate.tasks(),
-                substrate.clock());
+                substrate.clock(),
+                substrate::checkLock);
         WriteAheadLog log =
                 WriteAheadLog.open(site, options.log(), state.logPosition(), replay::record);
         closers.push(log::close);

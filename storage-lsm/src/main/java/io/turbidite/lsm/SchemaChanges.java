@@ -227,9 +227,7 @@ final class SchemaChanges {
     void install(Dataset dataset, IndexSchema index) {
         DatasetSchema ready = dataset.schema().withReady(index);
         substrate.log().flush();
-        substrate
-                .manifest()
-                .edit(
+        substrate.edit(
                         state -> withTrees(state, dataset, ready, index),
                         () -> installSchema(dataset, ready));
     }
@@ -351,12 +349,7 @@ final class SchemaChanges {
     }
 
     private void edit(UnaryOperator<ManifestState> change, Runnable install) {
-        try {
-            substrate.manifest().edit(change, install);
-        } catch (StoreFailedException uncertain) {
-            substrate.health().fail(uncertain);
-            throw uncertain;
-        }
+        substrate.edit(change, install);
         substrate.tasks().signal();
     }
 

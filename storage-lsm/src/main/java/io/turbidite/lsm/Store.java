@@ -143,7 +143,7 @@ public final class Store implements AutoCloseable {
         DatasetSchema schema = spec.resolve(substrate.manifest().state().nextDatasetId());
         DatasetState state = DatasetState.empty(schema);
         List<Partition> partitions = new ArrayList<>();
-        substrate.manifest().edit(before -> before.withDataset(state), () -> {
+        substrate.edit(before -> before.withDataset(state), () -> {
             for (int i = 0; i < schema.partitions(); i++) {
                 Partition partition =
                         Partition.open(schema, i, state.partitions().get(i), substrate);

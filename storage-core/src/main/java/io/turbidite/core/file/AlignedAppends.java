@@ -127,6 +127,11 @@ final class AlignedAppends implements DiskFile {
     }
 
     @Override
+    public boolean tryLock() {
+        return file.tryLock();
+    }
+
+    @Override
     public void close() {
         if (!closed) {
             closed = true;

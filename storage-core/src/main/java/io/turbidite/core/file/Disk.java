@@ -18,7 +18,14 @@ public interface Disk {
     /** Creates a file for reading and writing; fails with ALREADY_EXISTS if there is one. */
     DiskFile create(String name);
 
-    /** Opens a file for reading and writing. */
+    /**
+     * Opens a file for reading and writing.
+     *
+     * <p>A file that this process has {@linkplain DiskFile#tryLock locked} is not opened a second time, by this
+     * or any other method: the system gives a lock up when <em>any</em> opening of its file is closed.
+     *
+     * @throws io.turbidite.core.InvalidRequestException if it is locked here
+     */
     DiskFile open(String name);
 
     /** Opens a file for reading. */
@@ -80,7 +87,7 @@ public interface Disk {
 
     /**
      * Takes the exclusive lock of {@code name} (created if missing), held until closed; null if another
-     * process, or another opening in this one, holds it.
+     * process, or another opening in this one, holds it. It keeps out whoever asks for it, nobody else.
      */
     @Nullable
     Lock tryLock(String name);
@@ -90,6 +97,14 @@ public interface Disk {
 
     /** A held lock. */
     interface Lock extends AutoCloseable {
+        /**
+         * Whether the file that is locked still has its name. A lock on a file that somebody has deleted or
+         * replaced keeps nobody out: others lock what has the name now.
+         *
+         * @throws io.turbidite.core.StorageIoException if that can't be found out
+         */
+        boolean isInPlace();
+
         @Override
         void close();
     }

@@ -43,6 +43,15 @@ public interface DiskFile extends AutoCloseable {
      */
     void sync();
 
+    /**
+     * Locks the file for this process, until it is closed. The file must be open for writing, and nowhere
+     * else in this process.
+     *
+     * @return false if another process has it locked
+     */
+    boolean tryLock();
+
+    /** Gives up the lock, if there is one. */
     @Override
     void close();
 }

@@ -43,6 +43,11 @@ public interface ForwardingFile extends DiskFile {
     }
 
     @Override
+    default boolean tryLock() {
+        return file().tryLock();
+    }
+
+    @Override
     default void close() {
         file().close();
     }

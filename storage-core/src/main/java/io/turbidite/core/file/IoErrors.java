@@ -4,6 +4,9 @@ import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StorageIoException.Kind;
 
 import java.io.IOException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
@@ -60,9 +63,13 @@ final class IoErrors {
             case NoSuchFileException e -> "no such file or directory";
             case FileAlreadyExistsException e -> "it exists already";
             case AccessDeniedException e -> "permission denied";
+            case ClosedByInterruptException e -> "the thread was interrupted";
+            case AsynchronousCloseException e -> "the file was closed meanwhile";
+            case ClosedChannelException e ->
+                "the file is closed, perhaps by an interrupt of a thread that used it";
             case DirectoryNotEmptyException e -> "the directory is not empty";
             case FileSystemException e when e.getReason() != null -> e.getReason();
-            default -> String.valueOf(error.getMessage());
+            default -> error.getMessage() == null ? error.toString() : error.getMessage();
         };
     }
 }

@@ -2,6 +2,7 @@ package io.turbidite.core.file;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.task.OwnThreads;
 
 import org.jspecify.annotations.Nullable;
 
@@ -32,11 +33,8 @@ import java.util.function.Function;
  * followed when a file is opened; the directory itself may be reached through one.
  */
 public final class RealDisk implements Disk {
-    /**
-     * Locks held in this process. The system's locks belong to the process, and closing <em>any</em>
-     * channel of a file gives its lock up; so a second opening must be refused before it opens the file.
-     */
-    private static final Set<Path> HELD_LOCKS = ConcurrentHashMap.newKeySet();
+    /** Names that are locked in this process, also where the file that had the name is gone. */
+    private static final Set<Path> LOCKED_NAMES = ConcurrentHashMap.newKeySet();
 
     private final Path root;
     private final Set<RealFile> openFiles = ConcurrentHashMap.newKeySet();
@@ -309,7 +307,7 @@ public final class RealDisk implements Disk {
     @Override
     public @Nullable Lock tryLock(String name) {
         Path path = resolve(name);
-        if (!HELD_LOCKS.add(path)) {
+        if (!LOCKED_NAMES.add(path)) {
             return null;
         }
         RealLock lock = null;
@@ -320,7 +318,7 @@ public final class RealDisk implements Disk {
             throw IoErrors.translate("lock", name, e, 1, usableBytesOrMax());
         } finally {
             if (lock == null) {
-                HELD_LOCKS.remove(path);
+                LOCKED_NAMES.remove(path);
             }
         }
     }
@@ -362,6 +360,11 @@ public final class RealDisk implements Disk {
         boolean interrupted = Thread.interrupted();
         try {
             Path path = resolve(name);
+            if (!create && HeldLocks.contains(path)) {
+                throw new InvalidRequestException(
+                        "%s is locked by this process; closing a second opening would give the lock up"
+                                .formatted(path));
+            }
             RealFile file = direct
                     ? RealFile.openDirect(this, name, path, create)
                     : RealFile.open(this, name, path, create, writable);
@@ -387,33 +390,53 @@ public final class RealDisk implements Disk {
     }
 
     private static void syncPath(Path directory) throws IOException {
-        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
-            channel.force(true);
-        }
+        OwnThreads.run(() -> {
+            try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+                channel.force(true);
+            }
+        });
     }
 
     private static @Nullable RealLock lockPath(String name, Path path) throws IOException {
+        if (HeldLocks.contains(path)) {
+            return null; // under another name
+        }
         FileChannel channel = FileChannel.open(
                 path,
                 Set.of(
                         StandardOpenOption.CREATE,
                         StandardOpenOption.WRITE,
                         LinkOption.NOFOLLOW_LINKS));
-        FileLock held = null;
+        RealLock lock = null;
         try {
-            held = channel.tryLock();
-            return held == null ? null : new RealLock(name, path, channel);
+            FileLock held = channel.tryLock();
+            Object key = held == null ? null : HeldLocks.keyOf(path);
+            // gone meanwhile: whoever comes next would lock another file
+            if (key != null && HeldLocks.add(key)) {
+                lock = new RealLock(name, path, key, channel);
+            }
+            return lock;
         } catch (OverlappingFileLockException e) {
             return null; // another class loader's copy of this class holds it
         } finally {
-            if (held == null) {
+            if (lock == null) {
                 channel.close();
             }
         }
     }
 
     /** Closing the channel gives up the lock. */
-    private record RealLock(String name, Path path, FileChannel channel) implements Lock {
+    private record RealLock(String name, Path path, Object key, FileChannel channel)
+            implements Lock {
+        @Override
+        public boolean isInPlace() {
+            try {
+                return key.equals(HeldLocks.keyOf(path));
+            } catch (IOException e) {
+                throw IoErrors.translate("looking at", name, e);
+            }
+        }
+
         @Override
         public void close() {
             if (!channel.isOpen()) {
@@ -424,7 +447,8 @@ public final class RealDisk implements Disk {
             } catch (IOException e) {
                 throw IoErrors.translate("unlock", name, e);
             } finally {
-                HELD_LOCKS.remove(path);
+                HeldLocks.remove(key);
+                LOCKED_NAMES.remove(path);
             }
         }
     }

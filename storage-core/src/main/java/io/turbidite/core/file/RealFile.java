@@ -3,6 +3,7 @@ package io.turbidite.core.file;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.task.OwnThreads;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +12,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -35,8 +38,9 @@ import java.util.Set;
  *   <li>an interrupt that comes while a read or write is under way makes it open the file again and start
  *       over, which is harmless as both are positional; the file's identity is checked, so that another
  *       file under the same name is not taken for it;
- *   <li>syncs have a channel of their own, opened with the file, which no reader's interrupt can close.
- *       Nothing is retried there: a sync that was cut short has an unknown outcome, so it failed (D6).
+ *   <li>syncs have a channel of their own, opened with the file, which no reader's interrupt can close, and
+ *       run on threads that nobody interrupts ({@link OwnThreads}): a sync that was cut short has an unknown
+ *       outcome, so it would fail the store (D6).
  * </ol>
  */
 final class RealFile implements DiskFile {
@@ -61,6 +65,10 @@ final class RealFile implements DiskFile {
     private final @Nullable Object identity;
     private volatile Path path;
     private volatile FileChannel channel;
+
+    /** Of {@link #syncChannel}; guarded by the monitor. */
+    private @Nullable FileLock lock;
+
     private volatile boolean closed;
 
     private RealFile(
@@ -214,7 +222,7 @@ final class RealFile implements DiskFile {
         FileChannel target = Objects.requireNonNull(syncChannel);
         boolean interrupted = Thread.interrupted();
         try {
-            target.force(false);
+            OwnThreads.run(() -> target.force(false));
         } catch (ClosedChannelException e) {
             if (closed) {
                 throw new ClosedException(name);
@@ -234,10 +242,64 @@ final class RealFile implements DiskFile {
         }
     }
 
+    /** On the channel that no reader's interrupt can close. */
+    @Override
+    public synchronized boolean tryLock() {
+        requireWritable();
+        Object key = identity == null ? path : identity;
+        if (lock != null || !HeldLocks.add(key)) {
+            throw new InvalidRequestException(path + " is locked by this process already");
+        }
+        try {
+            lock = Objects.requireNonNull(syncChannel).tryLock();
+            return lock != null;
+        } catch (OverlappingFileLockException e) {
+            return false; // another class loader's copy of this class holds it
+        } catch (IOException e) {
+            throw IoErrors.translate("lock", name, e);
+        } finally {
+            if (lock == null) {
+                HeldLocks.remove(key);
+            }
+        }
+    }
+
+    /**
+     * The system has given the lock up with the channel that an interrupt closed. Whoever came in meanwhile
+     * has it now.
+     */
+    private void lockAgain() throws IOException {
+        FileLock before = lock;
+        if (before != null) {
+            before.release();
+            lock = Objects.requireNonNull(syncChannel).tryLock();
+            if (lock == null) {
+                lock = before; // for whoever closes this file
+                throw new IOException(
+                        "an interrupt gave up this process's lock, and another process has it now");
+            }
+        }
+    }
+
     @Override
     public void close() {
         closed = true;
         disk.forget(this);
+        try {
+            closeChannels();
+        } finally {
+            forgetLock();
+        }
+    }
+
+    private synchronized void forgetLock() {
+        if (lock != null) {
+            lock = null;
+            HeldLocks.remove(identity == null ? path : identity);
+        }
+    }
+
+    private void closeChannels() {
         try {
             if (syncChannel != null) {
                 syncChannel.close();
@@ -320,6 +382,7 @@ final class RealFile implements DiskFile {
             throw new NoSuchFileException(path.toString());
         }
         channel = opened;
+        lockAgain();
     }
 
     /** A page is read into a segment of its own: no slice of that is needed. */

@@ -117,6 +117,7 @@ final class LogRecovery {
             DiskFile file = disk.open(Segment.name(site.directory(), number));
             FoundSegment segment = new FoundSegment(number, file);
             found.add(segment);
+            Segment.lock(disk, file);
             checkHeader(segment);
             try (SegmentReader reader = reader(segment)) {
                 if (reader.read(Segment.FIRST_FRAME_OFFSET)

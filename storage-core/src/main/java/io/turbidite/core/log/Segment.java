@@ -1,5 +1,7 @@
 package io.turbidite.core.log;
 
+import io.turbidite.core.StoreInUseException;
+import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.FileHeader;
 
@@ -94,6 +96,18 @@ final class Segment {
     static void wipeHeader(DiskFile file) {
         file.write(0, MemorySegment.ofArray(new byte[FileHeader.BYTES]), 0, FileHeader.BYTES);
         file.sync();
+    }
+
+    /**
+     * Locks a segment's file, as long as it is open: whoever comes into the directory past a deleted lock file
+     * is refused here.
+     *
+     * @throws StoreInUseException if another process has it
+     */
+    static void lock(Disk disk, DiskFile file) {
+        if (!file.tryLock()) {
+            throw new StoreInUseException(disk.description());
+        }
     }
 
     /** Its flags are the binary logarithm of the segment's length, and whether all of it has been written. */

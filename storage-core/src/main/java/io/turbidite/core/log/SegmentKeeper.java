@@ -235,6 +235,7 @@ final class SegmentKeeper implements AutoCloseable {
     }
 
     private Segment make(long spaceBytes) {
+        site.beforeSegment().run();
         Segment old;
         synchronized (this) {
             old = recyclable.pollFirst();

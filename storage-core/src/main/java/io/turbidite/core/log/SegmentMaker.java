@@ -59,6 +59,7 @@ final class SegmentMaker {
         }
         DiskFile file = disk.create(name);
         try {
+            Segment.lock(disk, file);
             writeZeros(file, 0, spaceBytes);
             if (spaceBytes < bytes) {
                 file.truncate(bytes);
@@ -91,6 +92,7 @@ final class SegmentMaker {
             disk.syncDirectory(site.directory());
             DiskFile file = disk.open(newName);
             opened = file;
+            Segment.lock(disk, file);
             long space = old.spaceForNextUse();
             if (space < spaceBytes) {
                 writeZeros(file, space, spaceBytes);

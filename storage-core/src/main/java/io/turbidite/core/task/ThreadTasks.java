@@ -154,6 +154,7 @@ public final class ThreadTasks implements Tasks {
         }
 
         private void run() {
+            OwnThreads.adopt();
             try {
                 while (!stopped) {
                     state.set(RUNNING);

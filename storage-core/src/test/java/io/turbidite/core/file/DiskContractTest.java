@@ -222,6 +222,51 @@ class DiskContractTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"real", "simulated"})
+    void aLockTellsWhenItsFileIsGoneOrReplaced(String kind) {
+        Disk disk = disk(kind);
+        try (Disk.Lock held = disk.tryLock("LOCK")) {
+            assertThat(held.isInPlace()).isTrue();
+            disk.delete("LOCK");
+            assertThat(held.isInPlace()).isFalse();
+            disk.create("LOCK").close();
+            assertThat(held.isInPlace()).isFalse();
+            assertThat(disk.tryLock("LOCK")).isNull(); // not in this process
+        }
+        try (Disk.Lock again = disk.tryLock("LOCK")) {
+            assertThat(again.isInPlace()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"real", "simulated"})
+    void aLockedFileIsNotOpenedASecondTime(String kind) {
+        Disk disk = disk(kind);
+        try (DiskFile file = disk.create("f")) {
+            assertThat(file.tryLock()).isTrue();
+            assertRefusedToOpen(disk, "f");
+            assertThatThrownBy(file::tryLock).isInstanceOf(InvalidRequestException.class);
+            disk.rename("f", "g");
+            assertRefusedToOpen(disk, "g");
+            assertThat(disk.tryLock("g")).isNull();
+        }
+        disk.open("g").close();
+        try (Disk.Lock held = disk.tryLock("LOCK")) {
+            assertThat(held).isNotNull();
+            assertRefusedToOpen(disk, "LOCK");
+        }
+        disk.open("LOCK").close();
+    }
+
+    private static void assertRefusedToOpen(Disk disk, String name) {
+        assertThatThrownBy(() -> disk.open(name)).isInstanceOf(InvalidRequestException.class);
+        assertThatThrownBy(() -> disk.openReadOnly(name))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("locked");
+        assertThatThrownBy(() -> disk.openDirect(name)).isInstanceOf(InvalidRequestException.class);
+    }
+
+    @ParameterizedTest
     @ValueSource(
             strings = {"", "/a", "a/", "a//b", ".", "..", "a/../b", "./a", "a\\b", "a\0b", "c:d"})
     void aNameThatMayLeaveTheRootIsRefused(String name) {

@@ -57,6 +57,22 @@ class RealDiskTest {
     }
 
     @Test
+    void aLockedFileStaysLockedForOtherProcessesWhenAnInterruptClosedIt() throws IOException {
+        RealDisk disk = RealDisk.open(directory);
+        try (DiskFile file = disk.create("f")) {
+            assertThat(file.tryLock()).isTrue();
+            assertThat(LockProbe.getsLock(directory, "f")).isFalse();
+            ((RealFile) file).breakChannel();
+            MemorySegment bytes = MemorySegment.ofArray(new byte[] {1, 2, 3});
+            file.write(0, bytes, 0, 3);
+            assertThat(LockProbe.getsLock(directory, "f")).isFalse();
+            assertThatThrownBy(() -> disk.openReadOnly("f")).hasMessageContaining("locked");
+            assertThat(LockProbe.getsLock(directory, "f")).isFalse();
+        }
+        assertThat(LockProbe.getsLock(directory, "f")).isTrue();
+    }
+
+    @Test
     void aRootThatCantBeListedIsNamed() throws IOException {
         Path root = directory.resolve("store");
         RealDisk disk = RealDisk.open(Files.createDirectory(root));

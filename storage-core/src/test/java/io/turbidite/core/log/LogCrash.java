@@ -93,6 +93,7 @@ final class LogCrash {
         } else {
             driver.noteDurable();
             driver.kill();
+            disk.processDied();
         }
         disk.onOperation(operation -> {});
         // The process was killed and starts again on what it sees, or the power was cut.

@@ -196,6 +196,7 @@ class LogFaultTest {
         driver.flush();
         assertEquals(1, driver.log().statistics().refugeCount());
         driver.kill();
+        disk.processDied();
         try (LogDriver reader = new LogDriver(6, disk, options, new LogOracle())) {
             oracle.check(reader.open());
         }

@@ -56,7 +56,9 @@ public final class SimDisk implements Disk {
     private final SplittableRandom random;
     private final Crc32c crc = new Crc32c();
     private final Set<SimFile> handles = Collections.newSetFromMap(new IdentityHashMap<>());
-    private final Set<String> heldLocks = new TreeSet<>();
+    private final Set<String> lockedNames = new TreeSet<>();
+    private final Set<FileNode> lockedFiles = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Set<SimFile> lockedHandles = Collections.newSetFromMap(new IdentityHashMap<>());
     private final List<FaultScript> faults = new ArrayList<>();
     private final List<byte[]> staleChunks = new ArrayList<>();
     private final ArrayDeque<Operation> trace = new ArrayDeque<>();
@@ -225,7 +227,51 @@ public final class SimDisk implements Disk {
             if (tree.find(name) == null) {
                 var _ = tree.createFile(OperationKind.LOCK, name);
             }
-            return heldLocks.add(name) ? () -> unlock(name) : null;
+            FileNode node = tree.file(OperationKind.LOCK, name);
+            if (lockedFiles.contains(node) || !lockedNames.add(name)) {
+                return null;
+            }
+            lockedFiles.add(node);
+            return new SimLock(name, node);
+        }
+    }
+
+    /** Held until closed, once. */
+    private final class SimLock implements Lock {
+        private final String name;
+        private final FileNode node;
+        private boolean released;
+
+        SimLock(String name, FileNode node) {
+            this.name = name;
+            this.node = node;
+        }
+
+        @Override
+        public boolean isInPlace() {
+            synchronized (lock) {
+                return node.equals(tree.find(name));
+            }
+        }
+
+        @Override
+        public void close() {
+            synchronized (lock) {
+                if (!released) {
+                    released = true;
+                    lockedNames.remove(name);
+                    lockedFiles.remove(node);
+                }
+            }
+        }
+    }
+
+    void lock(SimFile file) {
+        synchronized (lock) {
+            if (!lockedFiles.add(file.node())) {
+                throw new InvalidRequestException(file.name() + " is locked already");
+            }
+            lockedHandles.add(file);
         }
     }
 
@@ -265,6 +311,15 @@ public final class SimDisk implements Disk {
     public SimDisk copy() {
         synchronized (lock) {
             return image(seed, Survivors.ALL);
+        }
+    }
+
+    /** The process was killed, and what it had open with it: its locks are gone. */
+    public void processDied() {
+        synchronized (lock) {
+            lockedNames.clear();
+            lockedFiles.clear();
+            lockedHandles.clear();
         }
     }
 
@@ -471,6 +526,9 @@ public final class SimDisk implements Disk {
 
     void closed(SimFile file) {
         synchronized (lock) {
+            if (lockedHandles.remove(file)) {
+                lockedFiles.remove(file.node());
+            }
             if (handles.remove(file)) {
                 file.node().closed();
                 releaseIfUnused(file.node());
@@ -483,7 +541,12 @@ public final class SimDisk implements Disk {
     private DiskFile open(String name, boolean writable, boolean direct) {
         beginOrFail(OperationKind.OPEN, DiskName.check(name));
         synchronized (lock) {
-            return handle(name, tree.file(OperationKind.OPEN, name), writable, direct);
+            FileNode node = tree.file(OperationKind.OPEN, name);
+            if (lockedFiles.contains(node)) {
+                throw new InvalidRequestException(
+                        name + " is locked; closing a second opening would give the lock up");
+            }
+            return handle(name, node, writable, direct);
         }
     }
 
@@ -531,12 +594,6 @@ public final class SimDisk implements Disk {
         SimFile.OPEN.add(file);
         node.opened();
         return file;
-    }
-
-    private void unlock(String name) {
-        synchronized (lock) {
-            heldLocks.remove(name);
-        }
     }
 
     private void unlinked(@Nullable Node node) {

@@ -84,6 +84,13 @@ final class SimFile implements DiskFile {
     }
 
     @Override
+    public boolean tryLock() {
+        checkWritable();
+        disk.lock(this);
+        return true; // there is one process
+    }
+
+    @Override
     public void close() {
         if (!closed) {
             closed = true;

@@ -298,7 +298,7 @@ public final class ComponentRestore {
     private void edit(Subject subject, ComponentHandle after) {
         Map<Long, DeadState> dead = Map.of(
                 subject.fileId(), after.live() == null ? after.state().dead() : after.savedDead());
-        substrate.manifest().edit(state -> stateAfter(state, subject, dead), () -> {
+        substrate.edit(state -> stateAfter(state, subject, dead), () -> {
             ComponentHandle before = subject.handle;
             if (before.live() != null) {
                 before.markSaved(after.savedDead());

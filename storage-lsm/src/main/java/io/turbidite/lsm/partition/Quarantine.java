@@ -164,7 +164,7 @@ public final class Quarantine {
     public void note() {
         List<Note> notes = List.copyOf(unnoted);
         if (!notes.isEmpty()) {
-            substrate.manifest().edit(state -> stateAfter(state, notes), () -> {});
+            substrate.edit(state -> stateAfter(state, notes), () -> {});
             unnoted.removeAll(notes);
         }
     }

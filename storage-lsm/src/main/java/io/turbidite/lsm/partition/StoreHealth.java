@@ -71,6 +71,21 @@ public final class StoreHealth {
         }
     }
 
+    /**
+     * Checks that the manifest may be changed, also while the store is being closed.
+     *
+     * @throws StoreFailedException with the first cause if the store failed
+     */
+    public void checkUnfailed() {
+        Throwable cause = firstFailure.get();
+        if (cause != null) {
+            throw new StoreFailedException(
+                    "the store takes no writes since a failure (%s); reopen it to recover"
+                            .formatted(Objects.requireNonNullElse(cause.getMessage(), cause)),
+                    cause);
+        }
+    }
+
     public @Nullable Throwable firstFailure() {
         return firstFailure.get();
     }
@@ -101,12 +116,6 @@ public final class StoreHealth {
         if (closing) {
             throw new ClosedException("the store");
         }
-        Throwable cause = firstFailure.get();
-        if (cause != null) {
-            throw new StoreFailedException(
-                    "the store takes no writes since a failure (%s); reopen it to recover"
-                            .formatted(Objects.requireNonNullElse(cause.getMessage(), cause)),
-                    cause);
-        }
+        checkUnfailed();
     }
 }

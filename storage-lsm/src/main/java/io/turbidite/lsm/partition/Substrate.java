@@ -1,6 +1,7 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.log.WriteAheadLog;
@@ -15,6 +16,8 @@ import io.turbidite.lsm.repair.RepairOptions;
 import io.turbidite.lsm.sort.SortSite;
 import io.turbidite.lsm.version.Graveyard;
 import io.turbidite.lsm.version.Manifest;
+import io.turbidite.lsm.version.ManifestState;
+import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Trash;
 import io.turbidite.lsm.write.Timestamps;
 
@@ -22,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.function.UnaryOperator;
 
 /**
  * What all partitions of a store stand on. Each part says how it may be used. <em>Immutable</em> once the
@@ -45,6 +49,7 @@ public final class Substrate {
     private final EngineEvents events;
     private final Graveyard graveyard;
     private final Trash trash;
+    private final Disk.Lock lock;
     private final Timestamps timestamps;
     private final PartitionRegistry partitions = new PartitionRegistry();
     private final StoreHealth health = new StoreHealth();
@@ -78,8 +83,16 @@ public final class Substrate {
             LiveBitmap.Memory bitmaps,
             MemoryBudget.Account handovers) {}
 
+    /**
+     * @param lock of the store's directory; the caller holds it as long as the store is open
+     */
     public Substrate(
-            Surroundings surroundings, Memory memory, Manifest manifest, EngineEvents events) {
+            Surroundings surroundings,
+            Disk.Lock lock,
+            Memory memory,
+            Manifest manifest,
+            EngineEvents events) {
+        this.lock = lock;
         this.disk = surroundings.disk();
         this.componentDisk = surroundings.componentDisk();
         this.writers = new ComponentWriters(componentDisk);
@@ -183,8 +196,53 @@ public final class Substrate {
         return RepairOptions.within(REPAIR_CHUNKS * (long) chunks.chunkBytes());
     }
 
+    /** For questions; changes go through {@link #edit}. */
     public Manifest manifest() {
         return manifest;
+    }
+
+    /**
+     * Changes the manifest: the one way for all. Nothing is changed after a failure of the store, nor when the
+     * directory's lock is gone; and after a change whose outcome is unknown the store takes no writes (D6).
+     *
+     * @param change from the current state; not called again
+     * @param install makes the change visible in memory; runs when it is durable
+     * @throws io.turbidite.core.StorageIoException if it can't be written; nothing has happened
+     * @throws StoreFailedException if the store had failed, or has by this: which manifest stands is known
+     *     only after reopening, so no file that either names may be deleted
+     */
+    public void edit(UnaryOperator<ManifestState> change, Runnable install) {
+        try {
+            manifest.edit(
+                    state -> {
+                        health.checkUnfailed();
+                        checkLock();
+                        return change.apply(state);
+                    },
+                    install);
+        } catch (StoreFailedException failure) {
+            health.fail(failure);
+            tasks.signal();
+            throw failure;
+        }
+    }
+
+    /**
+     * Looks whether the directory's lock still keeps others out.
+     *
+     * @throws StoreFailedException if its file is gone or another one; the store takes no writes from now on
+     */
+    public void checkLock() {
+        if (!lock.isInPlace()) {
+            StoreFailedException failure = new StoreFailedException(
+                    "the file %s of %s was deleted or replaced while the store was open, so that another"
+                            .formatted(StoreFiles.LOCK, disk.description())
+                            + " process may have opened it; close this one, and delete that file never",
+                    null);
+            health.fail(failure);
+            tasks.signal();
+            throw failure;
+        }
     }
 
     public Graveyard graveyard() {

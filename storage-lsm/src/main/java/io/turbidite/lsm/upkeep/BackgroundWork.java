@@ -45,7 +45,7 @@ public final class BackgroundWork implements AutoCloseable {
     private final MergeWork merges;
     private final RetentionWork retention;
     private final RepairWork repairs;
-    private final TrashWork trash;
+    private final DirectoryWatch watch;
     private final ConcurrentLinkedQueue<Request> flushRequests = new ConcurrentLinkedQueue<>();
 
     /**
@@ -69,7 +69,7 @@ public final class BackgroundWork implements AutoCloseable {
         this.merges = new MergeWork(substrate, options, io, throttle, writeMemoryBytes);
         this.retention = new RetentionWork(substrate);
         // a flush, and as much log meanwhile
-        this.trash = new TrashWork(substrate, 2 * writeMemoryBytes);
+        this.watch = new DirectoryWatch(substrate, 2 * writeMemoryBytes);
         this.repairs = new RepairWork(substrate, options.mergeWorkers(), merges, this::flushWaits);
         this.flusher = substrate.start("flush", IDLE_MICROS, this::flushStep);
     }
@@ -193,7 +193,6 @@ public final class BackgroundWork implements AutoCloseable {
         substrate.partitions().letIdleCursorsGo();
         substrate.timestamps().takeOldSnapshots().forEach(substrate.events()::snapshotOld);
         substrate.graveyard().dig();
-        trash.step();
         throttle.sample();
         kills.forget();
         Request request = flushRequests.poll();
@@ -240,7 +239,7 @@ public final class BackgroundWork implements AutoCloseable {
     }
 
     private void pause(StorageIoException cause) {
-        TrashWork.makeRoom(substrate);
+        DirectoryWatch.makeRoom(substrate);
         throttle.flushPaused(cause);
         long nanos = backoff.fail();
         if (nanos > 0) {
@@ -296,6 +295,7 @@ public final class BackgroundWork implements AutoCloseable {
         retention.close();
         repairs.close();
         merges.close();
+        watch.close();
         substrate.graveyard().dig();
     }
 }

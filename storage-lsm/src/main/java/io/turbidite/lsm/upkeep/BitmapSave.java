@@ -101,7 +101,7 @@ final class BitmapSave {
                         && !before.equals(partition.components(IndexSchema.PRIMARY_ID));
                 return stale[0] ? state : named(edit.change(state));
             };
-            substrate.manifest().edit(change, () -> {
+            substrate.edit(change, () -> {
                 if (!stale[0]) {
                     edit.install();
                     begun.forEach(component -> {

@@ -301,9 +301,7 @@ final class Flush {
             });
             return;
         }
-        substrate
-                .manifest()
-                .edit(
+        substrate.edit(
                         state -> stateAfter(state, layer, flushed),
                         () -> partition.current().installFlushed(flushed, last, null));
     }

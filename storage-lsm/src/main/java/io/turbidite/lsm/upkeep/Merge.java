@@ -223,9 +223,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
 
     private void edit(List<MergedTree> merges) {
         if (handover == null) {
-            substrate
-                    .manifest()
-                    .edit(
+            substrate.edit(
                             state -> stateAfter(state, merges),
                             () -> partition.current().installMerged(merges, null));
             return;

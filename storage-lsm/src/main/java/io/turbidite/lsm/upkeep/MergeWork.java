@@ -300,7 +300,7 @@ final class MergeWork implements AutoCloseable {
     }
 
     private void pause(StorageIoException cause) {
-        TrashWork.makeRoom(substrate);
+        DirectoryWatch.makeRoom(substrate);
         throttle.mergePaused(cause);
         long nanos = backoff.fail();
         if (nanos > 0) {

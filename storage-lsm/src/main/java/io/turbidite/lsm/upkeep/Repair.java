@@ -177,9 +177,7 @@ final class Repair implements AutoCloseable {
         ComponentHandle after = before.repaired(state.withRepaired(timestamp, deadState), known);
         boolean installed = false;
         try {
-            substrate
-                    .manifest()
-                    .edit(
+            substrate.edit(
                             manifest -> stateAfter(manifest, partition, indexId, before, after),
                             () -> partition.current().installRepaired(indexId, before, after));
             installed = true;

@@ -73,7 +73,7 @@ final class RetentionWork implements AutoCloseable {
             }
         } catch (StorageException failure) {
             if (failure instanceof StorageIoException io && BackgroundWork.isTransient(io)) {
-                TrashWork.makeRoom(substrate);
+                DirectoryWatch.makeRoom(substrate);
                 substrate.events().paused("retention", io, backoff.fail());
             } else {
                 substrate.health().fail(failure);
@@ -179,9 +179,7 @@ final class RetentionWork implements AutoCloseable {
                 .collect(Collectors.toSet());
         boolean edited = false;
         try {
-            substrate
-                    .manifest()
-                    .edit(
+            substrate.edit(
                             state -> stateAfter(state, partition, fileIds),
                             () -> components.forEach(ComponentHandle::markObsolete));
             edited = true;

@@ -1,6 +1,7 @@
 package io.turbidite.lsm.version;
 
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.file.Disk;
 
 import java.util.concurrent.atomic.AtomicLong;
@@ -93,12 +94,14 @@ public final class Manifest {
     }
 
     /**
-     * Makes a change durable, then visible.
+     * Makes a change durable, then visible. The store's own way to it looks first whether there may be a
+     * change, and sees to it that there is no other after one whose outcome is unknown.
      *
      * @param change from the current state; not called again
      * @param install makes the change visible in memory; runs under the lock, when the file is durable
      * @throws StorageIoException if the file can't be written; nothing has happened
-     * @throws io.turbidite.core.StoreFailedException if it can't be known which manifest stands
+     * @throws StoreFailedException if it can't be known which manifest stands, or {@code install} failed, so
+     *     that memory and disk disagree
      */
     public void edit(UnaryOperator<ManifestState> change, Runnable install) {
         lock.lock();
@@ -106,9 +109,20 @@ public final class Manifest {
             ManifestState changed = change.apply(state).withNextFileId(nextFileId.get());
             ManifestFile.write(disk, changed);
             state = changed;
-            install.run();
+            installed(install);
         } finally {
             lock.unlock();
+        }
+    }
+
+    private static void installed(Runnable install) {
+        try {
+            install.run();
+        } catch (RuntimeException | Error failure) {
+            throw new StoreFailedException(
+                    "a change of the manifest is durable, but could not be followed in memory: "
+                            + failure,
+                    failure);
         }
     }
 }

@@ -1,0 +1,77 @@
+package io.turbidite.lsm.upkeep;
+
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.lsm.partition.Substrate;
+
+/**
+ * Looks at the store's directory twice a second. A lock file that somebody has deleted or replaced keeps
+ * nobody out any more, so the store takes no writes from then on. The trash is emptied when it has lain there for
+ * a day of running time, and before space on disk gets short.
+ *
+ * <p>A worker of its own: a flush may take seconds.
+ */
+final class DirectoryWatch implements AutoCloseable {
+    private static final long IDLE_MICROS = 500_000;
+
+    private final Substrate substrate;
+    private final long shortBytes;
+    private final Tasks.Worker worker;
+
+    /**
+     * @param shortBytes less space than that on disk is short
+     */
+    DirectoryWatch(Substrate substrate, long shortBytes) {
+        this.substrate = substrate;
+        this.shortBytes = shortBytes;
+        this.worker = substrate.start("watch", IDLE_MICROS, this::step);
+    }
+
+    private boolean step() {
+        if (substrate.health().firstFailure() == null && !substrate.health().isClosing()) {
+            lookAtLock();
+            lookAtTrash();
+        }
+        return false;
+    }
+
+    private void lookAtLock() {
+        try {
+            substrate.checkLock();
+        } catch (StoreFailedException gone) {
+            substrate.events().failed("the store takes no writes any more", gone);
+        } catch (StorageException failure) {
+            substrate.events().failed("the lock file could not be looked at", failure);
+        }
+    }
+
+    private void lookAtTrash() {
+        if (substrate.trash().items().isEmpty()) {
+            return;
+        }
+        try {
+            if (substrate.trash().isOld()) {
+                substrate.emptyTrash("age");
+            } else if (substrate.disk().usableBytes() < shortBytes) {
+                substrate.emptyTrash("space");
+            }
+        } catch (StorageException failure) {
+            substrate.events().failed("the trash could not be emptied", failure);
+        }
+    }
+
+    /** The disk is full: before anything waits or is refused, the trash goes. */
+    static void makeRoom(Substrate substrate) {
+        try {
+            substrate.emptyTrash("space");
+        } catch (StorageException failure) {
+            substrate.events().failed("the trash could not be emptied", failure);
+        }
+    }
+
+    @Override
+    public void close() {
+        worker.close();
+    }
+}
