@@ -3,7 +3,6 @@ package io.turbidite.lsm;
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
-import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.build.PartitionBuild;
 import io.turbidite.lsm.build.UniqueCheck;
@@ -228,8 +227,8 @@ final class SchemaChanges {
         DatasetSchema ready = dataset.schema().withReady(index);
         substrate.log().flush();
         substrate.edit(
-                        state -> withTrees(state, dataset, ready, index),
-                        () -> installSchema(dataset, ready));
+                state -> withTrees(state, dataset, ready, index),
+                () -> installSchema(dataset, ready));
     }
 
     /** Under the manifest's lock, so that the versions' disk components stay what they are. */

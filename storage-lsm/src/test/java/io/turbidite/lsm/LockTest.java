@@ -12,8 +12,8 @@ import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.version.StoreFiles;
 
-import org.junit.jupiter.api.Test;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -50,8 +50,8 @@ class LockTest {
 
     @Test
     void who_comes_second_on_a_fresh_directory_finds_the_store_of_the_first() {
-        try (SimStore second = SimStore.open(
-                disk, SEED, options, same -> new Overtaken(same, this::makeStore))) {
+        try (SimStore second =
+                SimStore.open(disk, SEED, options, same -> new Overtaken(same, this::makeStore))) {
             assertThat(SimStore.rows(second.store.dataset("T"))).hasSize(200);
             second.verify();
         }

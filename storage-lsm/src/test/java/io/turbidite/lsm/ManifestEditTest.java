@@ -35,9 +35,8 @@ class ManifestEditTest {
         CREATE_DATASET {
             @Override
             void run(Store store) {
-                var _ = store.createDataset(DatasetSpec.named("New")
-                        .field("id", "int64")
-                        .primaryKey("id"));
+                var _ = store.createDataset(
+                        DatasetSpec.named("New").field("id", "int64").primaryKey("id"));
             }
         },
         CREATE_INDEX {
@@ -185,7 +184,8 @@ class ManifestEditTest {
             Dataset dataset = store.createDataset(
                     DatasetSpec.named("T").field("id", "int64").primaryKey("id"));
             dataset.upsert(Map.of("id", 1L));
-            assertThat(store.backup(directory.resolve("c/d/backup"), CopyMode.COPY).timestamp())
+            assertThat(store.backup(directory.resolve("c/d/backup"), CopyMode.COPY)
+                            .timestamp())
                     .isPositive();
         }
         assertThat(Thread.interrupted()).isTrue();

@@ -45,7 +45,8 @@ final class TrashCommand implements Callable<Integer> {
     }
 
     private int print(Store store) {
-        List<TrashDescription> files = empty ? store.emptyTrash() : store.describe().trash();
+        List<TrashDescription> files =
+                empty ? store.emptyTrash() : store.describe().trash();
         long bytes = TrashDescription.bytes(files);
         if (common.json) {
             Json.line()
@@ -55,8 +56,8 @@ final class TrashCommand implements Callable<Integer> {
                     .printTo(console.out());
             return Main.EXIT_OK;
         }
-        files.forEach(file -> console.out()
-                .println("%s, %s".formatted(file.name(), Words.bytes(file.bytes()))));
+        files.forEach(file ->
+                console.out().println("%s, %s".formatted(file.name(), Words.bytes(file.bytes()))));
         console.out()
                 .println("%s, %s%s"
                         .formatted(

@@ -117,6 +117,7 @@ final class LogPositionsFile {
                         wanted + " bytes at " + FileHeader.BYTES,
                         footer.payloadBytes() + " bytes at " + footer.payloadOffset());
             }
+            footer.checkPayload(file, FileHeader.BYTES);
             byte[] payload = new byte[(int) wanted];
             MemorySegment target = MemorySegment.ofArray(payload);
             int byteCount = file.read(FileHeader.BYTES, target, 0, payload.length);

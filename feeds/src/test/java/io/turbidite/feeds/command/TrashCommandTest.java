@@ -56,12 +56,12 @@ class TrashCommandTest {
                 .hasToString("{\"name\":\"0000000000fe.component\",\"bytes\":%d}".formatted(bytes));
         Result emptied = Command.run("trash", store, "--empty", "--json");
         assertThat(emptied.json())
-                .hasToString(
-                        ("{\"deleted\":true,\"bytes\":%d,\"files\":[{\"name\":"
-                                        + "\"0000000000fe.component\",\"bytes\":%d}]}")
-                                .formatted(bytes, bytes));
+                .hasToString(("{\"deleted\":true,\"bytes\":%d,\"files\":[{\"name\":"
+                                + "\"0000000000fe.component\",\"bytes\":%d}]}")
+                        .formatted(bytes, bytes));
         assertThat(files("trash")).isEmpty();
-        assertThat(Command.run("trash", store, "--empty").outLines()).containsExactly("0 files, 0 B deleted");
+        assertThat(Command.run("trash", store, "--empty").outLines())
+                .containsExactly("0 files, 0 B deleted");
         assertThat(Command.run("inspect", store).out()).doesNotContain("trash");
     }
 }

@@ -40,6 +40,8 @@ public record FileFooter(
     /** Length of a footer. */
     public static final int BYTES = 64;
 
+    private static final int PIECE_BYTES = 64 << 10;
+
     static final long MAGIC = 0x544F_4F46_4252_5554L; // "TURBFOOT" read little-endian
     static final int PAYLOAD_OFFSET_OFFSET = 0;
     static final int PAYLOAD_BYTES_OFFSET = PAYLOAD_OFFSET_OFFSET + 8;
@@ -178,6 +180,35 @@ public record FileFooter(
         if (computed != payloadChecksum) {
             throw damaged(
                     file, payloadOffset, "payload checksum", hex(payloadChecksum), hex(computed));
+        }
+    }
+
+    /**
+     * As {@link #checkPayload(String, MemorySegment, long)}, of a payload that lies in its file at
+     * {@code offset}, piece by piece: memory for the whole is worth having when it was found right.
+     *
+     * @throws CorruptionException also if the file ends before the payload
+     */
+    public void checkPayload(DiskFile file, long offset) {
+        MemorySegment piece = MemorySegment.ofArray(new byte[PIECE_BYTES]);
+        Crc32c crc = new Crc32c().begin();
+        for (long done = 0; done < payloadBytes; done += PIECE_BYTES) {
+            int wanted = (int) Math.min(PIECE_BYTES, payloadBytes - done);
+            int got = file.read(offset + done, piece, 0, wanted);
+            if (got < wanted) {
+                throw damaged(
+                        file.name(),
+                        offset + done,
+                        "payload",
+                        payloadBytes + " bytes",
+                        done + got + " bytes");
+            }
+            crc.update(piece, 0, wanted);
+        }
+        int computed = crc.value();
+        if (computed != payloadChecksum) {
+            throw damaged(
+                    file.name(), offset, "payload checksum", hex(payloadChecksum), hex(computed));
         }
     }
 

@@ -39,8 +39,8 @@ final class LockProbe {
         }
         int code = process.exitValue();
         if (code != GOT_IT && code != REFUSED) {
-            throw new AssertionError(
-                    "exit code %d: %s".formatted(code, new String(process.getInputStream().readAllBytes())));
+            throw new AssertionError("exit code %d: %s"
+                    .formatted(code, new String(process.getInputStream().readAllBytes())));
         }
         return code == GOT_IT;
     }

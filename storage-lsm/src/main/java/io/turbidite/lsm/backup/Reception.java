@@ -234,10 +234,11 @@ public final class Reception {
                             .formatted(target.description()));
         }
         try (DiskFile file = target.openReadOnly(StoreFiles.SHIPMENT)) {
-            byte[] bytes = new byte
-                    [(int) Math.min(file.size(), FileHeader.BYTES + (long) Manifest.BYTES_MAX)];
-            int got = file.read(0, MemorySegment.ofArray(bytes), 0, bytes.length);
-            return got < bytes.length ? Arrays.copyOf(bytes, got) : bytes;
+            byte[] manifest = Manifest.readWhole(file, FileHeader.BYTES);
+            byte[] bytes = new byte[FileHeader.BYTES + manifest.length];
+            int got = file.read(0, MemorySegment.ofArray(bytes), 0, FileHeader.BYTES);
+            System.arraycopy(manifest, 0, bytes, FileHeader.BYTES, manifest.length);
+            return got < FileHeader.BYTES ? Arrays.copyOf(bytes, got) : bytes;
         }
     }
 }

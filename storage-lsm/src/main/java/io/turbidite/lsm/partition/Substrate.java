@@ -236,7 +236,7 @@ public final class Substrate {
         if (!lock.isInPlace()) {
             StoreFailedException failure = new StoreFailedException(
                     "the file %s of %s was deleted or replaced while the store was open, so that another"
-                            .formatted(StoreFiles.LOCK, disk.description())
+                                    .formatted(StoreFiles.LOCK, disk.description())
                             + " process may have opened it; close this one, and delete that file never",
                     null);
             health.fail(failure);

@@ -302,8 +302,8 @@ final class Flush {
             return;
         }
         substrate.edit(
-                        state -> stateAfter(state, layer, flushed),
-                        () -> partition.current().installFlushed(flushed, last, null));
+                state -> stateAfter(state, layer, flushed),
+                () -> partition.current().installFlushed(flushed, last, null));
     }
 
     /** Trees that the manifest does not know are being built, or were dropped meanwhile. */

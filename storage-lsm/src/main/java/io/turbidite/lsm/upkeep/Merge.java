@@ -224,8 +224,8 @@ final class Merge implements RunQueue.Job, AutoCloseable {
     private void edit(List<MergedTree> merges) {
         if (handover == null) {
             substrate.edit(
-                            state -> stateAfter(state, merges),
-                            () -> partition.current().installMerged(merges, null));
+                    state -> stateAfter(state, merges),
+                    () -> partition.current().installMerged(merges, null));
             return;
         }
         MergedTree primary = merges.stream()

@@ -178,8 +178,8 @@ final class Repair implements AutoCloseable {
         boolean installed = false;
         try {
             substrate.edit(
-                            manifest -> stateAfter(manifest, partition, indexId, before, after),
-                            () -> partition.current().installRepaired(indexId, before, after));
+                    manifest -> stateAfter(manifest, partition, indexId, before, after),
+                    () -> partition.current().installRepaired(indexId, before, after));
             installed = true;
         } catch (StoreFailedException uncertain) {
             // the manifest that stands after reopening may name the new file: it must stay

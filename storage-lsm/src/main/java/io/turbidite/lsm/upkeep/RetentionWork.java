@@ -180,8 +180,8 @@ final class RetentionWork implements AutoCloseable {
         boolean edited = false;
         try {
             substrate.edit(
-                            state -> stateAfter(state, partition, fileIds),
-                            () -> components.forEach(ComponentHandle::markObsolete));
+                    state -> stateAfter(state, partition, fileIds),
+                    () -> components.forEach(ComponentHandle::markObsolete));
             edited = true;
         } finally {
             if (!edited) {

@@ -3,6 +3,7 @@ package io.turbidite.lsm.version;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -62,6 +63,15 @@ public final class Manifest {
      */
     public static ManifestState decode(String name, byte[] image) {
         return ManifestFile.decode(name, image);
+    }
+
+    /**
+     * The bytes of a manifest that lie in a file from {@code offset} to the end, when they were found right.
+     *
+     * @throws io.turbidite.core.CorruptionException if they are damaged
+     */
+    public static byte[] readWhole(DiskFile file, long offset) {
+        return ManifestFile.readWhole(file, offset);
     }
 
     /** What is durable. */

@@ -67,14 +67,49 @@ final class ManifestFile {
 
     static ManifestState read(Disk disk) {
         try (DiskFile file = disk.openReadOnly(StoreFiles.MANIFEST)) {
-            long fileBytes = file.size();
-            if (fileBytes > BYTES_MAX) {
-                throw new CorruptionException(
-                        file.name(), 0, "file", "at most " + BYTES_MAX + " bytes", "" + fileBytes);
-            }
-            byte[] image = new byte[(int) fileBytes];
-            int got = file.read(0, MemorySegment.ofArray(image), 0, image.length);
-            return decode(file.name(), got < image.length ? Arrays.copyOf(image, got) : image);
+            byte[] image = readWhole(file, 0);
+            return decode(file.name(), image);
+        }
+    }
+
+    /**
+     * Reads an image of a manifest that lies in a file from {@code offset} to the end. No memory is taken for
+     * it before its footer, its length and its checksum were found right.
+     *
+     * @throws CorruptionException if it is damaged
+     */
+    static byte[] readWhole(DiskFile file, long offset) {
+        long imageBytes = file.size() - offset;
+        if (imageBytes > BYTES_MAX) {
+            throw new CorruptionException(
+                    file.name(),
+                    offset,
+                    "file",
+                    "at most " + BYTES_MAX + " bytes",
+                    "" + imageBytes);
+        }
+        if (imageBytes >= FileHeader.BYTES + FileFooter.BYTES) {
+            MemorySegment end = MemorySegment.ofArray(new byte[FileFooter.BYTES]);
+            int got = file.read(offset + imageBytes - FileFooter.BYTES, end, 0, FileFooter.BYTES);
+            assert got == FileFooter.BYTES : got;
+            FileFooter footer = FileFooter.read(file.name(), imageBytes, end, 0);
+            checkPlace(file.name(), imageBytes, footer);
+            footer.checkPayload(file, offset + FileHeader.BYTES);
+        }
+        byte[] image = new byte[(int) Math.max(0, imageBytes)];
+        int got = file.read(offset, MemorySegment.ofArray(image), 0, image.length);
+        return got < image.length ? Arrays.copyOf(image, got) : image;
+    }
+
+    private static void checkPlace(String name, long fileBytes, FileFooter footer) {
+        long payloadBytes = fileBytes - FileHeader.BYTES - FileFooter.BYTES;
+        if (footer.payloadOffset() != FileHeader.BYTES || footer.payloadBytes() != payloadBytes) {
+            throw new CorruptionException(
+                    name,
+                    fileBytes - FileFooter.BYTES,
+                    "payload",
+                    payloadBytes + " bytes at " + FileHeader.BYTES,
+                    footer.payloadBytes() + " bytes at " + footer.payloadOffset());
         }
     }
 
@@ -114,14 +149,7 @@ final class ManifestFile {
         FileFooter footer = FileFooter.read(name, fileBytes, bytes, footerOffset)
                 .checkOwner(name, fileBytes, header);
         int payloadBytes = footerOffset - FileHeader.BYTES;
-        if (footer.payloadOffset() != FileHeader.BYTES || footer.payloadBytes() != payloadBytes) {
-            throw new CorruptionException(
-                    name,
-                    footerOffset,
-                    "payload",
-                    payloadBytes + " bytes at " + FileHeader.BYTES,
-                    footer.payloadBytes() + " bytes at " + footer.payloadOffset());
-        }
+        checkPlace(name, fileBytes, footer);
         footer.checkPayload(name, bytes, FileHeader.BYTES);
         return decode(
                 name,
