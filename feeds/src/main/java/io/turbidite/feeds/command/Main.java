@@ -60,7 +60,16 @@ public final class Main {
                 home(),
                 Interrupts.ofProcess(),
                 Clock.system());
-        int code = run(args, console);
+        int code = EXIT_USAGE;
+        String lost = GivenArguments.firstLost(args);
+        if (lost == null) {
+            code = run(args, console);
+        } else {
+            err.println(
+                    "turbidite: '%s' lost characters: they are none of %s, the encoding of this locale"
+                            .formatted(Failures.oneLine(lost), GivenArguments.encoding()));
+            err.println("  set another locale, for example LC_ALL=C.UTF-8");
+        }
         out.flush();
         if (out.checkError()) {
             code = standard.isReaderGone() ? EXIT_FAILED : unwritable(err);
@@ -192,7 +201,8 @@ public final class Main {
             footer = {
                 "  bench       Run an experiment suite.",
                 "",
-                "Exit codes: 0 done, 1 failed, 2 wrong arguments or feed definition, 130 interrupted.",
+                "Exit codes: 0 done, 1 failed, 2 wrong arguments or feed definition, 130"
+                        + " interrupted.",
             })
     private static final class Root implements Callable<Integer> {
         @Mixin

@@ -86,8 +86,7 @@ class RunCommandTest {
         Thread writer = Thread.ofPlatform().start(() -> {
             for (long i = 1; !done.get(); i++) {
                 try {
-                    Files.setLastModifiedTime(
-                            csv, FileTime.fromMillis(System.currentTimeMillis() + i));
+                    Files.setLastModifiedTime(csv, FileTime.fromMillis(4_000_000_000_000L + i));
                     Thread.sleep(5);
                 } catch (IOException | InterruptedException e) {
                     throw new AssertionError(e);
