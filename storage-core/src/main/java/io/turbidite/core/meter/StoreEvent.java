@@ -117,6 +117,16 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
+     * By the wall clock, retention would drop components that are not old by the records of their dataset: either
+     * the clock is wrong, or nothing new has come for a while. They stay until newer records or running time say
+     * the same.
+     *
+     * @param dataMicros what time it is at least, by the newest record and the running time since
+     */
+    record RetentionHeldBack(long wallMicros, String dataset, long dataMicros)
+            implements StoreEvent {}
+
+    /**
      * Retention dropped components of a partition.
      *
      * @param componentCount of all its indexes

@@ -306,6 +306,11 @@ public final class EngineEvents {
                 components.stream().mapToLong(handle -> handle.state().bytes()).sum()));
     }
 
+    /** The wall clock would drop what the records of a dataset do not tell to be old. */
+    public void retentionHeldBack(String dataset, long dataMicros) {
+        events.publish(new StoreEvent.RetentionHeldBack(clock.wallMicros(), dataset, dataMicros));
+    }
+
     /** Says that a component is set aside. */
     void quarantined(
             DatasetSchema schema, int partition, int tree, ComponentState state, String cause) {

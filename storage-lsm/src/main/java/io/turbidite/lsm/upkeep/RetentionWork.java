@@ -13,6 +13,7 @@ import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Retention;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
+import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
 
 import java.util.ArrayList;
@@ -21,6 +22,7 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -31,7 +33,8 @@ import java.util.stream.Collectors;
  * <ol>
  *   <li>From the oldest component of the primary upwards: expired are those whose filter has nothing young
  *       enough and no record without a value. The first that is not ends the row, so that no older version
- *       can come back to life.
+ *       can come back to life. What is young enough goes by the wall clock, but by no later time than the
+ *       dataset's own records and the running time since tell ({@link DataTime}): a clock that jumps drops nothing.
  *   <li>Claim their like in every index, so that nobody merges them.
  *   <li>One manifest edit without them: after a crash they are gone.
  *   <li>At a moment when no snapshot is registered: the version without them. Until then they are read as
@@ -45,8 +48,18 @@ final class RetentionWork implements AutoCloseable {
     private static final long PAUSE_NANOS_FIRST = 100_000_000;
     private static final long PAUSE_NANOS_MAX = 10_000_000_000L;
 
+    /** So much a clock may be ahead of a dataset's records, and hold something back, without an event. */
+    private static final long AHEAD_MICROS = 3_600_000_000L;
+
     private final Substrate substrate;
     private final Backoff backoff;
+
+    /** By dataset. */
+    private final Map<Integer, DataTime> times = new HashMap<>();
+
+    /** Datasets of which it was said that something is held back. */
+    private final Set<Integer> heldBack = new HashSet<>();
+
     private final Tasks.Worker worker;
 
     /** Claimed, and named by no manifest, but still read. */
@@ -65,6 +78,7 @@ final class RetentionWork implements AutoCloseable {
             return false;
         }
         try {
+            substrate.partitions().all().forEach(this::observe);
             for (Partition partition : substrate.partitions().all()) {
                 retain(partition);
             }
@@ -81,6 +95,35 @@ final class RetentionWork implements AutoCloseable {
             }
         }
         return false;
+    }
+
+    /** Sees the newest value of a partition's records. */
+    private void observe(Partition partition) {
+        Version pinned = partition.pinUnlessDropped();
+        if (pinned == null) {
+            return;
+        }
+        try {
+            DatasetSchema schema = pinned.schema();
+            if (schema.retention() == null) {
+                return;
+            }
+            DataTime time = times.computeIfAbsent(
+                    schema.id(), id -> new DataTime(schema.filter().getFirst()));
+            long now = substrate.clock().monotonicNanos();
+            time.observe(pinned.current().filter().max(0), now);
+            MemoryLayer frozen = pinned.frozen();
+            if (frozen != null) {
+                time.observe(frozen.filter().max(0), now);
+            }
+            for (ComponentHandle handle : pinned.tree(IndexSchema.PRIMARY_ID)) {
+                if (!handle.isQuarantined()) {
+                    time.observe(handle.component().filter().max(0), now);
+                }
+            }
+        } finally {
+            pinned.unpin();
+        }
     }
 
     private void retain(Partition partition) {
@@ -101,6 +144,7 @@ final class RetentionWork implements AutoCloseable {
         if (gone != null && partition.current().dropWhenUnwatched(gone)) {
             leaving.remove(partition);
             gone.forEach(ComponentHandle::unclaim);
+            heldBack.remove(partition.schema().id());
             substrate.events().expired(partition, gone);
         }
     }
@@ -134,8 +178,24 @@ final class RetentionWork implements AutoCloseable {
 
     /** The last timestamp that the expired components of the primary cover; 0 if there are none. */
     private long expiredTimestamp(Version pinned, Retention retention) {
-        byte[] limit = retention.limit(
-                pinned.schema().filter().getFirst(), substrate.clock().wallMicros());
+        DatasetSchema schema = pinned.schema();
+        long wallMicros = substrate.clock().wallMicros();
+        DataTime time = Objects.requireNonNull(times.get(schema.id()));
+        long dataMicros = time.wallMicros(substrate.clock().monotonicNanos());
+        if (dataMicros >= wallMicros) {
+            return expiredTimestamp(pinned, retention, wallMicros);
+        }
+        long upTo = expiredTimestamp(pinned, retention, dataMicros);
+        if (wallMicros - dataMicros > AHEAD_MICROS
+                && expiredTimestamp(pinned, retention, wallMicros) > upTo
+                && heldBack.add(schema.id())) {
+            substrate.events().retentionHeldBack(schema.name(), dataMicros);
+        }
+        return upTo;
+    }
+
+    private static long expiredTimestamp(Version pinned, Retention retention, long nowMicros) {
+        byte[] limit = retention.limit(pinned.schema().filter().getFirst(), nowMicros);
         long upTo = 0;
         for (ComponentHandle handle : pinned.tree(IndexSchema.PRIMARY_ID).reversed()) {
             if (handle.isQuarantined() || !isExpired(handle.component().filter(), limit)) {
