@@ -1,0 +1,329 @@
+package io.turbidite.it.attack;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.StorageException;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.sim.LeaksOnPurpose;
+import io.turbidite.lsm.BulkLoader;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.DatasetSpec;
+import io.turbidite.lsm.IndexSpec;
+import io.turbidite.lsm.Snapshot;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreOptions;
+import io.turbidite.lsm.WriteBatch;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+/**
+ * Every public method of every object of the API is called as it should not be: on what is closed, with
+ * nothing for each argument, by an interrupted thread. It answers, refuses with a {@link StorageException},
+ * or says which argument is null; it comes back within ten seconds; and the store is as it was.
+ */
+class MisuseTest {
+    private static final int SECONDS_MAX = 10;
+
+    /** Wait for background work, or for ever by contract. */
+    private static final Set<String> NOT_CALLED =
+            Set.of("wait", "notify", "notifyAll", "getClass", "hashCode", "equals", "toString");
+
+    @TempDir
+    Path directory;
+
+    private final List<String> wrong = new ArrayList<>();
+    private int callCount;
+
+    private static Store open(Path at) {
+        return Store.open(
+                at, StoreOptions.defaults().withWriteMemoryBytes(1 << 20).withCacheBytes(1 << 20));
+    }
+
+    private static Dataset create(Store store) {
+        Dataset dataset = store.createDataset(DatasetSpec.named("T")
+                .field("id", "int64")
+                .field("user", "string")
+                .primaryKey("id")
+                .index(IndexSpec.btree("by_user", "user")));
+        for (long id = 0; id < 20; id++) {
+            dataset.upsert(Map.of("id", id, "user", "u" + id));
+        }
+        return dataset;
+    }
+
+    private static void isWhole(Store store) {
+        Dataset dataset = store.dataset("T");
+        for (long id = 0; id < 20; id++) {
+            assertThat(dataset.get(id)).containsEntry("user", "u" + id);
+        }
+        assertThat(store.verify().errors()).isEmpty();
+    }
+
+    /** A value for a parameter that a careful caller could pass. */
+    private @Nullable Object argument(Class<?> type, Store store) {
+        Map<Class<?>, Supplier<?>> values = Map.ofEntries(
+                Map.entry(String.class, () -> "T"),
+                Map.entry(Map.class, () -> Map.of("id", 1L, "user", "u1")),
+                Map.entry(Object[].class, () -> new Object[] {1L}),
+                Map.entry(Slice.class, () -> Slice.of(new byte[8])),
+                Map.entry(ByteSink.class, () -> new ByteSink(16, 1 << 20)),
+                Map.entry(KeyRange.class, KeyRange::all),
+                Map.entry(FilterPredicate.class, FilterPredicate::none),
+                Map.entry(IndexSpec.class, () -> IndexSpec.btree("by_id", "id")),
+                Map.entry(
+                        DatasetSpec.class,
+                        () -> DatasetSpec.named("U").field("id", "int64").primaryKey("id")),
+                Map.entry(WriteBatch.class, store::newBatch),
+                Map.entry(Path.class, () -> directory.resolve("other")),
+                Map.entry(InputStream.class, () -> new ByteArrayInputStream(new byte[3])),
+                Map.entry(Duration.class, () -> Duration.ofSeconds(1)),
+                Map.entry(int.class, () -> 0),
+                Map.entry(long.class, () -> 0L),
+                Map.entry(boolean.class, () -> false));
+        try {
+            Supplier<?> value = values.get(type);
+            return value == null ? null : value.get();
+        } catch (StorageException closed) {
+            return null;
+        }
+    }
+
+    private static @Nullable Object nothing(Class<?> type) {
+        if (!type.isPrimitive()) {
+            return null;
+        }
+        return type == boolean.class ? (Object) false : type == long.class ? (Object) (-1L) : -1;
+    }
+
+    private static List<Method> methods(Object target) {
+        List<Method> methods = new ArrayList<>();
+        for (Method method : target.getClass().getMethods()) {
+            if (!Modifier.isStatic(method.getModifiers())
+                    && !NOT_CALLED.contains(method.getName())
+                    && !method.isSynthetic()) {
+                method.setAccessible(true);
+                methods.add(method);
+            }
+        }
+        methods.sort(Comparator.comparing(Method::toString));
+        return methods;
+    }
+
+    /** Calls all of {@code target}'s methods, the closing ones last. */
+    private void callAll(
+            String as, Object target, Store store, boolean withNothing, Set<String> not) {
+        for (Method method : methods(target)) {
+            if (method.getName().equals("close") || not.contains(method.getName())) {
+                continue;
+            }
+            Class<?>[] types = method.getParameterTypes();
+            if (withNothing && types.length == 0) {
+                continue;
+            }
+            Object[] arguments = new Object[types.length];
+            for (int i = 0; i < types.length; i++) {
+                arguments[i] = withNothing ? nothing(types[i]) : argument(types[i], store);
+            }
+            call(as, target, method, arguments, withNothing);
+        }
+    }
+
+    private void call(
+            String as, Object target, Method method, Object[] arguments, boolean withNothing) {
+        callCount++;
+        String what =
+                "%s: %s.%s".formatted(as, target.getClass().getSimpleName(), method.getName());
+        CompletableFuture<@Nullable Throwable> called = new CompletableFuture<>();
+        Thread thread = new Thread(() -> called.complete(thrown(target, method, arguments)), what);
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            Throwable thrown = called.get(SECONDS_MAX, TimeUnit.SECONDS);
+            boolean lacks = false;
+            for (Object argument : arguments) {
+                lacks |= argument == null;
+            }
+            if (thrown != null
+                    && !(thrown instanceof StorageException)
+                    && !((lacks || withNothing) && isOfArgument(thrown))) {
+                wrong.add(what + ": " + thrown);
+            }
+        } catch (TimeoutException hangs) {
+            StackTraceElement[] stack = thread.getStackTrace();
+            wrong.add("%s hangs at %s".formatted(what, stack.length > 0 ? stack[0] : "its end"));
+            thread.interrupt();
+        } catch (ExecutionException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Arguments that are none are answered as Java does. */
+    private static boolean isOfArgument(Throwable thrown) {
+        return thrown instanceof NullPointerException
+                || thrown instanceof IllegalArgumentException
+                || thrown instanceof IndexOutOfBoundsException;
+    }
+
+    private static @Nullable Throwable thrown(Object target, Method method, Object[] arguments) {
+        try {
+            Object answer = method.invoke(target, arguments);
+            if (answer instanceof AutoCloseable opened && !(answer instanceof Store)) {
+                opened.close();
+            }
+            return null;
+        } catch (InvocationTargetException e) {
+            return e.getCause();
+        } catch (Exception e) {
+            return e;
+        }
+    }
+
+    @Test
+    @LeaksOnPurpose("what is called on closed objects may open nothing; a hanging call is reported")
+    void whatIsClosedAnswersOrRefuses() {
+        Store store = open(directory.resolve("store"));
+        Dataset dataset = create(store);
+        WriteBatch batch = store.newBatch();
+        Snapshot snapshot = store.openSnapshot();
+        ReadView view = dataset.openView();
+        RecordCursor records = view.scan(0, KeyRange.all(), FilterPredicate.none());
+        IndexCursor entries = view.search(0, "by_user", KeyRange.all(), FilterPredicate.none());
+        BulkLoader loader = loader(store);
+        records.close();
+        entries.close();
+        for (Object closed : List.of(records, entries)) {
+            callAll("closed cursor", closed, store, false, Set.of());
+        }
+        view.close();
+        callAll("closed view", view, store, false, Set.of());
+        snapshot.close();
+        callAll("closed snapshot", snapshot, store, false, Set.of());
+        loader.close();
+        callAll("closed loader", loader, store, false, Set.of());
+        isWhole(store);
+        store.close();
+        for (Object object : List.of(store, dataset, batch, view, snapshot, loader)) {
+            callAll("closed store", object, store, false, Set.of());
+        }
+        store.close();
+        try (Store again = open(directory.resolve("store"))) {
+            isWhole(again);
+        }
+        report("closed");
+    }
+
+    private static BulkLoader loader(Store store) {
+        return store.createDataset(
+                        DatasetSpec.named("Loaded").field("id", "int64").primaryKey("id"))
+                .bulkLoad(10);
+    }
+
+    @Test
+    void nothingForAnArgumentIsSaidAndChangesNothing() {
+        try (Store store = open(directory.resolve("store"))) {
+            Dataset dataset = create(store);
+            try (Snapshot snapshot = store.openSnapshot();
+                    ReadView view = dataset.openView();
+                    RecordCursor records = view.scan(0, KeyRange.all(), FilterPredicate.none());
+                    IndexCursor entries =
+                            view.search(0, "by_user", KeyRange.all(), FilterPredicate.none())) {
+                for (Object object : List.of(
+                        store, dataset, store.newBatch(), snapshot, view, records, entries)) {
+                    callAll("null", object, store, true, Set.of());
+                }
+            }
+            isWhole(store);
+            dataset.upsert(Map.of("id", 100L, "user", "u100"));
+            assertThat(dataset.get(100L)).containsEntry("user", "u100");
+        }
+        report("null");
+    }
+
+    @Test
+    void anInterruptedThreadIsToldAndTheStoreGoesOn() {
+        try (Store store = open(directory.resolve("store"))) {
+            Dataset dataset = create(store);
+            Set<String> changing = new HashSet<>(
+                    Set.of("delete", "dropDataset", "dropIndex", "upsertRecord", "insertRecord"));
+            for (Object object : List.of(dataset, store)) {
+                for (Method method : methods(object)) {
+                    if (method.getName().equals("close") || changing.contains(method.getName())) {
+                        continue;
+                    }
+                    Class<?>[] types = method.getParameterTypes();
+                    Object[] arguments = new Object[types.length];
+                    for (int i = 0; i < types.length; i++) {
+                        arguments[i] = argument(types[i], store);
+                    }
+                    callInterrupted(object, method, arguments);
+                }
+            }
+            assertThat(dataset.get(5L)).containsEntry("user", "u5");
+            dataset.upsert(Map.of("id", 100L, "user", "u100"));
+            dataset.flush();
+            assertThat(dataset.get(100L)).containsEntry("user", "u100");
+            assertThat(store.verify().errors()).isEmpty();
+        }
+        report("interrupted");
+    }
+
+    private void callInterrupted(Object target, Method method, Object[] arguments) {
+        callCount++;
+        String what =
+                "interrupted: %s.%s".formatted(target.getClass().getSimpleName(), method.getName());
+        CompletableFuture<@Nullable Throwable> called = new CompletableFuture<>();
+        Thread thread = new Thread(
+                () -> {
+                    Thread.currentThread().interrupt();
+                    called.complete(thrown(target, method, arguments));
+                },
+                what);
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            Throwable thrown = called.get(SECONDS_MAX, TimeUnit.SECONDS);
+            if (thrown instanceof StorageException said) {
+                assertThat(said.getMessage()).as(what).isNotBlank().doesNotContain("failed: null");
+            } else if (thrown != null && !isOfArgument(thrown)) {
+                wrong.add(what + ": " + thrown);
+            }
+        } catch (TimeoutException hangs) {
+            wrong.add(what + " hangs");
+            thread.interrupt();
+        } catch (ExecutionException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private void report(String how) {
+        System.out.printf("MisuseTest: %d calls, %s%n", callCount, how);
+        assertThat(wrong).isEmpty();
+    }
+}
