@@ -2,9 +2,11 @@ package io.turbidite.lsm;
 
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.IndexDescription;
@@ -176,7 +178,31 @@ public final class Dataset implements Source {
         }
     }
 
+    /** Looks for the record of a key; where a value may have several, for all of them. */
     private int find(Slice key, Found found) {
+        int code = findExactly(key, found);
+        if (code != Found.MATTER && primaryKeySpec().isAmbiguous()) {
+            for (Slice other : primaryKeySpec().alternatives(key)) {
+                if (findExactly(other, found) == Found.MATTER) {
+                    return Found.MATTER;
+                }
+            }
+        }
+        return code;
+    }
+
+    /** Whether there is a record under another key of the same value. */
+    boolean hasTwin(Slice key) {
+        Found found = new Found(Limits.RECORD_BYTES_MAX);
+        for (Slice other : primaryKeySpec().alternatives(key)) {
+            if (findExactly(other, found) == Found.MATTER) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private int findExactly(Slice key, Found found) {
         store.checkReadable();
         long hash = BloomFilter.hash(key);
         Partition partition = partition(hash);
@@ -197,6 +223,11 @@ public final class Dataset implements Source {
     /** Encodes the values of a primary key. */
     public KeySpec primaryKeySpec() {
         return schema().primaryKey();
+    }
+
+    @Override
+    public KeyForm keyForm() {
+        return schema().primaryKey().form();
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.turbidite.lsm;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
@@ -77,6 +78,20 @@ final class DatasetView implements ReadView {
     @Override
     public boolean get(Slice primaryKey, ByteSink record) {
         state.checkOpen();
+        if (getExactly(primaryKey, record)) {
+            return true;
+        }
+        if (schema.primaryKey().isAmbiguous()) {
+            for (Slice other : schema.primaryKey().alternatives(primaryKey)) {
+                if (getExactly(other, record)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private boolean getExactly(Slice primaryKey, ByteSink record) {
         long hash = BloomFilter.hash(primaryKey);
         Partition partition = dataset.partition(hash);
         Found found = new Found(record);
@@ -101,6 +116,21 @@ final class DatasetView implements ReadView {
         BatchGet lookup = dataset.takeBatchGet();
         lookup.run(state, keys, dataset.partitions(), dataset::partition, records);
         dataset.giveBatchGet(lookup);
+        if (schema.primaryKey().isAmbiguous()) {
+            getTwins(keys, records);
+        }
+    }
+
+    /** Keys without a record may be other keys of a value that has one. */
+    private void getTwins(KeyBatch keys, RecordBatch records) {
+        Slice key = new Slice();
+        ByteSink record = new ByteSink(256, Limits.RECORD_BYTES_MAX);
+        for (int i = 0; i < keys.size(); i++) {
+            int added = keys.addedIndex(i);
+            if (!records.isPresent(added) && get(keys.key(i, key), record.clear())) {
+                records.set(added, record.asSlice(new Slice()));
+            }
+        }
     }
 
     @Override

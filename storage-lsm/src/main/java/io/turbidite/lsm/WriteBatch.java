@@ -108,10 +108,24 @@ public final class WriteBatch {
         if (primaryKey.length() > Limits.KEY_BYTES_MAX) {
             throw Limits.keyTooLong("primary key of " + dataset.name(), primaryKey.length());
         }
+        deleteExactly(dataset, primaryKey);
+        deleteTwins(dataset, primaryKey);
+        return this;
+    }
+
+    private void deleteExactly(Dataset dataset, Slice primaryKey) {
         int at = reserve(dataset, DELETE, primaryKey, 0);
         keyOffsets[at] = bytes.length();
         bytes.putBytes(primaryKey);
-        return this;
+    }
+
+    /** What a value's other keys have goes too: one value has one record, however its key was once encoded. */
+    private void deleteTwins(Dataset dataset, Slice primaryKey) {
+        if (dataset.primaryKeySpec().isAmbiguous()) {
+            for (Slice other : dataset.primaryKeySpec().alternatives(primaryKey)) {
+                deleteExactly(dataset, other);
+            }
+        }
     }
 
     private void requireOwn(Dataset dataset) {
@@ -129,9 +143,13 @@ public final class WriteBatch {
         Maintainer keys = maintainer(dataset);
         keys.appendKey(record, keyBytes, key);
         keys.check(key, record);
+        if (kind == INSERT && dataset.hasTwin(key)) {
+            throw dataset.duplicate(key);
+        }
         int at = reserve(dataset, kind, key, record.length());
         keyOffsets[at] = bytes.length();
         bytes.putBytes(key).putBytes(record);
+        deleteTwins(dataset, key);
         return this;
     }
 

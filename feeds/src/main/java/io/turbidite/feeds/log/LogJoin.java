@@ -70,7 +70,10 @@ public final class LogJoin implements AutoCloseable {
         this.view = view;
         Source dataset = match.dataset;
         KeySpec key = KeySpec.of(
-                dataset.type(), dataset.primaryKey(), "primary key of " + dataset.name());
+                dataset.type(),
+                dataset.primaryKey(),
+                "primary key of " + dataset.name(),
+                dataset.keyForm());
         RecordKeys keys = new RecordKeys(log.parser(), match.on, key);
         LookupJoin.Inner inner = new LookupJoin.Inner(
                 view,

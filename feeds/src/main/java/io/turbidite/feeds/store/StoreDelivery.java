@@ -91,7 +91,7 @@ public final class StoreDelivery implements Delivery {
         this.probe = store.newBatch();
         RecordType type = recordType();
         this.view = new RecordView(type);
-        this.keySpec = KeySpec.of(type, dataset.primaryKey(), "primary key");
+        this.keySpec = KeySpec.of(type, dataset.primaryKey(), "primary key", dataset.keyForm());
     }
 
     /**

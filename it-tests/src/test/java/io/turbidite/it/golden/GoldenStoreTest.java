@@ -130,7 +130,7 @@ class GoldenStoreTest {
         }
     }
 
-    private static void zip(Path directory, Path archive) throws IOException {
+    static void zip(Path directory, Path archive) throws IOException {
         Files.createDirectories(Objects.requireNonNull(archive.getParent()));
         try (OutputStream file = Files.newOutputStream(archive);
                 ZipOutputStream out = new ZipOutputStream(file);
@@ -144,7 +144,7 @@ class GoldenStoreTest {
         }
     }
 
-    private static void unzip(String name, Path directory) throws IOException {
+    static void unzip(String name, Path directory) throws IOException {
         try (InputStream archive =
                         Files.newInputStream(Path.of("src/test/resources").resolve(name));
                 ZipInputStream in = new ZipInputStream(archive)) {

@@ -4,14 +4,15 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyCodec;
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.type.TypeKind;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * The encoded values of one field that all of its equalities and ranges leave: what an index, a filter
- * and an index entry understand. <em>Immutable.</em>
+ * The encoded values of one field, in the current form, that all of its equalities and ranges leave: what an
+ * index, a filter and an index entry understand. <em>Immutable.</em>
  *
  * @param field index of the declared field
  * @param kind its kind
@@ -25,13 +26,8 @@ public record FieldRange(int field, TypeKind kind, KeyRange range, boolean equal
         if (value == null) {
             return new FieldRange(field, kind, KeyRange.startingWith(encode(kind, null)), true);
         }
-        // 0.0 and -0.0 are two keys, but one number
-        return new FieldRange(
-                field,
-                kind,
-                KeyRange.closed(
-                        encode(kind, Zeros.lowest(value)), encode(kind, Zeros.highest(value))),
-                true);
+        byte[] encoded = encode(kind, value);
+        return new FieldRange(field, kind, KeyRange.closed(encoded, encoded), true);
     }
 
     static FieldRange of(int field, TypeKind kind, Predicate.Range predicate) {
@@ -41,10 +37,8 @@ public record FieldRange(int field, TypeKind kind, KeyRange range, boolean equal
                 field,
                 kind,
                 KeyRange.closed(
-                        low == null
-                                ? KeyRange.successor(encode(kind, null))
-                                : encode(kind, Zeros.lowest(low)),
-                        high == null ? null : encode(kind, Zeros.highest(high))),
+                        low == null ? KeyRange.successor(encode(kind, null)) : encode(kind, low),
+                        high == null ? null : encode(kind, high)),
                 false);
     }
 
@@ -59,6 +53,25 @@ public record FieldRange(int field, TypeKind kind, KeyRange range, boolean equal
                         low == null ? null : low.toByteArray(),
                         high == null ? null : high.toByteArray()),
                 equal || other.equal);
+    }
+
+    /**
+     * Where keys on disk have this form: all encodings of the values that are left lie in there, of composite
+     * ones others too. Records, or entries put into the current form, are checked again.
+     */
+    public FieldRange in(KeyForm form) {
+        Slice low = range.low();
+        if (low == null || !form.isAmbiguous(kind)) {
+            return this;
+        }
+        Slice high = range.high();
+        return new FieldRange(
+                field,
+                kind,
+                KeyRange.of(
+                        form.lowest(kind, low.toByteArray()),
+                        high == null ? null : high.toByteArray()),
+                equal);
     }
 
     /** Whether no value is left. */
@@ -101,27 +114,6 @@ public record FieldRange(int field, TypeKind kind, KeyRange range, boolean equal
 
     private static @Nullable Slice smaller(@Nullable Slice a, @Nullable Slice b) {
         return a == null || (b != null && b.compareBytes(a) < 0) ? b : a;
-    }
-
-    /** Zero has two floating-point forms that users take for one number. */
-    static final class Zeros {
-        private Zeros() {}
-
-        static Object lowest(Object value) {
-            return switch (value) {
-                case Double d when d == 0 -> -0.0;
-                case Float f when f == 0 -> -0.0f;
-                default -> value;
-            };
-        }
-
-        static Object highest(Object value) {
-            return switch (value) {
-                case Double d when d == 0 -> 0.0;
-                case Float f when f == 0 -> 0.0f;
-                default -> value;
-            };
-        }
     }
 
     /** For callers that hold a kind that its class does not allow. */

@@ -38,10 +38,8 @@ final class RangePredicates {
                         field,
                         low == null
                                 ? Double.NEGATIVE_INFINITY
-                                : KindValues.toDouble(kind, FieldRange.Zeros.lowest(low)),
-                        high == null
-                                ? Double.NaN
-                                : KindValues.toDouble(kind, FieldRange.Zeros.highest(high)));
+                                : KindValues.toDouble(kind, low) + 0.0,
+                        high == null ? Double.NaN : KindValues.toDouble(kind, high) + 0.0);
             case STRING, BINARY, UUID -> new Strings(field, bytesOf(low), bytesOf(high));
             default -> new Encoded(type, field, low, high);
         };
@@ -97,14 +95,17 @@ final class RangePredicates {
         }
     }
 
-    /** In the order of {@link Double#compare}, which puts NaN last. */
+    /**
+     * In the order of {@link Double#compare}, which puts NaN last, but for -0.0, which is 0.0 (a sum with 0.0
+     * makes it so, in the bounds too).
+     */
     private record Doubles(int field, double low, double high) implements RecordPredicate {
         @Override
         public boolean matches(RecordView record) {
             if (record.isAbsent(field)) {
                 return false;
             }
-            double value = record.getDouble(field);
+            double value = record.getDouble(field) + 0.0;
             return Double.compare(low, value) <= 0 && Double.compare(value, high) <= 0;
         }
     }

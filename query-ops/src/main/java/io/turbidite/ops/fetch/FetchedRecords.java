@@ -104,7 +104,8 @@ public final class FetchedRecords implements RecordStream {
         this.secondaryKey = KeySpec.of(
                 view.source().type(),
                 range.index().fields(),
-                "index " + range.index().name());
+                "index " + range.index().name(),
+                range.index().keyForm());
         this.record = new RecordView(view.source().type());
     }
 

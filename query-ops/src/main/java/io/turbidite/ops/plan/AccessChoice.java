@@ -4,6 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyRange;
@@ -62,7 +63,7 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
         if (query.limit() == 0) {
             return only(new Access.Nothing("no row is wanted"), 0);
         }
-        Narrowed key = narrow(query, query.source().primaryKey());
+        Narrowed key = narrow(query, query.source().primaryKey(), query.source().keyForm());
         if (key.whole() && !QueryRequest.SCAN.equals(wanted)) {
             return gets(query, view, wanted, key);
         }
@@ -97,7 +98,7 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
         long resultRows = Math.round(scanRows * selectivity(query, known));
         List<IndexDescription> indexes = view.indexes();
         for (IndexDescription index : indexes) {
-            Narrowed narrowed = narrow(query, index.fields());
+            Narrowed narrowed = narrow(query, index.fields(), index.keyForm());
             boolean entriesDo = entriesSuffice(query, index);
             if (index.kind() == IndexDescription.Kind.BTREE
                     && (narrowed.fieldCount() > 0 || entriesDo)) {
@@ -181,13 +182,14 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
      */
     private record Narrowed(KeyRange range, int fieldCount, boolean whole) {}
 
-    private static Narrowed narrow(CheckedQuery query, List<String> fields) {
+    private static Narrowed narrow(CheckedQuery query, List<String> fields, KeyForm form) {
         ByteSink prefix = new ByteSink(64, Integer.MAX_VALUE - 8);
         for (int i = 0; i < fields.size(); i++) {
-            FieldRange range = query.conditions().range(query.type().indexOf(fields.get(i)));
-            if (range == null) {
+            FieldRange wanted = query.conditions().range(query.type().indexOf(fields.get(i)));
+            if (wanted == null) {
                 return new Narrowed(startingWith(prefix), i, false);
             }
+            FieldRange range = wanted.in(form);
             byte[] single = range.single();
             if (single == null) {
                 return new Narrowed(behind(prefix, range.range()), i + 1, false);
@@ -230,7 +232,10 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
         for (String name : query.source().filterFields()) {
             FieldRange range = query.conditions().range(query.type().indexOf(name));
             // minimum and maximum say nothing of absent values
-            ranges.add(range == null || range.absent() ? KeyRange.all() : range.range());
+            ranges.add(
+                    range == null || range.absent()
+                            ? KeyRange.all()
+                            : range.in(query.source().keyForm()).range());
         }
         FilterPredicate filter = new FilterPredicate(ranges);
         return filter.isNone() ? FilterPredicate.none() : filter;

@@ -176,7 +176,10 @@ record CheckedQuery(
         }
         int descending = 0;
         for (int i = 0; i < order.size(); i++) {
-            if (!order.get(i).name().equals(key.get(i))) {
+            // where one value has two keys, what is ordered by keys is not ordered by values
+            boolean isAmbiguous = source.keyForm()
+                    .isAmbiguous(type().field(type().indexOf(key.get(i))).kind());
+            if (isAmbiguous || !order.get(i).name().equals(key.get(i))) {
                 return KeyOrder.NONE;
             }
             descending += order.get(i).descending() ? 1 : 0;

@@ -1,5 +1,6 @@
 package io.turbidite.ops.plan;
 
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FetchOptions.Pruning;
 import io.turbidite.core.scan.FetchWork;
@@ -149,17 +150,20 @@ final class SourceBuilder {
         List<String> names = new ArrayList<>(range.index().fields());
         names.addAll(query.source().primaryKey());
         List<TypeKind> kinds = new ArrayList<>();
+        List<KeyForm> forms = new ArrayList<>();
         List<@Nullable KeyRange> ranges = new ArrayList<>();
         for (String name : names) {
             int field = query.type().indexOf(name);
             FieldRange condition = query.conditions().range(field);
             kinds.add(query.type().field(field).kind());
+            boolean isSecondary = forms.size() < range.index().fields().size();
+            forms.add(isSecondary ? range.index().keyForm() : query.source().keyForm());
             ranges.add(condition == null ? null : condition.range());
         }
         List<Integer> group = query.fields().stream()
                 .map(field -> names.indexOf(query.type().field(field).name()))
                 .toList();
-        return new EntryFields(kinds, range.index().fields().size(), ranges, group);
+        return new EntryFields(kinds, forms, range.index().fields().size(), ranges, group);
     }
 
     /** The steps of the way in, from the one that hands on matching records down to the storage. */

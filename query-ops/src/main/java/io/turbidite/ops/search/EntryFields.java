@@ -3,6 +3,7 @@ package io.turbidite.ops.search;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyCodec;
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.type.TypeKind;
 
@@ -16,6 +17,7 @@ import java.util.List;
  */
 public final class EntryFields {
     private final TypeKind[] kinds;
+    private final KeyForm[] forms;
     private final int secondaryCount;
     private final @Nullable KeyRange[] ranges;
     private final int[] group;
@@ -28,16 +30,19 @@ public final class EntryFields {
      * Fields by their place in an entry.
      *
      * @param kinds of all fields, the secondary key's first
+     * @param forms how each is encoded in the entries
      * @param secondaryCount how many of them are the secondary key's
      * @param ranges for each field what its encoded value must lie in; null: anything
      * @param group places of the fields that the group key is made of; empty: tuples without fields
      */
     public EntryFields(
             List<TypeKind> kinds,
+            List<KeyForm> forms,
             int secondaryCount,
             List<? extends @Nullable KeyRange> ranges,
             List<Integer> group) {
         this.kinds = kinds.toArray(TypeKind[]::new);
+        this.forms = forms.toArray(KeyForm[]::new);
         this.secondaryCount = secondaryCount;
         this.ranges = new KeyRange[this.kinds.length];
         this.group = group.stream().mapToInt(Integer::intValue).toArray();
@@ -68,6 +73,10 @@ public final class EntryFields {
             int length = KeyCodec.length(kinds[i], key, at);
             values[i].set(key.segment(), key.offset() + at, length);
             at += length;
+            if (forms[i] != KeyForm.CURRENT) {
+                Slice canonical = forms[i].canonical(kinds[i], values[i]);
+                values[i].set(canonical.segment(), canonical.offset(), canonical.length());
+            }
             KeyRange range = ranges[i];
             if (range != null && !range.contains(values[i])) {
                 return null;

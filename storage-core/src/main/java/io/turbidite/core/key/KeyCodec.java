@@ -29,7 +29,7 @@ import java.util.UUID;
  *  int64, date, time,                 first: 80+n and n bytes of v for v at least 0, 7F-n and the lowest
  *  datetime, duration                 n bytes of v for v below 0; n is smallest (0 for 0 and -1)
  *  float                    00 00     4 bytes: all bits flipped if negative, else the sign bit
- *  double                   00 00     8 bytes, likewise; -0.0 before 0.0, NaN last, as Double.compare
+ *  double                   00 00     8 bytes, likewise; -0.0 as 0.0, NaN one value and last
  *  decimal                  00        {@link DecimalBytes}
  *  string, bytes            00        the bytes, of which 00, 01, 02 become 02 03, 02 04, 02 05; then 01
  *  uuid                     00        01 and its 16 bytes
@@ -72,13 +72,18 @@ public final class KeyCodec {
      * @throws InvalidRequestException naming kind and class
      */
     public static void append(ByteSink sink, TypeKind kind, @Nullable Object value) {
+        append(sink, kind, value, KeyForm.CURRENT);
+    }
+
+    /** As {@link #append(ByteSink, TypeKind, Object)}, in a form of keys that are on disk. */
+    public static void append(ByteSink sink, TypeKind kind, @Nullable Object value, KeyForm form) {
         if (value == null || value == Missing.MISSING) {
             appendNull(sink, kind);
             return;
         }
         switch (kind) {
-            case FLOAT -> appendFloat(sink, (float) KindValues.toDouble(kind, value));
-            case DOUBLE -> appendDouble(sink, KindValues.toDouble(kind, value));
+            case FLOAT -> appendFloat(sink, (float) KindValues.toDouble(kind, value), form);
+            case DOUBLE -> appendDouble(sink, KindValues.toDouble(kind, value), form);
             case DECIMAL -> DecimalBytes.append(sink, KindValues.toDecimal(value));
             case STRING -> appendString(sink, KindValues.as(kind, String.class, value));
             case BINARY -> {
@@ -91,15 +96,15 @@ public final class KeyCodec {
             }
             case POINT -> {
                 Point point = KindValues.as(kind, Point.class, value);
-                appendDouble(sink, point.x());
-                appendDouble(sink, point.y());
+                appendDouble(sink, point.x(), form);
+                appendDouble(sink, point.y(), form);
             }
             case RECTANGLE -> {
                 Rectangle rectangle = KindValues.as(kind, Rectangle.class, value);
-                appendDouble(sink, rectangle.minX());
-                appendDouble(sink, rectangle.minY());
-                appendDouble(sink, rectangle.maxX());
-                appendDouble(sink, rectangle.maxY());
+                appendDouble(sink, rectangle.minX(), form);
+                appendDouble(sink, rectangle.minY(), form);
+                appendDouble(sink, rectangle.maxX(), form);
+                appendDouble(sink, rectangle.maxY(), form);
             }
             case BOOL -> appendBool(sink, KindValues.toLong(kind, value) == 1);
             default -> appendLong(sink, KindValues.toLong(kind, value));
@@ -145,14 +150,23 @@ public final class KeyCodec {
     }
 
     public static void appendFloat(ByteSink sink, float value) {
-        int bits = Float.floatToIntBits(value);
+        appendFloat(sink, value, KeyForm.CURRENT);
+    }
+
+    static void appendFloat(ByteSink sink, float value, KeyForm form) {
+        // the sum of -0.0 and 0.0 is 0.0; every other number stays
+        int bits = Float.floatToIntBits(form == KeyForm.ONE_ZERO ? value + 0.0f : value);
         int ordered = bits ^ ((bits >> 31) | Integer.MIN_VALUE);
         int at = sink.reserve(4);
         sink.segment().set(Bytes.I32_BE, at, ordered);
     }
 
     public static void appendDouble(ByteSink sink, double value) {
-        long bits = Double.doubleToLongBits(value);
+        appendDouble(sink, value, KeyForm.CURRENT);
+    }
+
+    static void appendDouble(ByteSink sink, double value, KeyForm form) {
+        long bits = Double.doubleToLongBits(form == KeyForm.ONE_ZERO ? value + 0.0 : value);
         sink.putLongBigEndian(bits ^ ((bits >> 63) | Long.MIN_VALUE));
     }
 
@@ -373,7 +387,7 @@ public final class KeyCodec {
         return java.util.Arrays.copyOf(plain, count);
     }
 
-    private static boolean isFloating(TypeKind kind) {
+    static boolean isFloating(TypeKind kind) {
         return switch (kind) {
             case FLOAT, DOUBLE, POINT, RECTANGLE -> true;
             default -> false;

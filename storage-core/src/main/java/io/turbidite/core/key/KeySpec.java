@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * The key that some declared fields of a record make, one after the other: a primary key, a secondary
@@ -33,17 +34,22 @@ import java.util.List;
  * <p>Invariant: comparing two keys of one spec as bytes is comparing their values, field by field.
  */
 public final class KeySpec {
+    private static final int ZERO_COUNT_MAX = 8;
+
     private final RecordType type;
     private final List<String> fields;
     private final List<TypeKind> kindList;
     private final TypeKind[] kinds;
     private final int[] indexes;
+    private final KeyForm form;
+    private final boolean ambiguous;
 
-    private KeySpec(RecordType type, List<String> fields, String use) {
+    private KeySpec(RecordType type, List<String> fields, String use, KeyForm form) {
         if (fields.isEmpty()) {
             throw new InvalidRequestException(use + " names no field");
         }
         this.type = type;
+        this.form = form;
         this.fields = List.copyOf(fields);
         this.kinds = new TypeKind[fields.size()];
         this.indexes = new int[fields.size()];
@@ -56,6 +62,7 @@ public final class KeySpec {
             }
         }
         this.kindList = List.of(kinds);
+        this.ambiguous = kindList.stream().anyMatch(form::isAmbiguous);
     }
 
     /**
@@ -65,7 +72,26 @@ public final class KeySpec {
      * @throws InvalidRequestException if a field is not declared or there twice, or there is none
      */
     public static KeySpec of(RecordType type, List<String> fields, String use) {
-        return new KeySpec(type, fields, use);
+        return of(type, fields, use, KeyForm.CURRENT);
+    }
+
+    /** As {@link #of(RecordType, List, String)}, of keys that are on disk in this form. */
+    public static KeySpec of(RecordType type, List<String> fields, String use, KeyForm form) {
+        return new KeySpec(type, fields, use, form);
+    }
+
+    /** The same key in another form. */
+    public KeySpec withForm(KeyForm newForm) {
+        return newForm == form ? this : of(type, fields, "key", newForm);
+    }
+
+    public KeyForm form() {
+        return form;
+    }
+
+    /** Whether some value may have several keys: the fields, or some of them, are ambiguous in the form. */
+    public boolean isAmbiguous() {
+        return ambiguous;
     }
 
     public List<String> fields() {
@@ -100,8 +126,8 @@ public final class KeySpec {
         }
         switch (kind) {
             case BOOL -> KeyCodec.appendBool(sink, record.getLong(field) == 1);
-            case FLOAT -> KeyCodec.appendFloat(sink, (float) record.getDouble(field));
-            case DOUBLE -> KeyCodec.appendDouble(sink, record.getDouble(field));
+            case FLOAT -> KeyCodec.appendFloat(sink, (float) record.getDouble(field), form);
+            case DOUBLE -> KeyCodec.appendDouble(sink, record.getDouble(field), form);
             case STRING, BINARY -> {
                 Slice bytes = record.getBytes(field);
                 if (bytes.length() >= Limits.KEY_BYTES_MAX) {
@@ -132,9 +158,9 @@ public final class KeySpec {
         sink.putBytes(stored.segment(), stored.offset(), length);
     }
 
-    private static void appendCoordinates(RecordView record, int field, int count, ByteSink sink) {
+    private void appendCoordinates(RecordView record, int field, int count, ByteSink sink) {
         for (int i = 0; i < count; i++) {
-            KeyCodec.appendDouble(sink, record.getCoordinate(field, i));
+            KeyCodec.appendDouble(sink, record.getCoordinate(field, i), form);
         }
     }
 
@@ -151,7 +177,7 @@ public final class KeySpec {
         int start = sink.length();
         for (int i = 0; i < values.size(); i++) {
             try {
-                KeyCodec.append(sink, kinds[i], values.get(i));
+                KeyCodec.append(sink, kinds[i], values.get(i), form);
             } catch (InvalidRequestException e) {
                 sink.truncate(start);
                 throw new InvalidRequestException(
@@ -197,6 +223,42 @@ public final class KeySpec {
         return Collections.unmodifiableList(values);
     }
 
+    /**
+     * The other keys of the values that a key has: where the form {@linkplain #isAmbiguous is ambiguous}, each
+     * zero in it may have either sign. Of the first {@value #ZERO_COUNT_MAX} zeros, that is: no real key has more.
+     */
+    public List<Slice> alternatives(Slice key) {
+        if (!isAmbiguous()) {
+            return List.of();
+        }
+        List<Integer> zeros = new ArrayList<>();
+        List<Integer> widths = new ArrayList<>();
+        Slice value = new Slice();
+        int at = 0;
+        for (TypeKind kind : kinds) {
+            int length = KeyCodec.length(kind, key, at);
+            if (form.isAmbiguous(kind)) {
+                KeyForm.addZeros(
+                        kind, value.set(key.segment(), key.offset() + at, length), at, zeros);
+                while (widths.size() < zeros.size()) {
+                    widths.add(KeyForm.width(kind));
+                }
+            }
+            at += length;
+        }
+        List<Slice> others = new ArrayList<>();
+        for (int flips = 1; flips < 1 << Math.min(zeros.size(), ZERO_COUNT_MAX); flips++) {
+            byte[] other = key.toByteArray();
+            for (int zero = 0; zero < zeros.size(); zero++) {
+                for (int i = 0; (flips >>> zero & 1) == 1 && i < widths.get(zero); i++) {
+                    other[zeros.get(zero) + i] = (byte) ~other[zeros.get(zero) + i];
+                }
+            }
+            others.add(Slice.of(other));
+        }
+        return others;
+    }
+
     /** Whether some field of the key is null or missing: no primary key may be. */
     public boolean hasNullOrMissing(RecordView record) {
         for (int index : indexes) {
@@ -224,12 +286,13 @@ public final class KeySpec {
     public boolean equals(Object other) {
         return other instanceof KeySpec spec
                 && type.equals(spec.type)
-                && fields.equals(spec.fields);
+                && fields.equals(spec.fields)
+                && form == spec.form;
     }
 
     @Override
     public int hashCode() {
-        return 31 * type.hashCode() + fields.hashCode();
+        return Objects.hash(type, fields, form.number());
     }
 
     @Override

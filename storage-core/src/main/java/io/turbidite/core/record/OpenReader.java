@@ -108,8 +108,8 @@ final class OpenReader {
             case RecordFormat.TAG_FALSE -> false;
             case RecordFormat.TAG_TRUE -> true;
             case RecordFormat.TAG_INTEGER -> integer();
-            case RecordFormat.TAG_FLOAT -> float32();
-            case RecordFormat.TAG_DOUBLE -> real();
+            case RecordFormat.TAG_FLOAT -> float32() + 0.0f;
+            case RecordFormat.TAG_DOUBLE -> real() + 0.0;
             case RecordFormat.TAG_DECIMAL -> decimal();
             case RecordFormat.TAG_STRING -> string();
             case RecordFormat.TAG_BINARY -> counted(scratch).toByteArray();

@@ -155,15 +155,16 @@ final class RecordJson {
         }
     }
 
-    /** NaN and infinities, which no JSON number can be, go in quotes. */
-    private static void real(ByteSink sink, String text) {
+    /** NaN and infinities, which no JSON number can be, go in quotes; -0.0 is printed as what it equals. */
+    private static void real(ByteSink sink, String number) {
+        String text = number.equals("-0.0") ? "0.0" : number;
         char last = text.charAt(text.length() - 1);
-        boolean number = last >= '0' && last <= '9';
-        if (!number) {
+        boolean isNumber = last >= '0' && last <= '9';
+        if (!isNumber) {
             sink.putByte('"');
         }
         sink.putUtf8(text);
-        if (!number) {
+        if (!isNumber) {
             sink.putByte('"');
         }
     }

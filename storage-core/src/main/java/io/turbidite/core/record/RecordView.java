@@ -267,8 +267,9 @@ public final class RecordView {
     private Object value(int field, TypeKind kind) {
         int slot = layout.slotOffset(field);
         return switch (kind) {
-            case FLOAT -> (float) getDouble(field);
-            case DOUBLE -> getDouble(field);
+            // the sum of -0.0 and 0.0 is 0.0: one value, whichever was written
+            case FLOAT -> (float) getDouble(field) + 0.0f;
+            case DOUBLE -> getDouble(field) + 0.0;
             case STRING -> texts.read(utf8(field, scratch));
             case BINARY -> getBytes(field, scratch).toByteArray();
             case DECIMAL -> decimal(field, slot);

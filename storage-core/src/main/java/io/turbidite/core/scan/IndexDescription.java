@@ -1,5 +1,7 @@
 package io.turbidite.core.scan;
 
+import io.turbidite.core.key.KeyForm;
+
 import java.util.List;
 
 /**
@@ -11,8 +13,10 @@ import java.util.List;
  * @param alwaysValid whether every entry that a search without a filter returns is the record's current one
  *     (eager or deleted-key maintenance); otherwise candidates must be validated. With a filter, {@link
  *     IndexCursor#checkedUntil} says which entries are
+ * @param keyForm how its secondary keys are encoded
  */
-public record IndexDescription(String name, Kind kind, List<String> fields, boolean alwaysValid) {
+public record IndexDescription(
+        String name, Kind kind, List<String> fields, boolean alwaysValid, KeyForm keyForm) {
     /** The ways to search. */
     public enum Kind {
         /** By ranges of the encoded key. */
@@ -21,6 +25,11 @@ public record IndexDescription(String name, Kind kind, List<String> fields, bool
         RTREE,
         /** By tokens. */
         INVERTED
+    }
+
+    /** An index whose keys are encoded as all are now. */
+    public IndexDescription(String name, Kind kind, List<String> fields, boolean alwaysValid) {
+        this(name, kind, fields, alwaysValid, KeyForm.CURRENT);
     }
 
     public IndexDescription {

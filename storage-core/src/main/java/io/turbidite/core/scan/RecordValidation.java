@@ -42,7 +42,8 @@ final class RecordValidation {
             KeyBatch doubtful,
             CandidateBatch candidates) {
         KeyBatch keys = candidates.primaryKeys();
-        KeySpec spec = KeySpec.of(view.source().type(), index.fields(), "index " + index.name());
+        KeySpec spec = KeySpec.of(
+                view.source().type(), index.fields(), "index " + index.name(), index.keyForm());
         RecordView record = new RecordView(view.source().type());
         ByteSink secondary = new ByteSink(64, Integer.MAX_VALUE - 8);
         Slice current = new Slice();

@@ -1,5 +1,6 @@
 package io.turbidite.core.scan;
 
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.type.RecordType;
 
 import java.util.List;
@@ -12,6 +13,11 @@ public interface Source {
 
     /** Names of the primary key's fields, in key order; all declared. */
     List<String> primaryKey();
+
+    /** How primary keys and the bounds of filters are encoded. */
+    default KeyForm keyForm() {
+        return KeyForm.CURRENT;
+    }
 
     /** Names of the filter fields; may be empty. */
     List<String> filterFields();

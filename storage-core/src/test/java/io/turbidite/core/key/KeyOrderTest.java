@@ -92,7 +92,7 @@ class KeyOrderTest {
             if (value instanceof BigDecimal decimal) {
                 assertThat((BigDecimal) decoded).isEqualByComparingTo(decimal);
             } else {
-                assertThat(decoded).isEqualTo(value);
+                assertThat(decoded).isEqualTo(RandomValues.shown(value));
             }
             assertThat(encode(kind, decoded)).isEqualTo(key);
         }

@@ -208,6 +208,15 @@ public final class RandomValues {
         return choice == 6 ? list : map;
     }
 
+    /** What is shown of a value: 0.0 where it is -0.0, of which they are one value. */
+    public static @Nullable Object shown(@Nullable Object value) {
+        return switch (value) {
+            case Double number -> number + 0.0;
+            case Float number -> number + 0.0f;
+            case null, default -> value;
+        };
+    }
+
     /** The order that values of a kind have; null is before all of them. */
     public static Comparator<@Nullable Object> order(TypeKind kind) {
         return (a, b) -> {
@@ -225,8 +234,9 @@ public final class RandomValues {
             case INT16 -> ((Short) a).compareTo((Short) b);
             case INT32 -> ((Integer) a).compareTo((Integer) b);
             case INT64 -> ((Long) a).compareTo((Long) b);
-            case FLOAT -> ((Float) a).compareTo((Float) b);
-            case DOUBLE -> ((Double) a).compareTo((Double) b);
+            // one zero, whatever its sign
+            case FLOAT -> Float.compare((Float) a + 0.0f, (Float) b + 0.0f);
+            case DOUBLE -> Double.compare((Double) a + 0.0, (Double) b + 0.0);
             case DECIMAL -> ((BigDecimal) a).compareTo((BigDecimal) b);
             case STRING ->
                 Arrays.compare(

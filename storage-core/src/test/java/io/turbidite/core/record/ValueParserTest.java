@@ -137,7 +137,7 @@ class ValueParserTest {
             RecordType type = RecordType.of(List.of(new Field("f", kind, false)));
             RecordWriter writer = new RecordWriter(type);
             for (String text : texts) {
-                Object expected = parsed(kind, text);
+                Object expected = RandomValues.shown(parsed(kind, text));
                 Object found;
                 try {
                     writer.begin();

@@ -6,6 +6,7 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
@@ -208,17 +209,44 @@ public final class Verifier {
         }
     }
 
-    private static long countRecords(Subject subject, Partition partition) {
+    private long countRecords(Subject subject, Partition partition) {
         long count = 0;
+        boolean isAmbiguous = subject.schema().primaryKey().isAmbiguous();
         RecordView record = new RecordView(subject.schema().type());
         try (RecordCursor cursor =
                 subject.view().scan(partition.number(), KeyRange.all(), FilterPredicate.none())) {
             while (cursor.next()) {
                 record.wrap(cursor.record());
                 count++;
+                if (isAmbiguous) {
+                    checkTwins(subject, partition, cursor.key());
+                }
             }
         }
         return count;
+    }
+
+    /**
+     * Two records whose keys are the two zeros are one value's: a release that kept them apart wrote both.
+     * Which of them is wanted, only their owner knows.
+     */
+    private void checkTwins(Subject subject, Partition partition, Slice key) {
+        KeySpec spec = subject.schema().primaryKey();
+        RecordView record = new RecordView(subject.schema().type());
+        ByteSink bytes = new ByteSink(1 << 10, Limits.RECORD_BYTES_MAX);
+        ByteSink found = new ByteSink(256, Limits.KEY_BYTES_MAX);
+        Slice slice = new Slice();
+        for (Slice other : spec.alternatives(key)) {
+            if (other.compareBytes(key) > 0 && subject.view().get(other, bytes.clear())) {
+                spec.append(record.wrap(bytes.asSlice(slice)), found.clear());
+                if (found.asSlice(slice).contentEquals(other)) {
+                    report(
+                            "%s: two records have one key by value, %s and %s: delete both and put the one that is wanted"
+                                    .formatted(
+                                            partition, spec.decode(key, 0), spec.decode(other, 0)));
+                }
+            }
+        }
     }
 
     /** The records that a scan finds by the marks of superseded ones are those that the key trees tell of. */

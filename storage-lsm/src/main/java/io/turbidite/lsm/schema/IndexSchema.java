@@ -3,6 +3,7 @@ package io.turbidite.lsm.schema;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.IndexDescription;
@@ -80,9 +81,10 @@ public record IndexSchema(
         return new IndexSchema(id, name, kind, key, maintenance, unique, pages, newState);
     }
 
-    /** The same with other trees. */
+    /** The same with other trees, to be built: their keys have today's form. */
     public IndexSchema withId(int newId) {
-        return new IndexSchema(newId, name, kind, key, maintenance, unique, pages, state);
+        KeySpec current = key.withForm(KeyForm.CURRENT);
+        return new IndexSchema(newId, name, kind, current, maintenance, unique, pages, state);
     }
 
     public boolean isReady() {
@@ -123,6 +125,7 @@ public record IndexSchema(
     }
 
     public IndexDescription describe() {
-        return new IndexDescription(name, kind, key.fields(), maintenance.isValidWhenFound());
+        return new IndexDescription(
+                name, kind, key.fields(), maintenance.isValidWhenFound(), key.form());
     }
 }

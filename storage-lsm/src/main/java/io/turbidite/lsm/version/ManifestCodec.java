@@ -1,5 +1,6 @@
 package io.turbidite.lsm.version;
 
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.type.Field;
@@ -46,10 +47,10 @@ import java.util.Map;
  * <pre>
  * payload   := nextFileId i64, nextDatasetId i32, lastTimestamp i64, logPosition i64, dataset*
  * dataset   := id i32, version i32, name str, field*, partitions i32, primaryKey str*, filterField str*,
- *              nextIndexId i32, index*, maintenance str, policy str, retain str, repair str,
+ *              keyForm u8, nextIndexId i32, index*, maintenance str, policy str, retain str, repair str,
  *              bitmapHandover str, options, partition*, counts
  * field     := name str, type str
- * index     := id i32, name str, kind str, field str*, maintenance str, unique bool, disabled bool,
+ * index     := id i32, name str, kind str, field str*, keyForm u8, maintenance str, unique bool, disabled bool,
  *              ownPages bool, [pageBytes i32, compression str]
  * options   := pageBytes i32, compression str, bloom bool, bloomFalsePositiveRate f64, keyTree bool
  * partition := flushedTimestamp i64, tree*        tree := indexId i32, component*
@@ -60,11 +61,13 @@ import java.util.Map;
  * indexReads := indexId i32, searches i64, entries i64        repairPlace := indexId i32, placement str
  * </pre>
  *
- * Version 10 had no {@code quarantine}: every component was sound, as far as it knew.
+ * Version 10 had neither: every component was sound, as far as it knew, and all keys had the first form.
  */
 final class ManifestCodec {
-    /** Since then components may be set aside. */
+    /** Since then components may be set aside, and the form of keys is told. */
     private static final int QUARANTINE_VERSION = 11;
+
+    private static final int KEY_FORM_VERSION = 11;
 
     private ManifestCodec() {}
 
@@ -105,7 +108,7 @@ final class ManifestCodec {
             List<DatasetState> datasets = new ArrayList<>();
             int datasetCount = in.readInt();
             for (int i = 0; i < datasetCount; i++) {
-                DatasetSchema schema = readSchema(in);
+                DatasetSchema schema = readSchema(in, version);
                 List<PartitionState> partitions = new ArrayList<>();
                 int partitionCount = in.readInt();
                 for (int p = 0; p < partitionCount; p++) {
@@ -133,6 +136,7 @@ final class ManifestCodec {
         out.writeInt(schema.partitions());
         writeStrings(out, schema.primaryKey().fields());
         writeStrings(out, schema.filterFields());
+        out.writeByte(schema.primaryKey().form().number());
         out.writeInt(schema.catalog().nextId());
         out.writeInt(schema.catalog().all().size());
         for (IndexSchema index : schema.catalog().all()) {
@@ -141,6 +145,7 @@ final class ManifestCodec {
             out.writeUTF(index.name());
             out.writeUTF(index.kind().name());
             writeStrings(out, index.key().fields());
+            out.writeByte(index.key().form().number());
             out.writeUTF(index.maintenance().label());
             out.writeBoolean(index.unique());
             out.writeBoolean(index.state() == State.DISABLED);
@@ -173,9 +178,15 @@ final class ManifestCodec {
         return new PageOptions(pageBytes, Compression.ofLabel(in.readUTF()));
     }
 
-    private static DatasetSchema readSchema(DataInputStream in) throws IOException {
+    private static KeyForm readKeyForm(DataInputStream in, int version) throws IOException {
+        return version < KEY_FORM_VERSION
+                ? KeyForm.SIGNED_ZEROS
+                : KeyForm.ofNumber(in.readUnsignedByte());
+    }
+
+    private static DatasetSchema readSchema(DataInputStream in, int version) throws IOException {
         int id = in.readInt();
-        int version = in.readInt();
+        int schemaVersion = in.readInt();
         String name = in.readUTF();
         List<Field> fields = new ArrayList<>();
         int fieldCount = in.readInt();
@@ -185,16 +196,19 @@ final class ManifestCodec {
         }
         RecordType type = RecordType.of(fields);
         int partitions = in.readInt();
-        KeySpec primaryKey = KeySpec.of(type, readStrings(in), "primary key");
+        List<String> keyFields = readStrings(in);
+        List<String> filterFields = readStrings(in);
+        KeyForm form = readKeyForm(in, version);
+        KeySpec primaryKey = KeySpec.of(type, keyFields, "primary key", form);
         List<KeySpec> filter = new ArrayList<>();
-        for (String field : readStrings(in)) {
-            filter.add(KeySpec.of(type, List.of(field), "filter"));
+        for (String field : filterFields) {
+            filter.add(KeySpec.of(type, List.of(field), "filter", form));
         }
         int nextIndexId = in.readInt();
         List<IndexSchema> indexes = new ArrayList<>();
         int indexCount = in.readInt();
         for (int i = 0; i < indexCount; i++) {
-            indexes.add(readIndex(in, type));
+            indexes.add(readIndex(in, version, type));
         }
         IndexCatalog catalog = IndexCatalog.of(name, indexes, nextIndexId);
         Maintenance maintenance = Maintenance.ofLabel(in.readUTF());
@@ -209,7 +223,7 @@ final class ManifestCodec {
         ComponentOptions options = new ComponentOptions(pages, bloom, falsePositiveRate, keyTree);
         return new DatasetSchema(
                 id,
-                version,
+                schemaVersion,
                 name,
                 type,
                 primaryKey,
@@ -224,11 +238,14 @@ final class ManifestCodec {
                 handover);
     }
 
-    private static IndexSchema readIndex(DataInputStream in, RecordType type) throws IOException {
+    private static IndexSchema readIndex(DataInputStream in, int version, RecordType type)
+            throws IOException {
         int id = in.readInt();
         String name = in.readUTF();
         IndexDescription.Kind kind = IndexDescription.Kind.valueOf(in.readUTF());
-        KeySpec key = KeySpec.of(type, readStrings(in), "index " + name);
+        List<String> keyFields = readStrings(in);
+        KeyForm form = readKeyForm(in, version);
+        KeySpec key = KeySpec.of(type, keyFields, "index " + name, form);
         Maintenance maintenance = Maintenance.ofLabel(in.readUTF());
         boolean unique = in.readBoolean();
         State state = in.readBoolean() ? State.DISABLED : State.READY;

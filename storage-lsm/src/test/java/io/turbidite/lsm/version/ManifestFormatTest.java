@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.type.RecordType;
@@ -45,14 +46,19 @@ class ManifestFormatTest {
             .field("at", "datetime")
             .build();
 
-    private static DatasetSchema schema() {
+    /**
+     * The schema.
+     *
+     * @param form of the keys of all but one index, which is older than the rest
+     */
+    private static DatasetSchema schema(KeyForm form) {
         return new DatasetSchema(
                 3,
                 2,
                 "Visits",
                 TYPE,
-                KeySpec.of(TYPE, List.of("id"), "primary key"),
-                List.of(KeySpec.of(TYPE, List.of("at"), "filter")),
+                KeySpec.of(TYPE, List.of("id"), "primary key", form),
+                List.of(KeySpec.of(TYPE, List.of("at"), "filter", form)),
                 IndexCatalog.of(
                         "Visits",
                         List.of(
@@ -60,7 +66,7 @@ class ManifestFormatTest {
                                         1,
                                         "by_user",
                                         IndexDescription.Kind.BTREE,
-                                        KeySpec.of(TYPE, List.of("user"), "index by_user"),
+                                        KeySpec.of(TYPE, List.of("user"), "index by_user", form),
                                         Maintenance.VALIDATION,
                                         false,
                                         PageOptions.standard().withPageBytes(8_192),
@@ -69,7 +75,11 @@ class ManifestFormatTest {
                                         2,
                                         "by_at",
                                         IndexDescription.Kind.BTREE,
-                                        KeySpec.of(TYPE, List.of("at"), "index by_at"),
+                                        KeySpec.of(
+                                                TYPE,
+                                                List.of("at"),
+                                                "index by_at",
+                                                KeyForm.SIGNED_ZEROS),
                                         Maintenance.EAGER,
                                         false,
                                         null,
@@ -86,10 +96,10 @@ class ManifestFormatTest {
 
     /** What version 10 can say. */
     private static ManifestState state10() {
-        return state("");
+        return state("", KeyForm.SIGNED_ZEROS);
     }
 
-    private static ManifestState state(String quarantine) {
+    private static ManifestState state(String quarantine, KeyForm form) {
         ComponentState newer = quarantined(ComponentState.fresh(8, 200, 300, 4_096, 0), quarantine);
         ComponentState older = ComponentState.fresh(5, 1, 199, 65_536, 2);
         ComponentState checked = ComponentState.fresh(9, 1, 300, 2_048, 1)
@@ -111,7 +121,7 @@ class ManifestFormatTest {
                 4,
                 310,
                 12_345,
-                List.of(new DatasetState(schema(), List.of(partition), counts)));
+                List.of(new DatasetState(schema(form), List.of(partition), counts)));
     }
 
     private static ComponentState quarantined(ComponentState state, String cause) {
@@ -120,7 +130,7 @@ class ManifestFormatTest {
 
     /** What version 11 can say besides. */
     private static ManifestState state11() {
-        return state("page 3 is damaged");
+        return state("page 3 is damaged", KeyForm.ONE_ZERO);
     }
 
     @Test
