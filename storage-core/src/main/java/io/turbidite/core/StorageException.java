@@ -4,10 +4,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The root of everything the storage throws on purpose; unchecked, so that operators and cursors can
- * carry it. The five kinds are closed: a caller may switch over them.
+ * carry it. The six kinds are closed: a caller may switch over them.
  */
 public abstract sealed class StorageException extends RuntimeException
-        permits CorruptionException,
+        permits CacheFullException,
+                CorruptionException,
                 FormatVersionException,
                 StorageIoException,
                 StoreFailedException,

@@ -1,5 +1,6 @@
 package io.turbidite.feeds.command;
 
+import io.turbidite.core.CacheFullException;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.InvalidRequestException;
@@ -62,6 +63,8 @@ final class Failures {
             case StoreInUseException e ->
                 "that process takes no commands of others: wait until it has ended, or end it";
             case InvalidRequestException e -> null;
+            case CacheFullException e ->
+                "run it again when fewer queries run, or raise store.cacheBytes";
             case CorruptionException e ->
                 "./turbidite verify STORE lists all damage; restore the store from a backup, or load it anew";
             case FormatVersionException e -> "use the version of turbidite that wrote the store";

@@ -1,13 +1,19 @@
 package io.turbidite.core.cache;
 
+import io.turbidite.core.CacheFullException;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.meter.Latency;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
 
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -36,6 +42,8 @@ import java.util.function.BooleanSupplier;
  *
  * <ol>
  *   <li>Memory held is at most {@code bytesMax}: when all of it is pinned, a miss waits, then throws.
+ *   <li>Background work ({@link #inBackground}) does not wait for readers: it has room of its own beside, which
+ *       no reader can pin.
  *   <li>A page that is missed by many threads is loaded by one.
  *   <li>A failed load leaves no frame; each waiting thread tries again and gets its own error.
  *   <li>No lock is held while a page is loaded or waited for.
@@ -44,6 +52,14 @@ import java.util.function.BooleanSupplier;
 public final class BufferCache implements AutoCloseable {
     /** The smallest cache: a few pages of the smallest size. */
     public static final long BYTES_MIN = 64 << 10;
+
+    /** What background work may pin at least while readers pin all frames. */
+    private static final long BACKGROUND_BYTES_MIN = 1 << 20;
+
+    /** Bound while background work runs. */
+    private static final ScopedValue<Boolean> BACKGROUND = ScopedValue.newInstance();
+
+    private static final int OWN_ALIGNMENT = 64;
 
     /** Enough for a scan of many components to read several pages of each at once. */
     private static final long READ_AHEAD_BYTES_MIN = 4 << 20;
@@ -59,6 +75,9 @@ public final class BufferCache implements AutoCloseable {
     private final LongAdder failedLoadCount = new LongAdder();
     private final AtomicInteger loadsInFlight = new AtomicInteger();
     private final AtomicLong readAheadBytes = new AtomicLong();
+
+    /** Pages that background work has read beside the frames. */
+    private final AtomicLong backgroundBytes = new AtomicLong();
 
     /** Threads that wait for a load, or for an unpin; unpins look here. */
     private final AtomicInteger waitingCount = new AtomicInteger();
@@ -85,6 +104,7 @@ public final class BufferCache implements AutoCloseable {
         meters.gauge("cache.frames", () -> statistics().frameCount());
         meters.gauge("cache.frames.pinned", () -> statistics().pinnedFrameCount());
         meters.gauge("cache.readahead.bytes", readAheadBytes::get);
+        meters.gauge("cache.background.bytes", backgroundBytes::get);
         meters.total("cache.hits", () -> statistics().hitCount());
         meters.total("cache.loads", () -> statistics().loadCount());
         meters.total("cache.evictions", () -> statistics().evictionCount());
@@ -133,6 +153,18 @@ public final class BufferCache implements AutoCloseable {
 
     public long bytesMax() {
         return options.bytesMax();
+    }
+
+    /**
+     * Runs a step of background work. Where readers pin all frames, the pages that it misses are read into memory
+     * beside them and given back with the unpin: so that no reader can hold it up.
+     */
+    public static boolean inBackground(BooleanSupplier step) {
+        return ScopedValue.where(BACKGROUND, true).call(step::getAsBoolean);
+    }
+
+    private long backgroundBytesMax() {
+        return Math.max(BACKGROUND_BYTES_MIN, options.bytesMax() / 8);
     }
 
     /** What all readers together may hold to read ahead, beside the frames. */
@@ -199,6 +231,7 @@ public final class BufferCache implements AutoCloseable {
     void unpinned(Frame frame) {
         if (frame.isDoomed() && !frame.isPinned()) {
             slabs.reclaim(frame);
+            freeOwn(frame);
         }
         if (isAwaited()) {
             unpinTurn.incrementAndGet();
@@ -223,7 +256,8 @@ public final class BufferCache implements AutoCloseable {
             int pageBytes = loader.pageBytes(frame.page);
             Slot slot = takeSlot(frame, pageBytes);
             // 3. bytes
-            var segment = slot.memory.asSlice(0, pageBytes);
+            MemorySegment segment =
+                    slot == null ? ownMemory(frame, pageBytes) : slot.memory.asSlice(0, pageBytes);
             long start = clock.monotonicNanos();
             loader.load(frame.page, segment);
             loadLatency.record(clock.monotonicNanos() - start);
@@ -235,6 +269,7 @@ public final class BufferCache implements AutoCloseable {
             if (!loaded) {
                 failedLoadCount.increment();
                 slabs.abandon(frame);
+                freeOwn(frame);
             }
             loadsInFlight.decrementAndGet();
             if (isAwaited()) {
@@ -244,19 +279,72 @@ public final class BufferCache implements AutoCloseable {
         }
     }
 
-    private Slot takeSlot(Frame frame, int pageBytes) {
+    /** Room in the cache; null if it is to be had beside. */
+    private @Nullable Slot takeSlot(Frame frame, int pageBytes) {
         if (pageBytes <= 0 || pageBytes > SizeClasses.PAGE_BYTES_MAX) {
             throw new IllegalArgumentException(
                     "page %d of %s has %d bytes".formatted(frame.page, frame.file, pageBytes));
         }
         int sizeClass = SizeClasses.of(pageBytes);
-        if (SizeClasses.bytes(sizeClass) > options.bytesMax()) {
+        boolean isTooLarge = SizeClasses.bytes(sizeClass) > options.bytesMax();
+        if (isTooLarge && reserveOwn(pageBytes)) {
+            return null;
+        }
+        if (isTooLarge) {
             throw new InvalidRequestException(
                     "page %d of %s has %d bytes, more than the buffer cache of %d: raise the cache's memory"
                             .formatted(frame.page, frame.file, pageBytes, options.bytesMax()));
         }
         Slot slot = slabs.take(frame, sizeClass);
-        return slot != null ? slot : awaitSlot(frame, sizeClass);
+        if (slot != null) {
+            return slot;
+        }
+        return reserveOwn(pageBytes) ? null : awaitSlot(frame, sizeClass);
+    }
+
+    /** Takes room beside the frames: for background work alone, and for one page of any size in any case. */
+    private boolean reserveOwn(int pageBytes) {
+        if (!BACKGROUND.isBound()) {
+            return false;
+        }
+        long held = backgroundBytes.addAndGet(pageBytes);
+        if ((held <= backgroundBytesMax() || held == pageBytes) && account.reserve(pageBytes)) {
+            return true;
+        }
+        backgroundBytes.addAndGet(-pageBytes);
+        return false;
+    }
+
+    /** Memory that the frame has for itself: nobody else finds it, the unpin frees it. */
+    private MemorySegment ownMemory(Frame frame, int pageBytes) {
+        Arena arena = NativeMemory.shared("a page beside the buffer cache");
+        MemorySegment memory = null;
+        try {
+            memory = NativeMemory.allocate(arena, pageBytes, OWN_ALIGNMENT);
+        } finally {
+            if (memory == null) {
+                arena.close();
+                releaseOwn(pageBytes);
+            }
+        }
+        frame.own(arena, pageBytes);
+        frame.doom();
+        frame.file.forget(frame);
+        return memory;
+    }
+
+    private void freeOwn(Frame frame) {
+        if (frame.isDead()) {
+            long bytes = frame.closeOwn();
+            if (bytes > 0) {
+                releaseOwn(bytes);
+            }
+        }
+    }
+
+    private void releaseOwn(long bytes) {
+        backgroundBytes.addAndGet(-bytes);
+        account.release(bytes);
     }
 
     private Slot awaitSlot(Frame frame, int sizeClass) {
@@ -275,9 +363,7 @@ public final class BufferCache implements AutoCloseable {
                     throw new ClosedException("the buffer cache");
                 }
                 if (clock.monotonicNanos() - start >= waitNanosMax) {
-                    throw new InvalidRequestException(
-                            "all %d bytes of the buffer cache are pinned by open cursors: close some, or raise the cache's memory"
-                                    .formatted(options.bytesMax()));
+                    throw new CacheFullException(options.bytesMax(), options.fullWaitMicros());
                 }
                 tasks.await(() -> unpinTurn.get() != turn
                         || closed

@@ -2,6 +2,7 @@ package io.turbidite.core.cache;
 
 import org.jspecify.annotations.Nullable;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -59,6 +60,11 @@ public final class Frame {
     @Nullable
     Slot slot;
 
+    /** Its memory, of a page that has none in the cache; else null. Guarded by this. */
+    private @Nullable Arena ownArena;
+
+    private long ownBytes;
+
     /**
      * Pins that were given until the frame died. What {@link #pinsEver} says of a dead frame may count a
      * pin that is about to be taken back. Guarded by the lock of {@link Slabs}.
@@ -94,6 +100,23 @@ public final class Frame {
         STATE.getAndAdd(this, -PIN);
         cache.unpinned(this);
         return false;
+    }
+
+    /** Gives the frame memory that goes with it. */
+    synchronized void own(Arena arena, long bytes) {
+        ownArena = arena;
+        ownBytes = bytes;
+    }
+
+    /** Frees that memory, of a dead frame; returns how much it was, 0 if there is none any more. */
+    synchronized long closeOwn() {
+        Arena arena = ownArena;
+        if (arena == null) {
+            return 0;
+        }
+        ownArena = null;
+        arena.close();
+        return ownBytes;
     }
 
     /** The loader's word that {@code loaded} holds the page; its pin stays. */

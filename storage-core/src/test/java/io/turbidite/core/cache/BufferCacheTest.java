@@ -3,6 +3,7 @@ package io.turbidite.core.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.CacheFullException;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -148,6 +150,49 @@ class BufferCacheTest {
     }
 
     @Test
+    void background_work_does_not_wait_for_readers() {
+        PatternFile pages = new PatternFile(6, 200, _ -> PAGE);
+        try (BufferCache cache = cacheOf(1 << 20)) {
+            CachedFile file = cache.register("f", 200, pages);
+            List<Frame> pinned = new ArrayList<>();
+            for (int page = 0; page < 32; page++) {
+                pinned.add(file.pin(page));
+            }
+            List<Frame> background = new ArrayList<>();
+            assertThat(BufferCache.inBackground(() -> {
+                        for (int page = 40; page < 72; page++) {
+                            background.add(file.pin(page));
+                        }
+                        // no reader shares what it has, so none can keep it
+                        assertThat(file.holds(40)).isFalse();
+                        // that is a megabyte: it is not for ever
+                        assertThatThrownBy(() -> file.pin(72))
+                                .isInstanceOf(CacheFullException.class);
+                        return true;
+                    }))
+                    .isTrue();
+            for (int i = 0; i < background.size(); i++) {
+                pages.checkAll(40 + i, background.get(i).segment());
+                background.get(i).unpin();
+            }
+            assertThatThrownBy(() -> file.pin(50)).isInstanceOf(CacheFullException.class);
+            assertThatThrownBy(() -> background.getFirst().segment().get(ValueLayout.JAVA_BYTE, 0))
+                    .isInstanceOf(IllegalStateException.class);
+            BufferCache.inBackground(() -> {
+                for (int page = 100; page < 200; page++) {
+                    Frame frame = file.pin(page);
+                    pages.checkAll(page, frame.segment());
+                    frame.unpin();
+                }
+                return true;
+            });
+            pinned.forEach(Frame::unpin);
+            file.pin(50).unpin();
+            cache.checkInvariants();
+        }
+    }
+
+    @Test
     void when_all_frames_are_pinned_a_miss_fails_and_the_cache_goes_on() {
         PatternFile pages = new PatternFile(6, 100, _ -> PAGE);
         try (BufferCache cache = cacheOf(1 << 20)) {
@@ -157,7 +202,7 @@ class BufferCacheTest {
                 pinned.add(file.pin(page));
             }
             assertThatThrownBy(() -> file.pin(50))
-                    .isInstanceOf(InvalidRequestException.class)
+                    .isInstanceOf(CacheFullException.class)
                     .hasMessageContaining("pinned by open cursors");
             assertThat(cache.statistics().pinnedFrameCount()).isEqualTo(32);
             assertThat(cache.statistics().failedLoadCount()).isEqualTo(1);

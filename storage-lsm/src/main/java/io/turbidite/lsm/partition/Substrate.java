@@ -148,7 +148,7 @@ public final class Substrate {
     public Tasks.Worker start(String name, long idleMicros, Tasks.Step step) {
         return tasks.start(name, idleMicros, () -> {
             try {
-                return step.run();
+                return BufferCache.inBackground(step::run);
             } catch (ClosedException closed) {
                 throw closed;
             } catch (RuntimeException | Error bug) {

@@ -1,5 +1,6 @@
 package io.turbidite.lsm.read;
 
+import io.turbidite.core.CacheFullException;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
@@ -127,14 +128,22 @@ final class LayerStack implements AutoCloseable {
 
     private boolean move(boolean forward) {
         hold.enter();
+        Place before = place;
         boolean done = false;
+        boolean mayTryAgain = false;
         try {
             boolean found = moveInside(forward);
             done = true;
             return found;
+        } catch (CacheFullException full) {
+            // from a place that is a key, or an end, the same move can be made again
+            mayTryAgain = before != Place.ENTRY;
+            throw full;
         } finally {
             if (!done) {
-                stand(Place.LOST);
+                // pages that others wait for, perhaps
+                closeLayers();
+                stand(mayTryAgain ? before : Place.LOST);
             }
             hold.leave();
         }

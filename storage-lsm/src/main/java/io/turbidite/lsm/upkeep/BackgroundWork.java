@@ -1,5 +1,6 @@
 package io.turbidite.lsm.upkeep;
 
+import io.turbidite.core.CacheFullException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.task.Tasks;
@@ -214,8 +215,8 @@ public final class BackgroundWork implements AutoCloseable {
             flushOnce(due);
             return true;
         } catch (StorageException failure) {
-            if (failure instanceof StorageIoException io && isTransient(failure)) {
-                pause(io);
+            if (isTransient(failure)) {
+                pause(failure);
             } else {
                 fail(failure);
             }
@@ -238,8 +239,10 @@ public final class BackgroundWork implements AutoCloseable {
         merges.wake();
     }
 
-    private void pause(StorageIoException cause) {
-        DirectoryWatch.makeRoom(substrate);
+    private void pause(StorageException cause) {
+        if (cause instanceof StorageIoException) {
+            DirectoryWatch.makeRoom(substrate);
+        }
         throttle.flushPaused(cause);
         long nanos = backoff.fail();
         if (nanos > 0) {
@@ -282,11 +285,12 @@ public final class BackgroundWork implements AutoCloseable {
         substrate.tasks().signal();
     }
 
-    /** Whether waiting may help: a full disk, no file handles. */
+    /** Whether waiting may help: a full disk, no file handles, a cache that is full of readers' pages. */
     static boolean isTransient(StorageException failure) {
-        return failure instanceof StorageIoException io
-                && (io.kind() == StorageIoException.Kind.NO_SPACE
-                        || io.kind() == StorageIoException.Kind.TOO_MANY_FILES);
+        return failure instanceof CacheFullException
+                || failure instanceof StorageIoException io
+                        && (io.kind() == StorageIoException.Kind.NO_SPACE
+                                || io.kind() == StorageIoException.Kind.TOO_MANY_FILES);
     }
 
     @Override

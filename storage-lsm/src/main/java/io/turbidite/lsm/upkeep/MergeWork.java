@@ -251,7 +251,7 @@ final class MergeWork implements AutoCloseable {
 
     private void fail(Partition partition, StorageException failure) {
         if (BackgroundWork.isTransient(failure)) {
-            pause((StorageIoException) failure);
+            pause(failure);
         } else if (failure instanceof CorruptionException damage) {
             damaged(partition, damage);
         } else {
@@ -299,8 +299,10 @@ final class MergeWork implements AutoCloseable {
         return held != null && !held.mayTry();
     }
 
-    private void pause(StorageIoException cause) {
-        DirectoryWatch.makeRoom(substrate);
+    private void pause(StorageException cause) {
+        if (cause instanceof StorageIoException) {
+            DirectoryWatch.makeRoom(substrate);
+        }
         throttle.mergePaused(cause);
         long nanos = backoff.fail();
         if (nanos > 0) {

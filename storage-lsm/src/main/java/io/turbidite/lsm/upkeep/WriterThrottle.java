@@ -1,5 +1,7 @@
 package io.turbidite.lsm.upkeep;
 
+import io.turbidite.core.CacheFullException;
+import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.meter.Counter;
 import io.turbidite.core.time.Pacer;
@@ -68,9 +70,9 @@ final class WriterThrottle {
     private long sampledNanos;
 
     /** Why a flush or a merge pauses; null if it doesn't. */
-    private volatile @Nullable StorageIoException flushTrouble;
+    private volatile @Nullable StorageException flushTrouble;
 
-    private volatile @Nullable StorageIoException mergeTrouble;
+    private volatile @Nullable StorageException mergeTrouble;
 
     WriterThrottle(Substrate substrate, WritePace pace) {
         this.substrate = substrate;
@@ -187,23 +189,29 @@ final class WriterThrottle {
                         memory ? "write memory is full" : "merges are behind",
                         substrate.clock().monotonicNanos() - startNanos);
         substrate.health().checkWritable();
-        StorageIoException trouble = trouble();
+        StorageException trouble = trouble();
         if (trouble != null && isStopped()) {
-            throw new StorageIoException(
-                    trouble.kind(),
-                    "write",
-                    "the store",
-                    "what was written before can't go to disk (%s); the store takes writes again when it can"
-                            .formatted(trouble.getMessage()),
-                    trouble);
+            throw refusal(trouble);
         }
+    }
+
+    private static StorageException refusal(StorageException trouble) {
+        String message =
+                "what was written before can't go to disk (%s); the store takes writes again when it can"
+                        .formatted(trouble.getMessage());
+        return switch (trouble) {
+            case StorageIoException io ->
+                new StorageIoException(io.kind(), "write", "the store", message, io);
+            case CacheFullException full -> new CacheFullException(message, full);
+            default -> trouble;
+        };
     }
 
     private boolean isStopped() {
         return pace.isStopped(unflushedBytes(), componentsBehind);
     }
 
-    private @Nullable StorageIoException trouble() {
+    private @Nullable StorageException trouble() {
         return unflushedBytes() >= pace.memoryBytesMax() ? flushTrouble : mergeTrouble;
     }
 
@@ -249,11 +257,11 @@ final class WriterThrottle {
         substrate.tasks().signal();
     }
 
-    void flushPaused(StorageIoException cause) {
+    void flushPaused(StorageException cause) {
         flushTrouble = cause;
     }
 
-    void mergePaused(@Nullable StorageIoException cause) {
+    void mergePaused(@Nullable StorageException cause) {
         mergeTrouble = cause;
     }
 }
