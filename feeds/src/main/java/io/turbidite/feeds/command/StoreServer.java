@@ -63,7 +63,8 @@ public final class StoreServer implements AutoCloseable {
         StoreServer started = new StoreServer(store, home);
         try {
             Path directory = Path.of(store.surroundings().disk().description());
-            started.server = SocketServer.start(directory, options, started::run);
+            started.server = SocketServer.start(
+                    directory, options, started::run, store.surroundings().clock());
         } catch (IOException | InvalidPathException | UnsupportedOperationException e) {
             started.problem = "other processes can't reach the store meanwhile: " + e.getMessage();
         }

@@ -1,11 +1,13 @@
 package io.turbidite.feeds.serve;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
+import io.turbidite.core.time.Clock;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -19,12 +21,12 @@ import java.util.concurrent.TimeUnit;
  * ClientOutput}.
  */
 final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
-    private static final String BUSY =
-            "the process that holds the store is busy for others; try again";
+    private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
 
     private final ServeOptions options;
     private final Runner runner;
     private final boolean admitted;
+    private final Clock clock;
     private final Departure departure = new Departure();
     private @Nullable ClientOutput output;
     private State state = State.NEW;
@@ -39,21 +41,24 @@ final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
     /** Has a command run elsewhere, which ends by sending its exit code. */
     @FunctionalInterface
     interface Runner {
-        /** Whether there was room for it. */
-        boolean run(CommandHandler.Request request, ClientOutput output);
+        void run(CommandHandler.Request request, ClientOutput output);
     }
 
-    Connection(ServeOptions options, Runner runner, boolean admitted) {
+    Connection(ServeOptions options, Runner runner, boolean admitted, Clock clock) {
         this.options = options;
         this.runner = runner;
         this.admitted = admitted;
+        this.clock = clock;
     }
 
     @Override
     public void channelActive(ChannelHandlerContext context) {
-        output = new ClientOutput(context.channel(), options.writeMillisMax());
+        output = new ClientOutput(context.channel(), options.writeMillisMax(), clock);
         if (!admitted) {
-            refuse(context, BUSY);
+            refuse(
+                    context,
+                    "the process that holds the store is busy: %d commands run there and %d wait; try again"
+                            .formatted(options.commandCountMax(), options.waitingCountMax()));
             return;
         }
         var _ = context.executor()
@@ -135,9 +140,7 @@ final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
                 to.stream(FrameLayout.OUT),
                 to.stream(FrameLayout.ERR),
                 departure);
-        if (!runner.run(request, to)) {
-            refuse(context, BUSY);
-        }
+        runner.run(request, to);
     }
 
     private ClientOutput output() {
@@ -149,10 +152,7 @@ final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
 
     private void refuse(ChannelHandlerContext context, String why) {
         state = State.ENDED;
-        byte[] text = why.getBytes(StandardCharsets.UTF_8);
-        ByteBuf frame = ClientOutput.frame(context.alloc(), FrameLayout.REFUSED, text.length);
-        var _ = context.writeAndFlush(frame.writeBytes(text))
-                .addListener(ChannelFutureListener.CLOSE);
+        ClientOutput.refuse(context.channel(), why);
     }
 
     @Override
@@ -170,6 +170,7 @@ final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
     /** Frames that are too long, and broken connections. */
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        LOG.info("a client's connection ends: {}", cause.toString());
         state = State.ENDED;
         var _ = context.close();
     }

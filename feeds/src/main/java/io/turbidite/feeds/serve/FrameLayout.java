@@ -17,7 +17,7 @@ package io.turbidite.feeds.serve;
  *                  working directory, then the command line; once
  * OUT, ERR  server bytes of the command's standard output, standard error
  * EXIT      server exit code i32; last
- * REFUSED   server a text: why nothing was run; last
+ * REFUSED   server a text: why nothing was run, or why it was ended early; last
  * </pre>
  *
  * The client ends a command early by closing. A frame that is not as it should be ends the connection.

@@ -34,7 +34,7 @@ public final class SocketClient {
      * Runs a command in the process that holds the store in a directory.
      *
      * @return its exit code; empty if that process serves nobody
-     * @throws StoreFailedException saying why nothing was run, or that the process ended meanwhile
+     * @throws StoreFailedException saying why nothing was run or not to its end, or that the process ended meanwhile
      */
     public static OptionalInt run(
             Path directory, Request request, OutputStream out, OutputStream err) {
@@ -67,9 +67,37 @@ public final class SocketClient {
             throws IOException {
         DataOutputStream to = new DataOutputStream(Channels.newOutputStream(channel));
         DataInputStream from = new DataInputStream(Channels.newInputStream(channel));
-        to.write(hello());
-        to.write(command(request));
-        to.flush();
+        byte[] command = command(request);
+        try {
+            to.write(hello());
+            to.write(command);
+            to.flush();
+        } catch (IOException closed) {
+            return answer(from, out, err, closed); // the reason may lie there to be read
+        }
+        return answer(from, out, err, null);
+    }
+
+    /**
+     * Passes on what comes.
+     *
+     * @param unsent why the command could not be sent, or null
+     */
+    private static int answer(
+            DataInputStream from, OutputStream out, OutputStream err, @Nullable IOException unsent)
+            throws IOException {
+        try {
+            return answer(from, out, err);
+        } catch (IOException e) {
+            if (unsent != null) {
+                e.addSuppressed(unsent);
+            }
+            throw e;
+        }
+    }
+
+    private static int answer(DataInputStream from, OutputStream out, OutputStream err)
+            throws IOException {
         while (true) {
             int length = from.readInt();
             if (length < 1 || length > FrameLayout.LENGTH_MAX) {

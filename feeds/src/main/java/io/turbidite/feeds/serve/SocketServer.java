@@ -14,6 +14,10 @@ import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
 import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import io.turbidite.core.time.Clock;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -44,11 +48,20 @@ public final class SocketServer implements AutoCloseable {
 
     private static final String DRAFT_PREFIX = "socket-";
     private static final String DRAFT = "s";
+    private static final Logger LOG = LoggerFactory.getLogger(SocketServer.class);
     private static final long CLOSE_SECONDS = 30;
+
+    /** For clients to take the reason why they are let go. */
+    private static final long FAREWELL_MILLIS = 1_000;
+
+    /** How often a command that waits looks whether its client is still there. */
+    private static final long LOOK_MILLIS = 50;
 
     private final Path socket;
     private final ServeOptions options;
     private final CommandHandler handler;
+    private final Clock clock;
+    private volatile boolean closing;
     private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(
             1, new DefaultThreadFactory("turbidite-serve", true), NioIoHandler.newFactory());
     private final ExecutorService commands = Executors.newThreadPerTaskExecutor(
@@ -59,11 +72,12 @@ public final class SocketServer implements AutoCloseable {
     /** A command whose client has gone may take a moment to end: commands are counted on their own. */
     private final Semaphore admission;
 
-    private SocketServer(Path socket, ServeOptions options, CommandHandler handler) {
+    private SocketServer(Path socket, ServeOptions options, CommandHandler handler, Clock clock) {
         this.socket = socket;
         this.options = options;
         this.handler = handler;
-        this.admission = new Semaphore(options.connectionCountMax());
+        this.clock = clock;
+        this.admission = new Semaphore(options.commandCountMax(), true);
     }
 
     /**
@@ -72,9 +86,10 @@ public final class SocketServer implements AutoCloseable {
      * @param directory of the store, whose lock the caller holds
      * @throws IOException if there can't be a socket
      */
-    public static SocketServer start(Path directory, ServeOptions options, CommandHandler handler)
+    public static SocketServer start(
+            Path directory, ServeOptions options, CommandHandler handler, Clock clock)
             throws IOException {
-        SocketServer server = new SocketServer(directory.resolve(SOCKET), options, handler);
+        SocketServer server = new SocketServer(directory.resolve(SOCKET), options, handler, clock);
         boolean started = false;
         try {
             server.bind(directory);
@@ -94,7 +109,7 @@ public final class SocketServer implements AutoCloseable {
             ServerBootstrap bootstrap = new ServerBootstrap()
                     .group(loop)
                     .channel(NioServerDomainSocketChannel.class)
-                    .option(ChannelOption.SO_BACKLOG, options.connectionCountMax())
+                    .option(ChannelOption.SO_BACKLOG, 2 * options.connectionCountMax())
                     .childOption(
                             ChannelOption.WRITE_BUFFER_WATER_MARK,
                             new WriteBufferWaterMark(
@@ -132,24 +147,51 @@ public final class SocketServer implements AutoCloseable {
                         FrameLayout.LENGTH_BYTES,
                         0,
                         FrameLayout.LENGTH_BYTES))
-                .addLast(new Connection(options, this::execute, admitted));
+                .addLast(new Connection(options, this::execute, admitted, clock));
     }
 
-    /** Runs a command on a thread of its own; false if as many run as may. */
-    private boolean execute(CommandHandler.Request request, ClientOutput output) {
-        if (!admission.tryAcquire()) {
-            return false;
-        }
+    /** Runs a command on a thread of its own, as soon as no more run than may. */
+    private void execute(CommandHandler.Request request, ClientOutput output) {
         commands.execute(() -> {
-            int code = 1;
-            try {
-                code = handler.run(request);
-            } finally {
-                admission.release();
-                output.exit(code);
+            if (admit(request, output)) {
+                runAdmitted(request, output);
             }
         });
-        return true;
+    }
+
+    private void runAdmitted(CommandHandler.Request request, ClientOutput output) {
+        try {
+            int code = handler.run(request);
+            admission.release(); // before the client knows that it may ask again
+            output.exit(code);
+        } catch (RuntimeException | Error e) {
+            admission.release();
+            LOG.warn("a command of another process failed: {}", request.arguments(), e);
+            output.refuse("the command failed in the process that holds the store: " + e);
+        }
+    }
+
+    /** Waits until it may run; false if the client has gone or was refused. */
+    private boolean admit(CommandHandler.Request request, ClientOutput output) {
+        long startNanos = clock.monotonicNanos();
+        long waitNanos = TimeUnit.MILLISECONDS.toNanos(options.waitMillisMax());
+        try {
+            while (!admission.tryAcquire(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
+                if (closing || request.departure().isGone()) {
+                    return false;
+                }
+                if (clock.monotonicNanos() - startNanos >= waitNanos) {
+                    output.refuse(
+                            "the process that holds the store is busy: the command waited for %d ms behind %d others; try again"
+                                    .formatted(options.waitMillisMax(), options.commandCountMax()));
+                    return false;
+                }
+            }
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false; // the server closes, and says so to all
+        }
     }
 
     private static void deleteDrafts(Path directory) throws IOException {
@@ -173,9 +215,9 @@ public final class SocketServer implements AutoCloseable {
         return connectionCount.get();
     }
 
-    /** Commands that run now, those of clients that have just gone included. */
+    /** Commands that run now, without those that wait, those of clients that have just gone included. */
     public int runningCount() {
-        return options.connectionCountMax() - admission.availablePermits();
+        return options.commandCountMax() - admission.availablePermits();
     }
 
     /** Stops commands that run, lets clients go, takes the socket away. */
@@ -186,6 +228,13 @@ public final class SocketServer implements AutoCloseable {
         } catch (IOException left) {
             // the next server replaces it, and clients of it are refused by the system
         }
+        closing = true;
+        for (Channel connection : connections) {
+            ClientOutput.refuse(
+                    connection,
+                    "the process that holds the store lets go of it, so that the command was ended; run it again");
+        }
+        var _ = connections.newCloseFuture().awaitUninterruptibly(FAREWELL_MILLIS);
         connections.close().awaitUninterruptibly();
         commands.shutdown();
         try {

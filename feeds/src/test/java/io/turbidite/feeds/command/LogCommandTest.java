@@ -36,12 +36,12 @@ import java.util.stream.Stream;
 
 class LogCommandTest {
     private static final String EVENTS = """
-        {"id":1,"type":"push","repo":{"id":10,"name":"a/b"},"size":3}
-        {"id":2,"type":"issue","repo":{"id":11,"name":"c/d"},"action":"opened"}
-        {"id":3,"type":"push","repo":{"id":11,"name":"c/d"},"size":7}
-        {"id":4,"type":tru}
-        {"id":5,"type":"push","repo":{"id":12,"name":"e/\\"f"},"size":9}
-        """;
+            {"id":1,"type":"push","repo":{"id":10,"name":"a/b"},"size":3}
+            {"id":2,"type":"issue","repo":{"id":11,"name":"c/d"},"action":"opened"}
+            {"id":3,"type":"push","repo":{"id":11,"name":"c/d"},"size":7}
+            {"id":4,"type":tru}
+            {"id":5,"type":"push","repo":{"id":12,"name":"e/\\"f"},"size":9}
+            """;
 
     @TempDir
     private Path directory;
@@ -483,14 +483,14 @@ class LogCommandTest {
         log("ingest", directory.resolve("more.json"));
         Path feed = directory.resolve("pushes.yaml");
         Files.writeString(feed, """
-            feed: pushes
-            dataset:
-              name: Pushes
-              type: { id: int64, size: int32 }
-              primaryKey: id
-            source: { kind: file, path: none.json }
-            parser: { kind: json }
-            """);
+                feed: pushes
+                dataset:
+                  name: Pushes
+                  type: { id: int64, size: int32 }
+                  primaryKey: id
+                source: { kind: file, path: none.json }
+                parser: { kind: json }
+                """);
         Files.writeString(directory.resolve("none.json"), "{\"id\":0,\"size\":0}\n");
         Path store = directory.resolve("store");
         assertThat(Command.run("run", feed, "--store", store).code()).isZero();
@@ -514,18 +514,18 @@ class LogCommandTest {
     private Path repositories() throws IOException {
         Path feed = directory.resolve("repos.yaml");
         Files.writeString(feed, """
-            feed: repos
-            dataset:
-              name: Repos
-              type: { id: int64, stars: int32, language: string }
-              primaryKey: id
-            source: { kind: file, path: repos.json }
-            parser: { kind: json }
-            """);
+                feed: repos
+                dataset:
+                  name: Repos
+                  type: { id: int64, stars: int32, language: string }
+                  primaryKey: id
+                source: { kind: file, path: repos.json }
+                parser: { kind: json }
+                """);
         Files.writeString(directory.resolve("repos.json"), """
-            {"id":10,"stars":5,"language":"C"}
-            {"id":11,"stars":7,"language":"Java"}
-            """);
+                {"id":10,"stars":5,"language":"C"}
+                {"id":11,"stars":7,"language":"Java"}
+                """);
         Path store = directory.resolve("store");
         assertThat(Command.run("run", feed, "--store", store).code()).isZero();
         return store;
@@ -540,9 +540,9 @@ class LogCommandTest {
         assertThat(pushes.outLines())
                 .containsExactly(
                         "{\"log\":{\"id\":3,\"type\":\"push\",\"repo\":{\"id\":11,\"name\":\"c/d\"},\"size\":7},"
-                            + "\"record\":{\"id\":11,\"stars\":7,\"language\":\"Java\"}}",
+                                + "\"record\":{\"id\":11,\"stars\":7,\"language\":\"Java\"}}",
                         "{\"log\":{\"id\":1,\"type\":\"push\",\"repo\":{\"id\":10,\"name\":\"a/b\"},\"size\":3},"
-                            + "\"record\":{\"id\":10,\"stars\":5,\"language\":\"C\"}}");
+                                + "\"record\":{\"id\":10,\"stars\":5,\"language\":\"C\"}}");
         assertThat(log(
                                 "join",
                                 store,
@@ -601,16 +601,16 @@ class LogCommandTest {
     void a_feed_writes_to_a_log_and_goes_on_where_it_ended() throws IOException {
         Path feed = directory.resolve("events.yaml");
         Files.writeString(feed, """
-            feed: events
-            log:
-              name: Events
-              psfs:
-                type: field(type)
-                big: where(size > 5)
-              retain: 30d
-              directIo: true
-            source: { kind: file, path: events.json }
-            """);
+                feed: events
+                log:
+                  name: Events
+                  psfs:
+                    type: field(type)
+                    big: where(size > 5)
+                  retain: 30d
+                  directIo: true
+                source: { kind: file, path: events.json }
+                """);
         Path store = directory.resolve("store");
         Result first = Command.run("run", feed, "--store", store, "--json");
         assertThat(first.code()).as(first.err()).isZero();
@@ -638,16 +638,16 @@ class LogCommandTest {
     void every_mistake_in_the_definition_of_a_log_feed_is_named_with_its_line() throws IOException {
         Path feed = directory.resolve("events.yaml");
         Files.writeString(feed, """
-            feed: events
-            log:
-              name: Events
-              parser: xml
-              psfs:
-                type: fild(type)
-              retain: soon
-            source: { kind: file, path: events.json }
-            mode: upsert
-            """);
+                feed: events
+                log:
+                  name: Events
+                  parser: xml
+                  psfs:
+                    type: fild(type)
+                  retain: soon
+                source: { kind: file, path: events.json }
+                mode: upsert
+                """);
         Result result = Command.run("run", feed, "--store", directory.resolve("store"));
         assertRefused(result, "yaml:4: log.parser", "line 6", "line 7", "line 9");
         assertThat(directory.resolve("store")).doesNotExist();

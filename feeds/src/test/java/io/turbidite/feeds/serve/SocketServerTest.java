@@ -3,7 +3,10 @@ package io.turbidite.feeds.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.embedded.EmbeddedChannel;
 import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.time.Clock;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -32,6 +35,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
@@ -39,7 +43,8 @@ import java.util.stream.Stream;
 @EnabledOnOs(OS.LINUX)
 @Timeout(60)
 class SocketServerTest {
-    private static final ServeOptions OPTIONS = new ServeOptions(3, 10_000, 10_000, 64 << 10);
+    private static final ServeOptions OPTIONS =
+            new ServeOptions(3, 2, 10_000, 10_000, 10_000, 64 << 10);
 
     @TempDir
     private Path directory;
@@ -55,7 +60,7 @@ class SocketServerTest {
     }
 
     private SocketServer start(ServeOptions options, CommandHandler handler) throws IOException {
-        SocketServer server = SocketServer.start(directory, options, handler);
+        SocketServer server = SocketServer.start(directory, options, handler, Clock.system());
         opened.add(server);
         return server;
     }
@@ -209,7 +214,8 @@ class SocketServerTest {
             deep = deep.resolve("a-rather-long-name");
         }
         Files.createDirectories(deep);
-        try (SocketServer server = SocketServer.start(deep, OPTIONS, SocketServerTest::echo)) {
+        try (SocketServer server =
+                SocketServer.start(deep, OPTIONS, SocketServerTest::echo, Clock.system())) {
             ByteArrayOutputStream out = new ByteArrayOutputStream();
             OptionalInt code = SocketClient.run(
                     deep, new SocketClient.Request("/", false, List.of("a")), out, out);
@@ -260,7 +266,7 @@ class SocketServerTest {
 
     @Test
     void who_says_nothing_is_let_go() throws IOException {
-        start(new ServeOptions(3, 200, 10_000, 64 << 10), SocketServerTest::echo);
+        start(new ServeOptions(3, 2, 10_000, 200, 10_000, 64 << 10), SocketServerTest::echo);
         RawClient silent = client();
         RawClient halfway = client().hello(FrameLayout.VERSION);
         RawClient slow = client();
@@ -274,31 +280,111 @@ class SocketServerTest {
     }
 
     @Test
-    void one_more_than_may_be_is_told_to_come_again() throws Exception {
+    void one_more_than_may_run_waits_and_one_more_than_may_wait_is_told_so() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
-        start(OPTIONS, request -> {
-            try {
-                release.await();
-                return 7;
-            } catch (InterruptedException e) {
-                return 8;
-            }
-        });
-        List<RawClient> running = new ArrayList<>();
+        SocketServer server = start(OPTIONS, request -> awaited(release) == 0 ? 7 : 8);
+        List<RawClient> clients = new ArrayList<>();
         for (int i = 0; i < OPTIONS.connectionCountMax(); i++) {
             RawClient client = client().hello(FrameLayout.VERSION).run("/", "x");
             assertThat(client.next()).startsWith(FrameLayout.HELLO + ":");
-            running.add(client);
+            clients.add(client);
+        }
+        while (server.runningCount() < OPTIONS.commandCountMax()) {
+            Thread.onSpinWait();
+        }
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        for (int i = 0; i < 200; i++) {
+            assertThatThrownBy(() -> ask(out, out, "x"))
+                    .isInstanceOf(StoreFailedException.class)
+                    .hasMessageContaining("busy: 3 commands run there and 2 wait");
+        }
+        release.countDown();
+        for (RawClient client : clients) {
+            assertThat(client.next()).isEqualTo(FrameLayout.EXIT + ":\0\0\0\7");
+            assertThat(client.next()).isEqualTo("end");
+        }
+    }
+
+    @Test
+    void who_waited_too_long_is_told_so() throws Exception {
+        CountDownLatch release = new CountDownLatch(1);
+        SocketServer server = start(
+                new ServeOptions(1, 2, 300, 10_000, 10_000, 64 << 10), request -> awaited(release));
+        RawClient first = client().hello(FrameLayout.VERSION).run("/", "x");
+        assertThat(first.next()).startsWith(FrameLayout.HELLO + ":");
+        while (server.runningCount() < 1) {
+            Thread.onSpinWait();
         }
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         assertThatThrownBy(() -> ask(out, out, "x"))
-                .isInstanceOf(StoreFailedException.class)
-                .hasMessageContaining("busy");
+                .hasMessageContaining("waited for 300 ms behind 1 others");
         release.countDown();
-        for (RawClient client : running) {
-            assertThat(client.next()).startsWith(FrameLayout.EXIT + ":");
-            assertThat(client.next()).isEqualTo("end");
+        assertThat(first.next()).startsWith(FrameLayout.EXIT + ":");
+        assertThat(ask(out, out, "x")).hasValue(0);
+    }
+
+    @Test
+    void a_command_that_throws_is_told_with_its_cause() throws IOException {
+        start(OPTIONS, request -> {
+            throw new IllegalStateException("on purpose");
+        });
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        for (int i = 0; i < 2 * OPTIONS.connectionCountMax(); i++) {
+            assertThatThrownBy(() -> ask(out, out, "x"))
+                    .isInstanceOf(StoreFailedException.class)
+                    .hasMessageContaining("on purpose");
         }
+    }
+
+    @Test
+    void a_client_that_takes_its_output_too_late_is_told_why_it_was_cut() throws Exception {
+        CountDownLatch ended = new CountDownLatch(1);
+        start(new ServeOptions(3, 2, 10_000, 10_000, 500, 64 << 10), request -> {
+            try {
+                while (true) {
+                    request.out().write(new byte[10_000]);
+                }
+            } catch (IOException e) {
+                return 1;
+            } finally {
+                ended.countDown();
+            }
+        });
+        RawClient client = client().hello(FrameLayout.VERSION).run("/", "x");
+        ended.await();
+        String last = "";
+        for (String next = client.next(); !next.equals("end"); next = client.next()) {
+            last = next;
+        }
+        assertThat(last).startsWith(FrameLayout.REFUSED + ":").contains("not taken for 500 ms");
+    }
+
+    @Test
+    void only_the_clock_tells_how_long_a_client_took_nothing() throws Exception {
+        EmbeddedChannel channel = new EmbeddedChannel();
+        channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(0, 1));
+        var _ = channel.write(channel.alloc().buffer(8).writeLong(0)); // never flushed
+        assertThat(channel.isWritable()).isFalse();
+        long millisMax = 300;
+        ClientOutput output = new ClientOutput(channel, millisMax, Clock.system());
+        AtomicBoolean over = new AtomicBoolean();
+        Thread waker = Thread.ofPlatform().start(() -> {
+            while (!over.get()) {
+                output.changed();
+            }
+        });
+        long startNanos = Clock.system().monotonicNanos();
+        try {
+            assertThatThrownBy(() -> output.stream(FrameLayout.OUT).write(1))
+                    .isInstanceOf(IOException.class);
+        } finally {
+            over.set(true);
+            waker.join();
+        }
+        assertThat(Clock.system().monotonicNanos() - startNanos)
+                .isGreaterThanOrEqualTo(millisMax * 1_000_000);
+        channel.releaseOutbound();
+        var _ = channel.finishAndReleaseAll();
     }
 
     @Test
@@ -328,7 +414,7 @@ class SocketServerTest {
             throws Exception {
         AtomicLong taken = new AtomicLong();
         CountDownLatch ended = new CountDownLatch(1);
-        start(new ServeOptions(3, 10_000, 500, 64 << 10), request -> {
+        start(new ServeOptions(3, 2, 10_000, 10_000, 500, 64 << 10), request -> {
             try {
                 byte[] piece = new byte[10_000];
                 while (true) {
@@ -367,15 +453,20 @@ class SocketServerTest {
     void a_server_that_closes_ends_conversations() throws Exception {
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch told = new CountDownLatch(1);
-        SocketServer server = SocketServer.start(directory, OPTIONS, request -> {
-            request.departure().listen(told::countDown);
-            started.countDown();
-            return awaited(told);
-        });
+        SocketServer server = SocketServer.start(
+                directory,
+                OPTIONS,
+                request -> {
+                    request.departure().listen(told::countDown);
+                    started.countDown();
+                    return awaited(told);
+                },
+                Clock.system());
         RawClient client = client().hello(FrameLayout.VERSION).run("/", "x");
         started.await();
         server.close();
         assertThat(client.next()).startsWith(FrameLayout.HELLO + ":");
+        assertThat(client.next()).startsWith(FrameLayout.REFUSED + ":").contains("lets go of it");
         assertThat(client.next()).isEqualTo("end");
         assertThat(server.connectionCount()).isZero();
     }
