@@ -7,9 +7,13 @@ import io.turbidite.hashlog.chain.RecordWriter;
 import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogSession;
 import io.turbidite.hashlog.log.SessionMark;
+import io.turbidite.hashlog.parse.CsvRows;
+import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.psf.FunctionFailure;
 import io.turbidite.hashlog.psf.Properties;
 import io.turbidite.hashlog.psf.PropertyExtractor;
+
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -47,6 +51,10 @@ public final class IngestSession implements AutoCloseable {
     private final Counter payloadTotal;
     private final Counter hardTotal;
     private final PlanWatch.Follower follower;
+
+    /** How rows of CSV are written; null: records are lines. */
+    private final ParserSpec.@Nullable Csv rows;
+
     private Registrations.Plan plan;
     private PropertyExtractor extractor;
     private long serial;
@@ -84,6 +92,7 @@ public final class IngestSession implements AutoCloseable {
         this.rejectedTotal = counters.rejected();
         this.payloadTotal = counters.payloadBytes();
         this.hardTotal = counters.hardInsertions();
+        this.rows = owner.parser() instanceof ParserSpec.Csv csv ? csv : null;
         this.plan = owner.plan();
         this.extractor = plan.set().newExtractor();
         writer.follow(plan.heads());
@@ -92,7 +101,8 @@ public final class IngestSession implements AutoCloseable {
 
     /**
      * Takes every record of a batch of newline-delimited records. The last one needs no newline; blank
-     * lines are skipped; a carriage return before a newline is left out.
+     * lines are skipped; a carriage return before a newline is left out. A newline within the quotes of a CSV
+     * value belongs to the value; where quotes are not closed within the batch, a row ends with its line.
      *
      * @param segment native or heap; only read, and free again when this returns
      * @return how many records were taken; the others were told to the listener
@@ -106,7 +116,7 @@ public final class IngestSession implements AutoCloseable {
         try {
             long end = offset + byteCount;
             for (long at = offset; at < end; ) {
-                long lineEnd = Lines.end(segment, at, end);
+                long lineEnd = recordEnd(segment, at, end);
                 long contentEnd = Lines.contentEnd(segment, at, lineEnd);
                 if (contentEnd > at) {
                     if (contentEnd - at > Integer.MAX_VALUE) {
@@ -122,6 +132,17 @@ public final class IngestSession implements AutoCloseable {
             end();
         }
         return acceptedCount - before;
+    }
+
+    private long recordEnd(MemorySegment segment, long at, long end) {
+        ParserSpec.Csv csv = rows;
+        if (csv != null) {
+            long rowEnd = CsvRows.end(segment, at, end, csv.separator());
+            if (rowEnd != CsvRows.UNCLOSED) {
+                return rowEnd;
+            }
+        }
+        return Lines.end(segment, at, end);
     }
 
     /**

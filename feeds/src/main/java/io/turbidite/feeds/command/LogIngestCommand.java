@@ -24,7 +24,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
@@ -83,6 +85,7 @@ final class LogIngestCommand implements Callable<Integer> {
     private final CommonOptions common = new CommonOptions();
 
     private final AtomicInteger told = new AtomicInteger();
+    private final Queue<String> later = new ConcurrentLinkedQueue<>();
     private volatile boolean stopped;
     private volatile @Nullable OpenLog opened;
 
@@ -164,6 +167,12 @@ final class LogIngestCommand implements Callable<Integer> {
                 } finally {
                     if (!settled) {
                         load.halt();
+                    }
+                    tellLater();
+                    if (load.headers() > 0) {
+                        console.err()
+                                .println("%s that names the columns, and is no record"
+                                        .formatted(Words.count(load.headers(), "first row")));
                     }
                     double seconds =
                             (console.clock().monotonicNanos() - startNanos) / NANOS_PER_SECOND;
@@ -254,8 +263,22 @@ final class LogIngestCommand implements Callable<Integer> {
 
     private void refused(String input, long offset, String why) {
         int number = told.incrementAndGet();
-        if (number <= TOLD_MAX && !console.terminal()) {
-            console.err().println("refused: %s, byte %d: %s".formatted(input, offset, why));
+        if (number <= TOLD_MAX) {
+            String text = "refused: %s, byte %d: %s".formatted(input, offset, why);
+            if (console.terminal()) {
+                later.add(text); // a bar is being drawn
+            } else {
+                console.err().println(text);
+            }
+        }
+    }
+
+    private void tellLater() {
+        later.forEach(console.err()::println);
+        if (told.get() > TOLD_MAX && console.terminal()) {
+            console.err()
+                    .println("refused: %s more"
+                            .formatted(Words.count(told.get() - TOLD_MAX, "record")));
         }
     }
 

@@ -1,7 +1,11 @@
 package io.turbidite.feeds.command;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.feeds.log.LogPsfs;
+import io.turbidite.hashlog.HashLog;
+import io.turbidite.hashlog.LogCursor;
 import io.turbidite.hashlog.LogQuery;
+import io.turbidite.hashlog.psf.PsfDefinition;
 
 import org.jspecify.annotations.Nullable;
 
@@ -47,9 +51,60 @@ final class LogQuestion {
     private boolean scan;
 
     LogQuery query() {
+        return query(property);
+    }
+
+    /**
+     * What to tell somebody who found nothing: that the value that was meant may be of another type.
+     *
+     * @return null if there is nothing of it either
+     */
+    @Nullable
+    String hint(HashLog log) {
+        if (property == null) {
+            return null;
+        }
+        String[] pair = LogCommand.pair("--psf", "name=value", property);
+        String other = otherType(pair[1]);
+        PsfDefinition definition = LogPsfs.newest(log, pair[0]);
+        boolean isTyped = definition instanceof PsfDefinition.Field
+                || definition instanceof PsfDefinition.Function;
+        if (other == null || !isTyped) {
+            return null;
+        }
+        try (LogCursor cursor = log.find(query(pair[0] + "=" + other).limit(1))) {
+            return cursor.next()
+                    ? "note: no record there has the %s %s, but some have the %s: --psf '%s=%s'"
+                            .formatted(typeOf(pair[1]), pair[1], typeOf(other), pair[0], other)
+                    : null;
+        }
+    }
+
+    private static String typeOf(String value) {
+        if (value.startsWith("\"")) {
+            return "text";
+        }
+        return isNumber(value) ? "number" : "boolean";
+    }
+
+    private static boolean isNumber(String text) {
+        return text.matches("-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?");
+    }
+
+    /** The text for a number or a boolean, and the other way round; null if there is none. */
+    private static @Nullable String otherType(String value) {
+        if (isNumber(value) || value.equals("true") || value.equals("false")) {
+            return "\"" + value + "\"";
+        }
+        boolean isText = value.length() > 2 && value.startsWith("\"") && value.endsWith("\"");
+        String inner = isText ? value.substring(1, value.length() - 1) : "";
+        return isNumber(inner) || inner.equals("true") || inner.equals("false") ? inner : null;
+    }
+
+    private LogQuery query(@Nullable String wanted) {
         LogQuery query = LogQuery.all();
-        if (property != null) {
-            String[] pair = LogCommand.pair("--psf", "name=value", property);
+        if (wanted != null) {
+            String[] pair = LogCommand.pair("--psf", "name=value", wanted);
             query = LogQuery.property(pair[0], pair[1]);
         }
         if (expression != null) {

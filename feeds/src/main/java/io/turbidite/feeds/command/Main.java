@@ -1,6 +1,7 @@
 package io.turbidite.feeds.command;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.time.Clock;
 
@@ -46,6 +47,7 @@ public final class Main {
 
     /** Runs a subcommand and ends the process with its exit code. */
     public static void main(String[] args) {
+        StandardError.restore();
         StandardOutput standard = new StandardOutput(new FileOutputStream(FileDescriptor.out));
         PrintStream out = new PrintStream(standard, false, StandardCharsets.UTF_8);
         PrintStream err = new PrintStream(
@@ -147,9 +149,15 @@ public final class Main {
     private static int report(Exception e, CommandLine line, PrintStream err, boolean debug) {
         CommandLine group = line.getParent();
         boolean isLog = group != null && group.getCommandName().equals("log");
-        return isLog && e instanceof CorruptionException
-                ? Failures.report(e, err, debug, LogSalvageCommand.ADVICE)
-                : Failures.report(e, err, debug);
+        if (isLog && e instanceof CorruptionException) {
+            return Failures.report(e, err, debug, LogSalvageCommand.ADVICE);
+        }
+        if (isLog
+                && e instanceof StorageIoException io
+                && io.kind() == StorageIoException.Kind.NO_SPACE) {
+            return Failures.report(e, err, debug, "free some space, and ingest the rest again");
+        }
+        return Failures.report(e, err, debug);
     }
 
     private static int misused(ParameterException e, PrintStream err, boolean debug) {

@@ -7,6 +7,7 @@ import io.turbidite.feeds.parse.JsonEnd;
 import io.turbidite.hashlog.HashLog;
 import io.turbidite.hashlog.IngestSession;
 import io.turbidite.hashlog.RejectedRecord;
+import io.turbidite.hashlog.parse.CsvRows;
 import io.turbidite.hashlog.parse.ParserSpec;
 
 import org.jspecify.annotations.Nullable;
@@ -46,11 +47,19 @@ public final class LogLoad implements AutoCloseable {
     private final AtomicLong records = new AtomicLong();
     private final AtomicLong rejected = new AtomicLong();
     private final boolean json;
+    private final ParserSpec.@Nullable Csv csv;
+
+    /** A row whose quotes are still open then is none: no page would hold it. */
+    private final int rowBytesMax;
+
+    private int headers;
     private long waiting;
     private final List<Loader> loaders = new ArrayList<>();
 
-    private LogLoad(boolean json, Tasks tasks, Problems problems) {
-        this.json = json;
+    private LogLoad(HashLog log, Tasks tasks, Problems problems) {
+        this.json = log.parser() instanceof ParserSpec.Json;
+        this.csv = log.parser() instanceof ParserSpec.Csv rows ? rows : null;
+        this.rowBytesMax = log.log().shape().recordBytesMax();
         this.tasks = tasks;
         this.problems = problems;
     }
@@ -98,14 +107,14 @@ public final class LogLoad implements AutoCloseable {
             throw new InvalidRequestException(
                     "%d threads, but 1 to %d are possible".formatted(threads, THREADS_MAX));
         }
-        LogLoad load = new LogLoad(log.parser() instanceof ParserSpec.Json, tasks, problems);
+        LogLoad load = new LogLoad(log, tasks, problems);
         boolean started = false;
         try {
             for (int i = 0; i < threads; i++) {
                 load.loaders.add(load.new Loader(log, i));
             }
             for (int i = 0; i < 2 * threads + 1; i++) {
-                load.free.add(new Block());
+                load.free.add(load.new Block());
             }
             started = true;
             return load;
@@ -131,8 +140,13 @@ public final class LogLoad implements AutoCloseable {
         }
         block.begin(name, 0);
         boolean skipping = false;
+        boolean isFirstRow = csv != null;
         while (true) {
             int count = stopped.getAsBoolean() ? 0 : block.readFrom(input);
+            if (isFirstRow && (block.linesEnd > 0 || count < 0 || block.isFull())) {
+                headers += block.dropHeader() ? 1 : 0;
+                isFirstRow = false;
+            }
             if (stopped.getAsBoolean()) {
                 publish(block, block.linesEnd);
                 return false;
@@ -156,13 +170,14 @@ public final class LogLoad implements AutoCloseable {
                 skipping = true;
             } else if (lines == 0 && block.isFull()) {
                 block.grow();
-            } else if (lines > 0 && (block.isFull() || full.isEmpty())) {
+            } else if (lines > 0 && (block.isFull() || block.isCut || full.isEmpty())) {
                 Block next = take(stopped);
                 if (next == null) {
                     return false; // what the block has was read, but not taken
                 }
                 next.begin(name, block.position + lines);
                 next.copyTail(block, lines);
+                next.findLines();
                 publish(block, lines);
                 block = next;
             }
@@ -178,6 +193,11 @@ public final class LogLoad implements AutoCloseable {
         }
         waiting++;
         return block.linesEnd;
+    }
+
+    /** How many inputs began with a row that names the columns, which is no record. */
+    public int headers() {
+        return headers;
     }
 
     /** How many inputs ended in a line that was left out because there may be more of it to come. */
@@ -283,7 +303,7 @@ public final class LogLoad implements AutoCloseable {
 
         private final IngestSession session;
         private final Tasks.Worker worker;
-        private Block block = new Block();
+        private Block block = LogLoad.this.new Block();
 
         Loader(HashLog log, int number) {
             String name = "load-" + number;
@@ -318,13 +338,16 @@ public final class LogLoad implements AutoCloseable {
     }
 
     /** Bytes of an input from a position on. Owned by the reader, or by one worker. */
-    private static final class Block {
+    private final class Block {
         private byte[] bytes = new byte[BLOCK_BYTES];
         private MemorySegment segment = MemorySegment.ofArray(bytes);
         private int length;
 
         /** Behind the last line end, 0 if there is none. */
         private int linesEnd;
+
+        /** The lines end in a row whose quotes are not closed: what follows is not to be read with it. */
+        private boolean isCut;
 
         private String input = "";
         private long position;
@@ -334,19 +357,60 @@ public final class LogLoad implements AutoCloseable {
             position = at;
             length = 0;
             linesEnd = 0;
+            isCut = false;
             return this;
         }
 
         int readFrom(Input in) {
+            int before = length;
             int count = in.read(bytes, length, bytes.length - length);
-            for (int i = length + count - 1; i >= length; i--) {
+            length += Math.max(0, count);
+            if (csv != null) {
+                findLines();
+                return count;
+            }
+            for (int i = length - 1; i >= before; i--) {
                 if (bytes[i] == '\n') {
                     linesEnd = i + 1;
                     break;
                 }
             }
-            length += Math.max(0, count);
             return count;
+        }
+
+        /** Finds the rows that are whole. */
+        void findLines() {
+            ParserSpec.Csv rows = csv;
+            while (rows != null && linesEnd < length && !isCut) {
+                long end = CsvRows.end(segment, linesEnd, length, rows.separator());
+                if (end == CsvRows.UNCLOSED && length - linesEnd > rowBytesMax) {
+                    end = lineEnd(linesEnd); // the parser will say what is wrong with it
+                    isCut = end < length;
+                }
+                if (end == CsvRows.UNCLOSED || end == length) {
+                    return;
+                }
+                linesEnd = (int) end + 1;
+            }
+        }
+
+        private int lineEnd(int from) {
+            int end = from;
+            while (end < length && bytes[end] != '\n') {
+                end++;
+            }
+            return end;
+        }
+
+        /** Drops the first row if it names the columns. */
+        boolean dropHeader() {
+            ParserSpec.Csv rows = csv;
+            int end = lineEnd(0);
+            if (rows == null || !CsvRows.isHeader(bytes, 0, end, rows)) {
+                return false;
+            }
+            drop(Math.min(length, end + 1));
+            return true;
         }
 
         boolean isFull() {

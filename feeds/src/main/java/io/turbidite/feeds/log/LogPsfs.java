@@ -44,6 +44,19 @@ public final class LogPsfs {
                 .orElse(null);
     }
 
+    /** The definition of the active PSF of this name, else of the last one that had it; null if none had. */
+    public static @Nullable PsfDefinition newest(HashLog log, String name) {
+        RegisteredPsf active = active(log, name);
+        if (active != null) {
+            return active.definition();
+        }
+        return log.psfs().reversed().stream()
+                .filter(psf -> psf.name().equals(name))
+                .findFirst()
+                .map(RegisteredPsf::definition)
+                .orElse(null);
+    }
+
     /**
      * Registers those that the log does not have.
      *

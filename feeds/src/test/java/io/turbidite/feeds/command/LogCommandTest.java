@@ -396,6 +396,74 @@ class LogCommandTest {
     }
 
     @Test
+    void a_header_is_no_record_and_a_line_end_in_quotes_ends_no_row() throws IOException {
+        Path file = directory.resolve("rows.csv");
+        Files.writeString(file, """
+                id,"text",more
+                1,"one, two
+                three",x
+                2,"say ""hi""
+                ",y
+                3,plain "quote",z
+                4,"never closed,w
+                5,five,v
+                """);
+        Result done = Command.run(
+                "log",
+                "ingest",
+                log,
+                file,
+                "--parser",
+                "csv(\",\", id:number, text)",
+                "--psf",
+                "id=field(id)",
+                "--psf",
+                "text=field(text)");
+        assertThat(done.code()).as(done.err()).isZero();
+        assertThat(done.out()).contains("4 records").contains("1 rejected");
+        assertThat(done.err()).contains("1 first row that names the columns");
+        assertThat(log("query", "--psf", "id=1").out()).isEqualTo("1,\"one, two\nthree\",x\n");
+        assertThat(log("query", "--psf", "id=2", "--select", "text")
+                        .json()
+                        .get("text")
+                        .asText())
+                .isEqualTo("say \"hi\"\n");
+        assertThat(log("query", "--psf", "id=5", "--count").json().get("count").asInt())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void a_value_of_the_other_type_gets_a_hint() throws IOException {
+        Files.writeString(
+                directory.resolve("events.json"),
+                "{\"id\":\"8200000897\",\"n\":5}\n{\"id\":\"x\",\"n\":6}\n");
+        ingest("--psf", "id=field(id)", "--psf", "n=field(n)");
+        Result number = log("query", "--psf", "id=8200000897");
+        assertThat(number.out()).isEmpty();
+        assertThat(number.err()).contains("--psf 'id=\"8200000897\"'").contains("text");
+        Result text = log("query", "--psf", "n=\"5\"", "--count");
+        assertThat(text.err()).contains("--psf 'n=5'").contains("number");
+        assertThat(log("query", "--psf", "n=7").err()).isEmpty();
+        assertThat(log("query", "--psf", "id=\"8200000897\"").err()).isEmpty();
+    }
+
+    @Test
+    void what_was_refused_is_told_on_a_terminal_too() {
+        Result done = Command.runIn(
+                Path.of(""),
+                true,
+                Interrupts.none(),
+                "log",
+                "ingest",
+                log,
+                directory.resolve("events.json"),
+                "--psf",
+                "type=field(type)");
+        assertThat(done.code()).as(done.err()).isZero();
+        assertThat(done.err()).contains("refused: ").contains("malformed literal");
+    }
+
+    @Test
     void psfs_come_and_go() {
         ingest();
         Result added = log("psf", "add");

@@ -416,7 +416,7 @@ final class Flusher implements AutoCloseable {
         if (isFirst) {
             site.events()
                     .publish(new StoreEvent.SpaceChanged(
-                            site.clock().wallMicros(), true, cause.toString()));
+                            site.clock().wallMicros(), true, String.valueOf(cause.getMessage())));
         }
     }
 
