@@ -13,7 +13,8 @@ import io.turbidite.hashlog.parse.ValueKind;
  * <li>Text is its bytes of UTF-8: {@link PropertyMode#PAYLOAD} if they stand in the record as they are, else
  *     {@link PropertyMode#REGION}.
  * <li>Any other number is 0xFF, the digits without zeros at either end, {@code e}, the exponent: exact, and
- *     no text starts with 0xFF. A boolean is 0xFF and {@code t} or {@code f}. Both are REGION.
+ *     no text starts with 0xFF. One whose exponent is beyond what is kept is no value at all, so that no
+ *     two such numbers are one. A boolean is 0xFF and {@code t} or {@code f}. Both are REGION.
  * </ul>
  */
 final class CanonicalValues {
@@ -30,7 +31,7 @@ final class CanonicalValues {
                 readDecimal(values, field);
                 if (decimal.isLong()) {
                     into.addInline(psfId, decimal.longValue());
-                } else {
+                } else if (decimal.isExact()) {
                     byte[] canonical = decimal.canonicalBytes();
                     into.addRegion(psfId, canonical, 0, decimal.canonicalByteCount());
                 }

@@ -11,8 +11,11 @@ import java.util.Arrays;
  * large ids equal.
  */
 final class Decimal {
-    /** Exponents beyond are cut to it. */
+    /** A number with an exponent beyond is not {@linkplain #isExact exact}. */
     private static final long EXPONENT_MAX = 100_000_000_000_000_000L;
+
+    /** Written exponents beyond are cut to it; no literal has the digits to come back from there. */
+    private static final long EXPONENT_READ_MAX = 2 * EXPONENT_MAX;
 
     /** Never the first byte of UTF-8: tells numbers and booleans from text. */
     static final int TAG = 0xFF;
@@ -78,7 +81,7 @@ final class Decimal {
             if (c == '-') {
                 minus = true;
             } else if (c != '+') {
-                value = Math.min(EXPONENT_MAX, value * 10 + (c - '0'));
+                value = Math.min(EXPONENT_READ_MAX, value * 10 + (c - '0'));
             }
         }
         return minus ? -value : value;
@@ -104,6 +107,14 @@ final class Decimal {
             exponent++;
         }
         return this;
+    }
+
+    /**
+     * Whether all of its exponent is kept for sure. If not, it still compares rightly with every number that
+     * is, as all in definitions and questions are, and with no other.
+     */
+    boolean isExact() {
+        return Math.abs(exponent) <= EXPONENT_MAX;
     }
 
     /** Whether it is an integer of 64 bits. */
@@ -171,7 +182,7 @@ final class Decimal {
     }
 
     /**
-     * The canonical bytes of a number that is no integer of 64 bits, from index 0 on; valid until the next
+     * The canonical bytes of an exact number that is no integer of 64 bits, from index 0 on; valid until the next
      * change.
      */
     byte[] canonicalBytes() {

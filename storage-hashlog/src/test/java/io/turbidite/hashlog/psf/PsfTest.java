@@ -66,6 +66,28 @@ class PsfTest {
         assertThat(of("field(a)", "{\"a\":-1.25e-7}")).isEqualTo("0=-125e-9R");
     }
 
+    /** Beyond what is kept of an exponent numbers can't be told apart, so they are no property. */
+    @Test
+    void numbers_with_exponents_beyond_bounds_are_never_one_property() {
+        String most = "100000000000000000";
+        assertThat(of("field(a)", "{\"a\":1e" + most + "}")).isEqualTo("0=1e" + most + "R");
+        assertThat(of("field(a)", "{\"a\":1e-" + most + "}")).isEqualTo("0=1e-" + most + "R");
+        // the number counts, not how it is written
+        assertThat(of("field(a)", "{\"a\":10e" + most + "}")).isEmpty();
+        assertThat(of("field(a)", "{\"a\":0.1e100000000000000001}")).isEqualTo("0=1e" + most + "R");
+        for (String beyond :
+                List.of("100000000000000001", "200000000000000000", "99999999999999999999999999")) {
+            for (String number : List.of("1e" + beyond, "-2.5E-" + beyond, "7e+" + beyond)) {
+                assertThat(of("field(a)", "{\"a\":" + number + "}")).as(number).isEmpty();
+            }
+            // comparisons need no more than its size
+            assertThat(of("ranges(a, 0, 1)", "{\"a\":1e-" + beyond + "}")).isEqualTo("0=0");
+            assertThat(of("ranges(a, 0, 1)", "{\"a\":1e" + beyond + "}")).isEmpty();
+            assertThat(of("field(a)", "{\"a\":-0.0e" + beyond + "}")).isEqualTo("0=0");
+        }
+        assertThat(of("field(a)", "{\"a\":1e000000000000000000000005}")).isEqualTo("0=100000");
+    }
+
     @Test
     void equal_strings_have_one_hash_however_they_are_spelt() {
         Properties plain = new Properties();
