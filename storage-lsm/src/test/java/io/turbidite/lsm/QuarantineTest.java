@@ -25,6 +25,8 @@ import org.junit.jupiter.api.Test;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -463,6 +465,53 @@ class QuarantineTest {
                 .isInstanceOf(QuarantinedException.class);
         assertThat(tree("T", "by_user").state()).isEqualTo("ready");
         assertThat(files("T", "by_user")).isNotEmpty();
+    }
+
+    /** Why verify said ok right after a read had met damage: a merge reads records, and makes new key pages. */
+    @Test
+    void damage_of_a_key_page_is_found_by_verify_told_and_healed_by_a_merge() {
+        for (Maintenance maintenance :
+                List.of(Maintenance.VALIDATION, Maintenance.MUTABLE_BITMAP)) {
+            String name = "T" + maintenance.ordinal();
+            Dataset dataset = create(name, maintenance, "correlated-no-merge");
+            long middle = files(name, "primary").get(1);
+            String file = StoreFiles.component(middle);
+            reopen();
+            long at = keyPageAt(file);
+            disk.flipBit(file, at, 3);
+            assertThat(sim.store.verify().errors())
+                    .anySatisfy(error -> assertThat(error).contains(file, "key leaf"));
+            assertThat(files(name, "primary")).contains(middle);
+
+            Dataset reopened = dataset(name);
+            reopened.upsert(row(3 * ROWS + 1L, 4).toMap());
+            if (maintenance == Maintenance.VALIDATION) {
+                assertThatThrownBy(() -> reopened.repair("by_user"))
+                        .isInstanceOf(CorruptionException.class);
+            } else {
+                assertThatThrownBy(() -> reopened.upsert(row(ROWS + 7L, 5).toMap()))
+                        .isInstanceOf(CorruptionException.class);
+            }
+
+            assertThat(events(StoreEvent.DamageMet.class)).anySatisfy(event -> {
+                assertThat(event.file()).isEqualTo(file);
+                assertThat(event.cause()).contains("key leaf");
+            });
+            sim.tasks.await(() -> !files(name, "primary").contains(middle));
+            assertThat(quarantined()).isEmpty();
+            sim.verify();
+            assertThat(SimStore.rows(reopened)).hasSize(3 * ROWS + 1);
+        }
+    }
+
+    /** A byte of the first block of the kind: behind its header of 32 bytes, of which 8 to 11 are its length. */
+    private long keyPageAt(String file) {
+        ByteBuffer bytes = ByteBuffer.wrap(disk.content(file)).order(ByteOrder.LITTLE_ENDIAN);
+        int at = 64;
+        while (bytes.get(at + 4) != 2) {
+            at += 32 + bytes.getInt(at + 8);
+        }
+        return at + 40;
     }
 
     @Test

@@ -159,6 +159,17 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
+     * A reader met damage in a component. It is merged next, by itself: either that makes a new one of it, or it is
+     * {@link Quarantined}.
+     *
+     * @param file of the component
+     * @param cause what was found wrong
+     */
+    record DamageMet(
+            long wallMicros, String dataset, int partition, String index, String file, String cause)
+            implements StoreEvent {}
+
+    /**
      * A component is in use again that was set aside: its file is whole.
      *
      * @param file of the component

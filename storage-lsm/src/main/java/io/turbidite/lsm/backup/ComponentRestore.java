@@ -225,7 +225,7 @@ public final class ComponentRestore {
                 throw damage;
             });
             sound = true;
-            return component;
+            return component.reportingTo(substrate.quarantine()::met);
         } finally {
             if (!sound) {
                 component.close();

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 /**
  * Reads blocks of a component file, checks them and decompresses them. <em>Thread-safe: it has no state
@@ -29,9 +30,16 @@ final class BlockReader {
     /** For loads of the cache: making one is more garbage than all the rest of a load. */
     private final AtomicReference<@Nullable Crc32c> spareCrc = new AtomicReference<>();
 
+    /** Is told of damage that a reader has met, before the reader is. */
+    private volatile Consumer<CorruptionException> witness = damage -> {};
+
     BlockReader(DiskFile file, long fileId) {
         this.file = file;
         this.fileId = fileId;
+    }
+
+    void tell(Consumer<CorruptionException> told) {
+        witness = told;
     }
 
     /** Reads a block that is never compressed, header included, into memory of {@code arena}. */
@@ -57,7 +65,12 @@ final class BlockReader {
     void readPage(Block.Kind kind, Fences fences, int page, MemorySegment target) {
         Crc32c spare = spareCrc.getAndSet(null);
         Crc32c crc = spare == null ? new Crc32c() : spare;
-        readPage(kind, fences, page, target, crc);
+        try {
+            readPage(kind, fences, page, target, crc);
+        } catch (CorruptionException damage) {
+            witness.accept(damage);
+            throw damage;
+        }
         crc.forget();
         spareCrc.set(crc);
     }
@@ -68,14 +81,14 @@ final class BlockReader {
         int blockBytes = fences.blockBytes(page);
         if (blockBytes == target.byteSize()) {
             readFully(expected, target, blockBytes);
-            unpack(expected, fences, target, target, crc);
+            unpackHere(expected, fences, target, target, crc);
             return;
         }
         // a load is rare and decompressing dear: an allocation of its own does not show
         try (Arena arena = NativeMemory.confined("a block of a component")) {
             MemorySegment block = NativeMemory.allocate(arena, blockBytes, 64);
             readFully(expected, block, blockBytes);
-            unpack(expected, fences, block, target, crc);
+            unpackHere(expected, fences, block, target, crc);
         }
     }
 
@@ -90,6 +103,20 @@ final class BlockReader {
      * @param target exactly the page; {@code block} itself if it is as long
      */
     void unpack(
+            Expected expected,
+            Fences fences,
+            MemorySegment block,
+            MemorySegment target,
+            Crc32c crc) {
+        try {
+            unpackHere(expected, fences, block, target, crc);
+        } catch (CorruptionException damage) {
+            witness.accept(damage);
+            throw damage;
+        }
+    }
+
+    private void unpackHere(
             Expected expected,
             Fences fences,
             MemorySegment block,

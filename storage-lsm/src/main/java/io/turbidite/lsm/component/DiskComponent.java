@@ -191,6 +191,17 @@ public final class DiskComponent implements AutoCloseable {
     }
 
     /**
+     * From now on {@code witness} is told of damage that a reader meets in a leaf page, before the reader is. Merges,
+     * builds and verifications, which read past the cache, deal with what they meet themselves.
+     */
+    public DiskComponent reportingTo(Consumer<CorruptionException> witness) {
+        if (content != null) {
+            content.blocks.tell(witness);
+        }
+        return this;
+    }
+
+    /**
      * Sets the component aside: from now on whoever would read it is refused; cursors that are open read on. The
      * first cause stays.
      */

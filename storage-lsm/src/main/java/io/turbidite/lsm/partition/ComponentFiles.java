@@ -39,11 +39,7 @@ public final class ComponentFiles {
      */
     public static ComponentHandle openWith(
             Substrate substrate, ComponentHeader header, int generation, LiveBitmap live) {
-        DiskComponent component = DiskComponent.open(
-                substrate.componentDisk(),
-                StoreFiles.component(header.fileId()),
-                header,
-                substrate.cache());
+        DiskComponent component = openFile(substrate, header);
         return ComponentHandle.ofLive(
                 fresh(component, generation), component, live, substrate.graveyard());
     }
@@ -180,11 +176,7 @@ public final class ComponentFiles {
     /** All entries are alive. */
     private static ComponentHandle openFresh(
             Substrate substrate, ComponentHeader header, int generation) {
-        DiskComponent component = DiskComponent.open(
-                substrate.componentDisk(),
-                StoreFiles.component(header.fileId()),
-                header,
-                substrate.cache());
+        DiskComponent component = openFile(substrate, header);
         boolean opened = false;
         try {
             LiveBitmap live = LiveBitmap.create(substrate.bitmaps(), component.entryCount());
@@ -200,11 +192,17 @@ public final class ComponentFiles {
 
     private static DiskComponent openFile(
             Substrate substrate, DatasetSchema schema, int partition, int tree, long fileId) {
+        return openFile(substrate, header(substrate, schema, partition, tree, fileId));
+    }
+
+    /** Opens the file of a component. */
+    static DiskComponent openFile(Substrate substrate, ComponentHeader header) {
         return DiskComponent.open(
-                substrate.componentDisk(),
-                StoreFiles.component(fileId),
-                header(substrate, schema, partition, tree, fileId),
-                substrate.cache());
+                        substrate.componentDisk(),
+                        StoreFiles.component(header.fileId()),
+                        header,
+                        substrate.cache())
+                .reportingTo(substrate.quarantine()::met);
     }
 
     static ComponentState fresh(DiskComponent component, int generation) {

@@ -154,11 +154,7 @@ final class ComponentOpening {
      */
     private static DiskComponent openAs(
             Substrate substrate, ComponentHeader header, ComponentState state) {
-        DiskComponent component = DiskComponent.open(
-                substrate.componentDisk(),
-                StoreFiles.component(state.fileId()),
-                header,
-                substrate.cache());
+        DiskComponent component = ComponentFiles.openFile(substrate, header);
         ComponentState found = ComponentFiles.fresh(component, state.generation())
                 .withRepaired(state.repairedTimestamp(), state.dead())
                 .withQuarantine(state.quarantine());

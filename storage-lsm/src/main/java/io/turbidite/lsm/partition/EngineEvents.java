@@ -325,6 +325,18 @@ public final class EngineEvents {
                 cause));
     }
 
+    /** Says that a reader has met damage. */
+    void damageMet(
+            DatasetSchema schema, int partition, int tree, ComponentState state, String cause) {
+        events.publish(new StoreEvent.DamageMet(
+                clock.wallMicros(),
+                schema.name(),
+                partition,
+                schema.treeName(tree),
+                StoreFiles.component(state.fileId()),
+                cause));
+    }
+
     /** Says that a component is in use again. */
     void quarantineLifted(DatasetSchema schema, int partition, int tree, ComponentState state) {
         events.publish(new StoreEvent.QuarantineLifted(

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
@@ -36,6 +37,11 @@ public final class Quarantine {
     private final List<Opened> opened = new ArrayList<>();
 
     private record Opened(Place place, ComponentHandle handle, ComponentDamage damage) {}
+
+    /** Each is told of once. */
+    private final Set<String> metFiles = ConcurrentHashMap.newKeySet();
+
+    private final Set<Long> suspects = ConcurrentHashMap.newKeySet();
 
     /** Set aside, but no manifest says so yet. */
     private final Queue<Note> unnoted = new ConcurrentLinkedQueue<>();
@@ -186,6 +192,46 @@ public final class Quarantine {
         return state;
     }
 
+    /**
+     * A reader has met damage. What else of the component can be read a merge tells: it makes a new one, or sets it
+     * aside. So damage that only readers meet, in a key tree say, does not stay; and it is told though it may be gone
+     * before anybody looks.
+     */
+    public void met(CorruptionException found) {
+        if (!metFiles.add(found.file())) {
+            return;
+        }
+        for (Partition partition : substrate.partitions().all()) {
+            Version pinned = partition.pinUnlessDropped();
+            if (pinned == null) {
+                continue;
+            }
+            try {
+                for (int tree : pinned.schema().treeIds()) {
+                    ComponentHandle handle = find(pinned.tree(tree), found.file());
+                    if (handle != null && !handle.isQuarantined()) {
+                        substrate
+                                .events()
+                                .damageMet(
+                                        pinned.schema(),
+                                        partition.number(),
+                                        tree,
+                                        handle.state(),
+                                        String.valueOf(found.getMessage()));
+                        suspects.add(handle.state().fileId());
+                    }
+                }
+            } finally {
+                pinned.unpin();
+            }
+        }
+    }
+
+    /** Files of components that readers have met damage in, and that nobody has merged since. */
+    public Set<Long> suspects() {
+        return suspects;
+    }
+
     private static @Nullable ComponentHandle find(List<ComponentHandle> handles, String file) {
         for (ComponentHandle handle : handles) {
             if (handle.component().name().equals(file)
@@ -200,6 +246,7 @@ public final class Quarantine {
     private boolean setAside(Place place, ComponentHandle handle, ComponentDamage damage) {
         handle.component().quarantine(damage);
         substrate.partitions().countInstall();
+        suspects.remove(handle.state().fileId());
         substrate
                 .events()
                 .quarantined(
@@ -211,6 +258,7 @@ public final class Quarantine {
     public void lifted(
             DatasetSchema schema, Partition partition, int tree, ComponentHandle restored) {
         unnoted.removeIf(note -> note.fileId == restored.state().fileId());
+        metFiles.remove(restored.component().name());
         substrate.events().quarantineLifted(schema, partition.number(), tree, restored.state());
     }
 

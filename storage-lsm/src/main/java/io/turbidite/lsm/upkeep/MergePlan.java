@@ -188,6 +188,28 @@ record MergePlan(List<Integer> trees, MergeRange range) {
         return null;
     }
 
+    /**
+     * A component by itself, with what is merged together with its tree, to make a new one of what can be read of it.
+     *
+     * @return null if it can't be merged now
+     */
+    static @Nullable MergePlan remaking(Version pinned, long fileId) {
+        for (List<Integer> trees : groups(pinned.schema())) {
+            int free = pinned.mergeableCount(trees.getFirst());
+            for (int i = 0; i < free; i++) {
+                int index = i;
+                boolean isIt = trees.stream()
+                        .map(pinned::tree)
+                        .anyMatch(tree ->
+                                index < tree.size() && tree.get(index).state().fileId() == fileId);
+                if (isIt && isSound(pinned, trees, i)) {
+                    return new MergePlan(trees, new MergeRange(i, i));
+                }
+            }
+        }
+        return null;
+    }
+
     /** How many of the oldest are named by no manifest, because retention has dropped them. */
     private static int leavingCount(Version pinned) {
         int count = 0;

@@ -337,7 +337,8 @@ final class MergeWork implements AutoCloseable {
             if (!planIsStale
                     && installs == plannedInstalls
                     && !backoff.isFailing()
-                    && heldBack.isEmpty()) {
+                    && heldBack.isEmpty()
+                    && substrate.quarantine().suspects().isEmpty()) {
                 return;
             }
             planIsStale = false;
@@ -349,6 +350,7 @@ final class MergeWork implements AutoCloseable {
             if (backoff.mayTry()) {
                 substrate.quarantine().note();
                 startRequested();
+                startSuspected();
                 startWanted();
             }
         } catch (StorageIoException noSpace) {
@@ -437,6 +439,42 @@ final class MergeWork implements AutoCloseable {
             } finally {
                 pinned.unpin();
             }
+        }
+    }
+
+    /** Merges by themselves what readers have met damage in. */
+    private void startSuspected() {
+        Set<Long> suspects = substrate.quarantine().suspects();
+        for (long fileId : suspects) {
+            boolean isThere = false;
+            for (Partition partition : substrate.partitions().all()) {
+                isThere |= hasOrRemakes(partition, fileId);
+            }
+            if (!isThere) {
+                suspects.remove(fileId); // merged or dropped meanwhile
+            }
+        }
+    }
+
+    /** Whether the partition has the file; starts a merge of it if that is possible now. */
+    private boolean hasOrRemakes(Partition partition, long fileId) {
+        Version pinned = partition.pinUnlessDropped();
+        if (pinned == null) {
+            return false;
+        }
+        try {
+            boolean has = pinned.schema().treeIds().stream()
+                    .flatMap(tree -> pinned.tree(tree).stream())
+                    .anyMatch(handle -> handle.state().fileId() == fileId);
+            MergePlan plan = has && !isMerging(partition) && !isHeldBack(partition)
+                    ? MergePlan.remaking(pinned, fileId)
+                    : null;
+            if (plan != null) {
+                start(partition, pinned, plan);
+            }
+            return has;
+        } finally {
+            pinned.unpin();
         }
     }
 
