@@ -122,8 +122,9 @@ final class OpenStore {
     }
 
     static OpenStore open(
-            Substrate.Surroundings surroundings, StoreOptions options, boolean create) {
+            Substrate.Surroundings surroundings, StoreOptions options, OpenMode mode) {
         Disk disk = surroundings.disk();
+        boolean create = mode == OpenMode.CREATE;
         checkIsPlace(disk, create);
         Disk.Lock lock = disk.tryLock(StoreFiles.LOCK);
         if (lock == null) {
@@ -140,7 +141,7 @@ final class OpenStore {
                 manifest = create(surroundings);
             }
             opened = new OpenStore(surroundings, lock, options, manifest);
-            opened.recover(options);
+            opened.recover(options, mode);
             complete = true;
             return opened;
         } finally {
@@ -221,7 +222,10 @@ final class OpenStore {
         return Manifest.create(disk, new SplittableRandom(seed).nextLong());
     }
 
-    private void recover(StoreOptions options) {
+    private void recover(StoreOptions options, OpenMode mode) {
+        if (mode == OpenMode.READING) {
+            substrate.health().beginReading();
+        }
         long startNanos = substrate.clock().monotonicNanos();
         ManifestState state = substrate.manifest().state();
         if (options.directIo()) {
@@ -249,12 +253,17 @@ final class OpenStore {
                 substrate.tasks(),
                 substrate.clock(),
                 substrate::checkLock);
-        WriteAheadLog log =
-                WriteAheadLog.open(site, options.log(), state.logPosition(), replay::record);
+        WriteAheadLog log = mode == OpenMode.READING
+                ? WriteAheadLog.openForReading(
+                        site, options.log(), state.logPosition(), replay::record)
+                : WriteAheadLog.open(site, options.log(), state.logPosition(), replay::record);
         closers.push(log::close);
         substrate.attachLog(log);
         substrate.timestamps().resumeAbove(replay.lastTimestamp());
-        putAside(state);
+        if (mode != OpenMode.READING) {
+            putAside(state);
+        }
+        passOverFiles();
         substrate.partitions().all().forEach(Partition::reportGrowth);
         substrate.quarantine().enforce();
         replay.unread().forEach(substrate.quarantine()::takeUnreplayed);
@@ -273,13 +282,23 @@ final class OpenStore {
                 disk.delete(mark); // whole: the manifest is there
             }
         }
+        if (disk.exists(StoreFiles.SPILL)) {
+            disk.list(StoreFiles.SPILL).forEach(name -> disk.delete(StoreFiles.SPILL + "/" + name));
+        }
         List<Trash.Item> taken = substrate.trash().takeIn(named(state));
-        substrate.trash().items().stream()
-                .mapToLong(item -> StoreFiles.fileIdOf(item.name()))
-                .forEach(substrate.manifest()::passOver);
         if (!taken.isEmpty()) {
             substrate.events().trashChanged("opening", taken);
         }
+    }
+
+    /** A file that no manifest names keeps its id to itself, wherever it is. */
+    private void passOverFiles() {
+        List<String> names = new ArrayList<>(
+                substrate.trash().items().stream().map(Trash.Item::name).toList());
+        if (substrate.disk().exists(StoreFiles.DATA)) {
+            names.addAll(substrate.disk().list(StoreFiles.DATA));
+        }
+        names.forEach(name -> substrate.manifest().passOver(StoreFiles.fileIdOf(name)));
     }
 
     /** File ids of the components and bitmaps that a manifest names. */

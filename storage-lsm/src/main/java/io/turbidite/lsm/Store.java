@@ -94,7 +94,8 @@ public final class Store implements AutoCloseable {
     public static Store open(Path directory, StoreOptions options) {
         Disk disk = RealDisk.open(directory);
         Tasks tasks = ThreadTasks.create("turbidite");
-        return open(new Substrate.Surroundings(disk, tasks, Clock.system()), options, true);
+        return open(
+                new Substrate.Surroundings(disk, tasks, Clock.system()), options, OpenMode.CREATE);
     }
 
     /**
@@ -103,24 +104,43 @@ public final class Store implements AutoCloseable {
      * @throws InvalidRequestException also if there is none; nothing is created
      */
     public static Store openExisting(Path directory, StoreOptions options) {
+        return openExisting(directory, options, OpenMode.EXISTING);
+    }
+
+    /**
+     * Opens the store in a directory for queries, checks and backups, under its lock, and changes no byte of
+     * it: what a crash left stays as it is. What would change something is refused.
+     *
+     * @throws InvalidRequestException also if there is none; nothing is created
+     */
+    public static Store openForReading(Path directory, StoreOptions options) {
+        return openExisting(directory, options, OpenMode.READING);
+    }
+
+    /** As {@link #openForReading(Path, StoreOptions)}, on a given disk; closes {@code tasks}. */
+    public static Store openForReading(Disk disk, Tasks tasks, Clock clock, StoreOptions options) {
+        return open(new Substrate.Surroundings(disk, tasks, clock), options, OpenMode.READING);
+    }
+
+    private static Store openExisting(Path directory, StoreOptions options, OpenMode mode) {
         if (!RealDisk.isDirectory(directory)) {
             throw new InvalidRequestException("%s is not a directory".formatted(directory));
         }
         Disk disk = RealDisk.open(directory);
         Tasks tasks = ThreadTasks.create("turbidite");
-        return open(new Substrate.Surroundings(disk, tasks, Clock.system()), options, false);
+        return open(new Substrate.Surroundings(disk, tasks, Clock.system()), options, mode);
     }
 
     /** Opens a store on a given disk with given background work and clock; closes {@code tasks}. */
     public static Store open(Disk disk, Tasks tasks, Clock clock, StoreOptions options) {
-        return open(new Substrate.Surroundings(disk, tasks, clock), options, true);
+        return open(new Substrate.Surroundings(disk, tasks, clock), options, OpenMode.CREATE);
     }
 
     private static Store open(
-            Substrate.Surroundings surroundings, StoreOptions options, boolean create) {
+            Substrate.Surroundings surroundings, StoreOptions options, OpenMode mode) {
         OpenStore parts = null;
         try {
-            parts = OpenStore.open(surroundings, options, create);
+            parts = OpenStore.open(surroundings, options, mode);
             return new Store(options, parts);
         } finally {
             if (parts == null) {

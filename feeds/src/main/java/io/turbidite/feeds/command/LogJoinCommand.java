@@ -124,7 +124,7 @@ final class LogJoinCommand implements Callable<Integer> {
         try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true));
                 OpenLog open = OpenLog.openForReading(
                         Stores.path("LOGDIR", directory), OpenLog.defaults());
-                Store store = Stores.openExisting(storeDirectory)) {
+                Store store = Stores.openForReading(storeDirectory)) {
             Dataset dataset = store.dataset(datasetName);
             LogQuery query = question.query();
             long rows = query.limit();

@@ -3,6 +3,7 @@ package io.turbidite.feeds.command;
 import io.turbidite.core.file.Disk;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
+import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.ops.Explanation;
 import io.turbidite.ops.Query;
 import io.turbidite.ops.QueryResult;
@@ -35,9 +36,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
         })
 final class QueryCommand implements Callable<Integer> {
     /** In the store's directory; its files are gone when the query ends. */
-    private static final String SPILL_DIRECTORY = "spill";
-
     private final Console console;
+
     private final StoreAccess stores;
 
     @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
@@ -65,7 +65,23 @@ final class QueryCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return stores.use(directory, this::ask);
+        return stores.use(directory, store -> {
+            boolean spilled = store.surroundings().disk().exists(StoreFiles.SPILL);
+            try {
+                return ask(store);
+            } finally {
+                if (!spilled && !stores.isShared()) {
+                    leaveAsItWas(store.surroundings().disk());
+                }
+            }
+        });
+    }
+
+    /** Runs of sorts are deleted with the query; the directory was made for them. */
+    private static void leaveAsItWas(Disk disk) {
+        if (disk.exists(StoreFiles.SPILL) && disk.list(StoreFiles.SPILL).isEmpty()) {
+            disk.delete(StoreFiles.SPILL);
+        }
     }
 
     private int ask(Store store) {
@@ -107,13 +123,8 @@ final class QueryCommand implements Callable<Integer> {
     }
 
     private RunOptions options(Store store) {
-        Disk disk = store.surroundings().disk();
-        if (!stores.isShared() && disk.exists(SPILL_DIRECTORY)) {
-            // we hold the store alone: what lies there is left over from a killed process
-            disk.list(SPILL_DIRECTORY).forEach(name -> disk.delete(SPILL_DIRECTORY + "/" + name));
-        }
         return RunOptions.defaults()
-                .withSpill(disk, SPILL_DIRECTORY)
+                .withSpill(store.surroundings().disk(), StoreFiles.SPILL)
                 .withTasks(store.surroundings().tasks());
     }
 }

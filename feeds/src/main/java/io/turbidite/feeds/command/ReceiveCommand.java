@@ -60,7 +60,7 @@ final class ReceiveCommand implements Callable<Integer> {
             return Main.EXIT_FAILED;
         }
         VerifyReport verified;
-        try (Store store = Stores.openExisting(directory)) {
+        try (Store store = Stores.openForReading(directory)) {
             verified = store.verify();
         }
         print(received, verified);

@@ -40,7 +40,7 @@ final class RestoreCommand implements Callable<Integer> {
         RestoreReport restored =
                 Store.restore(Stores.path("BACKUP", backup), Stores.path("DIR", directory));
         VerifyReport verified;
-        try (Store store = Stores.openExisting(directory)) {
+        try (Store store = Stores.openForReading(directory)) {
             verified = store.verify();
         }
         if (common.json) {

@@ -7,20 +7,24 @@ import io.turbidite.lsm.Store;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.function.Function;
 import java.util.function.ToIntFunction;
 
 /**
- * How a command comes to the store that it reads: it opens it; or, if another process holds it, has its
- * command line run there; or it is being run so, and is given the store.
+ * How a command comes to its store: it opens it; or, if another process holds it, has its command line run
+ * there; or it is being run so, and is given the store. Who only reads changes no byte of it.
  */
 interface StoreAccess {
     /**
-     * Uses the store in a directory.
+     * Reads the store in a directory.
      *
      * @param work returns the exit code; is not called if another process does the work
      * @return the exit code
      */
     int use(String directory, ToIntFunction<Store> work);
+
+    /** As {@link #use}, for work that changes the store. */
+    int change(String directory, ToIntFunction<Store> work);
 
     /** Whether others may be using the same opening of the store. */
     boolean isShared();
@@ -30,7 +34,17 @@ interface StoreAccess {
         return new StoreAccess() {
             @Override
             public int use(String directory, ToIntFunction<Store> work) {
-                try (Store store = Stores.openExisting(directory)) {
+                return with(directory, Stores::openForReading, work);
+            }
+
+            @Override
+            public int change(String directory, ToIntFunction<Store> work) {
+                return with(directory, Stores::openExisting, work);
+            }
+
+            private int with(
+                    String directory, Function<String, Store> opening, ToIntFunction<Store> work) {
+                try (Store store = opening.apply(directory)) {
                     return work.applyAsInt(store);
                 } catch (StoreInUseException inUse) {
                     return askHolder(directory, inUse);
@@ -62,6 +76,11 @@ interface StoreAccess {
         return new StoreAccess() {
             @Override
             public int use(String directory, ToIntFunction<Store> work) {
+                return work.applyAsInt(held);
+            }
+
+            @Override
+            public int change(String directory, ToIntFunction<Store> work) {
                 return work.applyAsInt(held);
             }
 

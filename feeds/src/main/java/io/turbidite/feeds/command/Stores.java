@@ -12,7 +12,16 @@ final class Stores {
     private Stores() {}
 
     /**
-     * Opens a store to be read.
+     * Opens a store to be read; no byte of it changes.
+     *
+     * @throws InvalidRequestException if there is none; nothing is created
+     */
+    static Store openForReading(String directory) {
+        return Store.openForReading(path("STORE", directory), StoreOptions.defaults());
+    }
+
+    /**
+     * Opens a store to be changed.
      *
      * @throws InvalidRequestException if there is none; nothing is created
      */

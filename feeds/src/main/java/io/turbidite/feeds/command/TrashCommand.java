@@ -41,7 +41,7 @@ final class TrashCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return stores.use(directory, this::print);
+        return empty ? stores.change(directory, this::print) : stores.use(directory, this::print);
     }
 
     private int print(Store store) {

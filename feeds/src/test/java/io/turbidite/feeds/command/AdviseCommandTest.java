@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 
 import io.turbidite.feeds.command.Command.Result;
+import io.turbidite.lsm.Store;
+import io.turbidite.ops.Predicates;
+import io.turbidite.ops.Query;
+import io.turbidite.ops.QueryResult;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -52,11 +56,22 @@ class AdviseCommandTest {
     }
 
     @Test
-    void queries_of_other_processes_are_counted() {
+    void queries_of_a_process_that_writes_are_counted_those_of_commands_change_nothing() {
         for (int i = 0; i < 3; i++) {
             assertThat(Command.run("query", store, "Trips", "--eq", "tail=N1", "--count")
                             .code())
                     .isZero();
+        }
+        assertThat(Command.run("advise", store, "Trips").out()).contains("it was not searched");
+        try (Store writing = Store.open(store)) {
+            for (int i = 0; i < 3; i++) {
+                try (QueryResult rows = Query.on(writing.dataset("Trips"))
+                        .where(Predicates.eq("tail", "N1"))
+                        .count()
+                        .run()) {
+                    assertThat(rows.iterator().hasNext()).isTrue();
+                }
+            }
         }
         // one search for each of two partitions
         assertThat(Command.run("advise", store, "Trips").out()).contains("6 searches returned");

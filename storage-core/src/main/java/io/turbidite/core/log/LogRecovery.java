@@ -92,19 +92,52 @@ final class LogRecovery {
         }
     }
 
+    /**
+     * As {@link #recover}, and changes no byte: nothing is hardened or tidied, so that what it returns is
+     * good for nothing but closing its files.
+     */
+    static RecoveredLog look(
+            LogSite site, LogOptions options, long startPosition, ReplayVisitor visitor) {
+        LogRecovery recovery = new LogRecovery(site, options, startPosition, visitor);
+        boolean looked = false;
+        try {
+            recovery.replay();
+            RecoveredLog result = recovery.found();
+            looked = true;
+            return result;
+        } finally {
+            if (!looked) {
+                recovery.closeFiles();
+            }
+        }
+    }
+
     private RecoveredLog run() {
-        openSegments();
-        findBegin();
-        walk();
-        survey();
+        disk.createDirectories(site.directory());
+        replay();
         if (!sealed) {
             harden();
         }
         return tidy();
     }
 
+    private void replay() {
+        if (!disk.exists(site.directory())) {
+            return; // an empty log
+        }
+        openSegments();
+        findBegin();
+        walk();
+        survey();
+    }
+
+    /** All segments, in use or not: they are open. */
+    private RecoveredLog found() {
+        List<Segment> segments = found.stream().map(FoundSegment::inUse).toList();
+        return new RecoveredLog(segments, null, next, sessionMax + 1, 1);
+    }
+
     private void openSegments() {
-        disk.createDirectories(site.directory());
         List<Long> numbers = new ArrayList<>();
         for (String name : disk.list(site.directory())) {
             long number = Segment.numberOf(name);

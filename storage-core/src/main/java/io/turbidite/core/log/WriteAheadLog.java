@@ -62,8 +62,13 @@ public final class WriteAheadLog implements AutoCloseable {
     private final BooleanSupplier slotFreeOrGateShut;
     private final LongAdder waits = new LongAdder();
 
-    private WriteAheadLog(LogSite site, LogOptions options, RecoveredLog recovered) {
+    /** Nothing is published, and no file is changed. */
+    private final boolean reading;
+
+    private WriteAheadLog(
+            LogSite site, LogOptions options, RecoveredLog recovered, boolean reading) {
         this.options = options;
+        this.reading = reading;
         this.tasks = site.tasks();
         this.firstSequence = recovered.next() + 1;
         this.wakeOnPublish = options.durability() == Durability.SYNC;
@@ -77,6 +82,12 @@ public final class WriteAheadLog implements AutoCloseable {
         this.writer = new LogWriter(site, options, progress, keeper, recovered);
         this.slotFreeOrGateShut = () -> ring.remainingCapacity() > 0 || !progress.isOpen();
         long keeperIdleMicros = Math.min(options.intervalMicros(), KEEPER_IDLE_MICROS_MAX);
+        if (reading) {
+            progress.close();
+            this.keeperWorker = NoWorker.INSTANCE;
+            this.writerWorker = NoWorker.INSTANCE;
+            return;
+        }
         this.keeperWorker = tasks.start("log-keeper", keeperIdleMicros, () -> orFail(keeper::step));
         this.writerWorker = tasks.start("log-writer", WRITER_IDLE_MICROS, this::writerStep);
     }
@@ -98,7 +109,28 @@ public final class WriteAheadLog implements AutoCloseable {
             throw new InvalidRequestException("log position " + startPosition + " is negative");
         }
         return new WriteAheadLog(
-                site, options, LogRecovery.recover(site, options, startPosition, visitor));
+                site, options, LogRecovery.recover(site, options, startPosition, visitor), false);
+    }
+
+    /**
+     * Opens the log as {@link #open} does, and changes no byte of it: a torn end is passed over, not cut. Nothing
+     * can be claimed.
+     */
+    public static WriteAheadLog openForReading(
+            LogSite site, LogOptions options, long startPosition, ReplayVisitor visitor) {
+        return new WriteAheadLog(
+                site, options, LogRecovery.look(site, options, startPosition, visitor), true);
+    }
+
+    /** Where nothing is to be done. */
+    private enum NoWorker implements Tasks.Worker {
+        INSTANCE;
+
+        @Override
+        public void wake() {}
+
+        @Override
+        public void close() {}
     }
 
     private boolean writerStep() {
@@ -442,6 +474,10 @@ public final class WriteAheadLog implements AutoCloseable {
      */
     @Override
     public void close() {
+        if (reading) {
+            closeParts();
+            return;
+        }
         if (progress.closed()) {
             return;
         }
@@ -456,9 +492,15 @@ public final class WriteAheadLog implements AutoCloseable {
                 deleteUnused();
             }
         } finally {
-            keeper.close();
-            writer.close();
-            overflow.close();
+            closeParts();
+        }
+    }
+
+    private void closeParts() {
+        keeper.close();
+        writer.close();
+        overflow.close();
+        if (ringArena.scope().isAlive()) {
             ringArena.close();
         }
     }

@@ -32,7 +32,9 @@ final class StoreCut implements AutoCloseable {
      * @throws io.turbidite.core.StoreFailedException if the store takes no writes
      */
     static StoreCut take(Substrate substrate) {
-        substrate.health().checkWritable();
+        if (!substrate.health().isReading()) {
+            substrate.health().checkWritable();
+        }
         StoreCut cut = substrate
                 .manifest()
                 .atRest(state -> new StoreCut(

@@ -1,6 +1,7 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StoreFailedException;
 
 import org.jspecify.annotations.Nullable;
@@ -15,10 +16,14 @@ import java.util.concurrent.atomic.AtomicReference;
  * <p><em>Thread-safe.</em>
  */
 public final class StoreHealth {
+    private static final String READING =
+            "the store is open for reading only; open it for writing to change it";
+
     private final AtomicReference<@Nullable Throwable> firstFailure = new AtomicReference<>();
     private volatile boolean closing;
     private volatile boolean closed;
     private volatile boolean broken;
+    private volatile boolean reading;
 
     /** Refuses writes from now on because of {@code cause}; later causes are ignored. */
     public void fail(Throwable cause) {
@@ -33,6 +38,16 @@ public final class StoreHealth {
         fail(new StoreFailedException(
                 "the background work \"%s\" broke: %s".formatted(work, bug), bug));
         broken = true;
+    }
+
+    /** The store is read and never changed: background work does nothing, writes are refused. */
+    public void beginReading() {
+        reading = true;
+        fail(new InvalidRequestException(READING));
+    }
+
+    public boolean isReading() {
+        return reading;
     }
 
     /** Background work ends early, writes are refused, reads go on. */
@@ -75,8 +90,12 @@ public final class StoreHealth {
      * Checks that the manifest may be changed, also while the store is being closed.
      *
      * @throws StoreFailedException with the first cause if the store failed
+     * @throws InvalidRequestException if it is open for reading only
      */
     public void checkUnfailed() {
+        if (reading) {
+            throw new InvalidRequestException(READING);
+        }
         Throwable cause = firstFailure.get();
         if (cause != null) {
             throw new StoreFailedException(

@@ -181,7 +181,7 @@ final class RepairWork implements AutoCloseable {
     }
 
     private boolean step() {
-        if (substrate.health().isClosing()) {
+        if (substrate.health().isClosing() || substrate.health().isReading()) {
             return false;
         }
         watch.look();

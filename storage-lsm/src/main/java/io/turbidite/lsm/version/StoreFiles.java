@@ -29,6 +29,9 @@ public final class StoreFiles {
     /** What an opening found that no manifest names: see {@link Trash}. */
     public static final String TRASH = "trash";
 
+    /** Runs of queries' sorts; what is there when a store is opened is a killed process's. */
+    public static final String SPILL = "spill";
+
     private static final String COMPONENT_SUFFIX = ".component";
     private static final String DEAD_SUFFIX = ".dead";
     private static final String SORT_RUN_SUFFIX = ".run";
