@@ -1,5 +1,6 @@
 package io.turbidite.hashlog;
 
+import io.turbidite.core.ClosedException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.meter.Counter;
@@ -71,7 +72,14 @@ final class AutoCheckpoint implements AutoCloseable {
      * @return -1 if the table grew again and again meanwhile
      */
     long write() {
-        site.tasks().await(() -> writing.compareAndSet(false, true));
+        boolean[] taken = {false};
+        site.tasks().await(() -> {
+            taken[0] = writing.compareAndSet(false, true);
+            return taken[0] || log.isEnding();
+        });
+        if (!taken[0]) {
+            log.checkUsable();
+        }
         try {
             Checkpoints.@Nullable Written written = checkpoints.write(log, source);
             if (written == null) {
@@ -105,6 +113,8 @@ final class AutoCheckpoint implements AutoCloseable {
             if (write() >= 0) {
                 return;
             }
+        } catch (ClosedException closing) {
+            return; // it is made as the log is closed
         } catch (StorageException e) {
             failures.increment();
             site.events()

@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -63,7 +64,7 @@ public final class HashLog implements AutoCloseable {
     private final @Nullable AutoCheckpoint checkpoints;
     private final DeviceProfile device = new DeviceProfile();
     private final Sessions sessions;
-    private boolean closed;
+    private final Callers callers;
 
     private HashLog(
             LogSite site, HashLogOptions options, OpenedLog opened, Disk.@Nullable Lock lock) {
@@ -72,6 +73,7 @@ public final class HashLog implements AutoCloseable {
         this.options = options;
         this.log = opened.log();
         this.table = opened.table();
+        this.callers = new Callers(log);
         this.deletions = new Deletions(log);
         this.registrations = new Registrations(site, opened, options.functions());
         this.history = new History(site, log, registrations);
@@ -214,8 +216,10 @@ public final class HashLog implements AutoCloseable {
      * @param chainCount chains that each of its properties is spread over: 1, 2, 4, 8 or 16
      */
     public RegisteredPsf register(String name, PsfDefinition definition, int chainCount) {
-        log.checkWritable();
-        return registrations.register(name, definition, chainCount);
+        return call("a registration", () -> {
+            log.checkWritable();
+            return registrations.register(name, definition, chainCount);
+        });
     }
 
     /**
@@ -228,8 +232,10 @@ public final class HashLog implements AutoCloseable {
      * @throws InvalidRequestException if a name is taken or a definition isn't understood: none is registered
      */
     public List<RegisteredPsf> registerAll(Map<String, PsfDefinition> definitions, int chainCount) {
-        log.checkWritable();
-        return registrations.register(definitions, chainCount);
+        return call("a registration", () -> {
+            log.checkWritable();
+            return registrations.register(definitions, chainCount);
+        });
     }
 
     /**
@@ -239,8 +245,10 @@ public final class HashLog implements AutoCloseable {
      * @throws InvalidRequestException if it is not registered
      */
     public RegisteredPsf deregister(int id) {
-        log.checkWritable();
-        return registrations.deregister(id);
+        return call("a deregistration", () -> {
+            log.checkWritable();
+            return registrations.deregister(id);
+        });
     }
 
     /**
@@ -251,13 +259,15 @@ public final class HashLog implements AutoCloseable {
      * @throws InvalidRequestException if there is none, it is under way, or the log is on the null device
      */
     public HistoryIndexing indexHistory(String psf) {
-        log.checkWritable();
-        return history.index(this, psf, HistoryIndexing.Bounds.DEFAULT);
+        return call("an indexing of history", () -> {
+            log.checkWritable();
+            return history.index(this, psf, HistoryIndexing.Bounds.DEFAULT);
+        });
     }
 
     /** All PSFs there are and were, by id, with the intervals in which each is indexed. */
     public List<RegisteredPsf> psfs() {
-        return registrations.registry().psfs();
+        return call("a look at PSFs", () -> registrations.registry().psfs());
     }
 
     // ---- ingestion ------------------------------------------------------------------------------
@@ -278,7 +288,8 @@ public final class HashLog implements AutoCloseable {
      */
     public IngestSession openSession(
             String name, long startSerial, RejectedRecord.Listener listener) {
-        return sessions.open(name, startSerial, listener);
+        return owned(
+                "session " + name, caller -> sessions.open(caller, name, startSerial, listener));
     }
 
     /**
@@ -305,6 +316,11 @@ public final class HashLog implements AutoCloseable {
 
     /** A reader of what lies at addresses; {@code name} is shown if it stalls the others. */
     public LogReader openReader(String name) {
+        return call("the opening of a reader", () -> reader(name));
+    }
+
+    /** The same for what is part of a call. */
+    LogReader reader(String name) {
         return LogReader.open(log, name, device);
     }
 
@@ -328,6 +344,7 @@ public final class HashLog implements AutoCloseable {
 
     /** The same along some of the property's chains, given by their hashes. */
     ChainWalk walk(LogReader reader, Property property, long[] chains, ReadAhead readAhead) {
+        callers.checkOpen();
         if (reader.log() != log) {
             throw new InvalidRequestException("the reader is of log %s: log %s can't take it"
                     .formatted(reader.log().site().name(), log.site().name()));
@@ -341,7 +358,7 @@ public final class HashLog implements AutoCloseable {
      * @throws InvalidRequestException if the query names what isn't there, or a value that can't be
      */
     public LogCursor find(LogQuery query) {
-        return LogCursor.open(this, query);
+        return owned("a cursor", caller -> LogCursor.open(this, caller, query));
     }
 
     /**
@@ -352,7 +369,8 @@ public final class HashLog implements AutoCloseable {
      * @throws InvalidRequestException if the query names what isn't there
      */
     public LogSubscription subscribe(LogQuery query, boolean durableOnly) {
-        return new LogSubscription(this, query, durableOnly);
+        return owned(
+                "a subscription", caller -> new LogSubscription(this, caller, query, durableOnly));
     }
 
     /**
@@ -364,12 +382,14 @@ public final class HashLog implements AutoCloseable {
      * @throws InvalidRequestException if no record starts there
      */
     public boolean delete(long address) {
-        log.checkWritable();
-        try (LogReader reader = openReader("deletion")) {
-            reader.protect();
-            deletions.requireRecord(address, reader);
-        }
-        return deletions.delete(address);
+        return call("a deletion", () -> {
+            log.checkWritable();
+            try (LogReader reader = reader("deletion")) {
+                reader.protect();
+                deletions.requireRecord(address, reader);
+            }
+            return deletions.delete(address);
+        });
     }
 
     /** The same for an address that is known to be a record's; the caller is not protected. */
@@ -379,7 +399,9 @@ public final class HashLog implements AutoCloseable {
 
     /** Blocks until everything that was taken, deleted or marked so far is durable. */
     public void awaitDurable() {
-        log.awaitDurable(log.tail());
+        run("a wait for durability", () -> {
+            log.awaitDurable(log.tail());
+        });
     }
 
     /**
@@ -388,21 +410,25 @@ public final class HashLog implements AutoCloseable {
      * @param workerCount 1 to 256, each with a sink of its own
      */
     public void findInParallel(LogQuery query, int workerCount, Supplier<RecordSink> sinks) {
-        new ParallelScan(this, query).run(workerCount, sinks);
+        ParallelScan scan = call("a parallel query", () -> new ParallelScan(this, query));
+        scan.run(workerCount, sinks);
     }
 
     /** Reads the records. */
     public ParserSpec parser() {
+        callers.checkOpen();
         return registry().parser();
     }
 
     /** Buckets of the hash table. */
     public int bucketCount() {
+        callers.checkOpen();
         return table.bucketCount();
     }
 
     /** Buckets behind a full one. */
     public int overflowBucketCount() {
+        callers.checkOpen();
         return table.overflowBucketCount();
     }
 
@@ -435,13 +461,15 @@ public final class HashLog implements AutoCloseable {
      * @param address any; if it lies within a record, that record stays
      */
     public void truncate(long address) {
-        log.checkWritable();
-        long begin = log.begin();
-        long end = Math.min(address, log.durable());
-        if (end > begin) {
-            log.truncate(startOfRecord(end));
-            history.wake();
-        }
+        run("a truncation", () -> {
+            log.checkWritable();
+            long begin = log.begin();
+            long end = Math.min(address, log.durable());
+            if (end > begin) {
+                log.truncate(startOfRecord(end));
+                history.wake();
+            }
+        });
     }
 
     /** The start of the record that holds {@code address}, which is at most the safe tail. */
@@ -451,7 +479,7 @@ public final class HashLog implements AutoCloseable {
         if (address <= from) {
             return Math.max(log.begin(), address == log.shape().startOf(page) ? from : address);
         }
-        try (LogReader reader = openReader("truncation")) {
+        try (LogReader reader = reader("truncation")) {
             reader.protect();
             LogScan scan = new LogScan(reader);
             scan.start(from, address);
@@ -472,11 +500,13 @@ public final class HashLog implements AutoCloseable {
      * @throws io.turbidite.core.StorageIoException if the disk refused; older checkpoints are still there
      */
     public long checkpoint() {
-        log.checkWritable();
-        if (checkpoints == null) {
-            throw new InvalidRequestException("a log in memory has no checkpoints");
-        }
-        return checkpoints.write();
+        return call("a checkpoint", () -> {
+            log.checkWritable();
+            if (checkpoints == null) {
+                throw new InvalidRequestException("a log in memory has no checkpoints");
+            }
+            return checkpoints.write();
+        });
     }
 
     /**
@@ -484,16 +514,24 @@ public final class HashLog implements AutoCloseable {
      * what is lost. For a user who wants the process to end, such as by Ctrl-C; there is no way back.
      */
     public void endWaitsWithin(long micros) {
+        callers.checkOpen();
         log.endWaitsWithin(micros);
     }
 
-    /** Ends background work after everything visible was made durable; sessions are closed before. */
+    /**
+     * Ends background work after everything visible was made durable. Whoever waits is woken, calls that work are
+     * waited for, and every call from then on throws {@link io.turbidite.core.ClosedException}: of the log, and of
+     * sessions, cursors and subscriptions that are left open. May be called from what the log calls back, whose call
+     * then throws so; but not by a listener of its events on its own thread.
+     *
+     * @throws InvalidRequestException if a call has not ended for 10 s, with whose it is: close the log again when it
+     *     has
+     */
     @Override
     public void close() {
-        if (closed) {
+        if (!callers.beginClose()) {
             return;
         }
-        closed = true;
         try {
             history.close();
             if (checkpoints != null) {
@@ -507,10 +545,62 @@ public final class HashLog implements AutoCloseable {
             if (lock != null) {
                 lock.close();
             }
+            callers.endClose();
+        }
+    }
+
+    /** A call of the log itself. */
+    private <T> T call(String what, Supplier<T> work) {
+        try (Callers.Caller caller = callers.open(what)) {
+            caller.enter();
+            try {
+                return work.get();
+            } finally {
+                caller.exit();
+            }
+        }
+    }
+
+    /** A call that makes something which calls the log later. */
+    <T> T owned(String what, Function<Callers.Caller, T> making) {
+        Callers.Caller caller = callers.open(what);
+        boolean made = false;
+        try {
+            caller.enter();
+            try {
+                T owner = making.apply(caller);
+                made = true;
+                return owner;
+            } finally {
+                caller.exit();
+            }
+        } finally {
+            if (!made) {
+                caller.close();
+            }
+        }
+    }
+
+    private void run(String what, Runnable work) {
+        try (Callers.Caller caller = callers.open(what)) {
+            caller.enter();
+            try {
+                work.run();
+            } finally {
+                caller.exit();
+            }
         }
     }
 
     // ---- for sessions ---------------------------------------------------------------------------
+
+    Sessions sessions() {
+        return sessions;
+    }
+
+    Callers callers() {
+        return callers;
+    }
 
     HashTable table() {
         return table;

@@ -124,6 +124,9 @@ public final class HistoryIndexing implements AutoCloseable {
         try {
             complete = !advance();
             done = complete;
+        } catch (ClosedException closing) {
+            failure = closing;
+            done = true;
         } catch (RuntimeException | Error e) {
             failure = e; // an Error too: somebody may wait for it
             done = true;
@@ -188,7 +191,7 @@ public final class HistoryIndexing implements AutoCloseable {
     private boolean readPage(Interval now) {
         LogShape shape = addresses.shape();
         long pageEnd = Math.min(now.to(), shape.startOf(shape.pageOf(next) + 1));
-        try (LogReader reader = log.openReader("history")) {
+        try (LogReader reader = log.reader("history")) {
             reader.protect();
             LogScan scan = new LogScan(reader);
             scan.start(Math.max(next, addresses.begin()), pageEnd);
@@ -199,6 +202,8 @@ public final class HistoryIndexing implements AutoCloseable {
                 }
             }
             next = pageEnd;
+        } catch (ClosedException e) {
+            throw e;
         } catch (InvalidRequestException gone) {
             if (addresses.begin() <= next) {
                 throw gone;

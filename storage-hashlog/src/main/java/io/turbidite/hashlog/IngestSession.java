@@ -40,6 +40,7 @@ public final class IngestSession implements AutoCloseable {
     private final Sessions sessions;
     private final HybridLog log;
     private final LogSession session;
+    private final Callers.Caller caller;
     private final RecordWriter writer;
     private final RejectedRecord.Listener listener;
     private final byte[] name;
@@ -72,13 +73,13 @@ public final class IngestSession implements AutoCloseable {
 
     IngestSession(
             HashLog owner,
-            Sessions sessions,
+            Callers.Caller caller,
             String name,
             long startSerial,
-            RejectedRecord.Listener listener,
-            Sessions.Counters counters) {
+            RejectedRecord.Listener listener) {
         this.owner = owner;
-        this.sessions = sessions;
+        this.caller = caller;
+        this.sessions = owner.sessions();
         this.log = owner.log();
         this.name = name.getBytes(StandardCharsets.UTF_8);
         this.listener = listener;
@@ -88,6 +89,7 @@ public final class IngestSession implements AutoCloseable {
         this.serial = startSerial;
         this.markedSerial = startSerial;
         this.recordBytesMax = log.shape().recordBytesMax();
+        Sessions.Counters counters = sessions.counters();
         this.acceptedTotal = counters.accepted();
         this.rejectedTotal = counters.rejected();
         this.payloadTotal = counters.payloadBytes();
@@ -175,6 +177,10 @@ public final class IngestSession implements AutoCloseable {
 
     /** Blocks until all records handed in so far are durable. */
     public void awaitDurable() {
+        if (closed) {
+            throw new ClosedException("session " + session.name());
+        }
+        caller.checkOpen();
         if (log.isNullDevice()) {
             return;
         }
@@ -230,7 +236,10 @@ public final class IngestSession implements AutoCloseable {
             return;
         }
         try {
-            if (markedSerial < serial && !log.isNullDevice() && !log.isFailed()) {
+            if (markedSerial < serial
+                    && !log.isNullDevice()
+                    && !log.isFailed()
+                    && !caller.isLogClosed()) {
                 begin();
                 try {
                     mark();
@@ -243,6 +252,7 @@ public final class IngestSession implements AutoCloseable {
             owner.planFollowers().leave(follower);
             session.close();
             sessions.closed(name());
+            caller.close();
         }
     }
 
@@ -252,8 +262,17 @@ public final class IngestSession implements AutoCloseable {
         if (closed) {
             throw new ClosedException("session " + session.name());
         }
-        log.checkUsable();
-        enter();
+        caller.enter();
+        boolean begun = false;
+        try {
+            log.checkUsable();
+            enter();
+            begun = true;
+        } finally {
+            if (!begun) {
+                caller.exit();
+            }
+        }
     }
 
     /** Protects and takes the plan of now; holds nothing if that can't be compiled. */
@@ -280,6 +299,7 @@ public final class IngestSession implements AutoCloseable {
 
     private void end() {
         leave();
+        caller.exit();
         acceptedTotal.add(acceptedCount - countedAccepted);
         payloadTotal.add(payloadBytes - countedBytes);
         hardTotal.add(writer.hardCount() - countedHard);
@@ -332,6 +352,7 @@ public final class IngestSession implements AutoCloseable {
                                         serial, offset, byteCount, failed));
                 return;
             }
+            caller.checkOpen(); // a function may have closed the log
             long recordBytes = writer.plan(byteCount, properties);
             if (recordBytes == 0 || recordBytes > recordBytesMax) {
                 reject(new RejectedRecord.TooLarge(serial, offset, byteCount, recordBytesMax));
@@ -364,8 +385,11 @@ public final class IngestSession implements AutoCloseable {
         try {
             listener.rejected(record);
         } finally {
-            enter();
+            if (!caller.isLogClosed()) {
+                enter();
+            }
         }
+        caller.checkOpen(); // the listener may have closed the log
     }
 
     /** Goes on to the next page; while it waits for one, no registration waits for it. */

@@ -20,6 +20,7 @@ import java.util.List;
 public final class LogCursor implements AutoCloseable {
     private final HashLog log;
     private final LogReader reader;
+    private final Callers.Caller caller;
     private final QueryPlan plan;
     private final RangeScan scan;
     private long left;
@@ -27,7 +28,9 @@ public final class LogCursor implements AutoCloseable {
     private boolean truncated;
     private boolean closed;
 
-    private LogCursor(HashLog log, LogReader reader, QueryPlan plan, long limit) {
+    private LogCursor(
+            HashLog log, LogReader reader, Callers.Caller caller, QueryPlan plan, long limit) {
+        this.caller = caller;
         this.log = log;
         this.reader = reader;
         this.plan = plan;
@@ -40,13 +43,13 @@ public final class LogCursor implements AutoCloseable {
                 log.history().ways(log, reader, plan, History.ALL_CHAINS));
     }
 
-    static LogCursor open(HashLog log, LogQuery query) {
-        LogReader reader = log.openReader("query");
+    static LogCursor open(HashLog log, Callers.Caller caller, LogQuery query) {
+        LogReader reader = log.reader("query");
         boolean opened = false;
         try {
             reader.protect();
             QueryPlan plan = QueryPlan.of(QueryPlan.aligned(query, reader), log, reader);
-            LogCursor cursor = new LogCursor(log, reader, plan, query.limit());
+            LogCursor cursor = new LogCursor(log, reader, caller, plan, query.limit());
             opened = true;
             return cursor;
         } finally {
@@ -63,9 +66,23 @@ public final class LogCursor implements AutoCloseable {
      * @throws io.turbidite.core.CorruptionException if the disk has something else than was written
      */
     public boolean next() {
+        requireOpen();
+        caller.enter();
+        try {
+            return move();
+        } finally {
+            caller.exit();
+        }
+    }
+
+    private void requireOpen() {
         if (closed) {
             throw new ClosedException("the cursor");
         }
+        caller.checkOpen();
+    }
+
+    private boolean move() {
         if (left == 0 || truncated) {
             return false;
         }
@@ -74,6 +91,8 @@ public final class LogCursor implements AutoCloseable {
                 left--;
                 return true;
             }
+        } catch (ClosedException e) {
+            throw e;
         } catch (InvalidRequestException gone) {
             // the only request that can be refused here: to read what was truncated meanwhile
             if (log.log().begin() <= floor) {
@@ -96,21 +115,25 @@ public final class LogCursor implements AutoCloseable {
 
     /** The record's address. */
     public long address() {
+        requireOpen();
         return scan.address();
     }
 
     /** What holds the record's bytes. */
     public MemorySegment segment() {
+        requireOpen();
         return scan.segment();
     }
 
     /** Where in {@link #segment} they begin. */
     public long offset() {
+        requireOpen();
         return scan.payloadOffset();
     }
 
     /** How many they are. */
     public int length() {
+        requireOpen();
         return scan.payloadBytes();
     }
 
@@ -121,11 +144,16 @@ public final class LogCursor implements AutoCloseable {
      */
     public boolean delete() {
         long address = address();
-        reader.unprotect(); // the deletion may have to wait for a page
+        caller.enter();
         try {
-            return log.deleteRecord(address);
+            reader.unprotect(); // the deletion may have to wait for a page
+            try {
+                return log.deleteRecord(address);
+            } finally {
+                reader.protect();
+            }
         } finally {
-            reader.protect();
+            caller.exit();
         }
     }
 
@@ -152,6 +180,7 @@ public final class LogCursor implements AutoCloseable {
                 scan.close();
             } finally {
                 reader.close();
+                caller.close();
             }
         }
     }

@@ -42,6 +42,7 @@ public final class LogSubscription implements AutoCloseable {
     private final LogQuery query;
     private final boolean durableOnly;
     private final LogReader reader;
+    private final Callers.Caller caller;
     private final LogScan scan;
     private final ByteSink batch = new ByteSink(4_096, Integer.MAX_VALUE - 8);
 
@@ -57,9 +58,9 @@ public final class LogSubscription implements AutoCloseable {
     private boolean aligned;
 
     private long skippedBytes;
-    private boolean closed;
+    private volatile boolean closed;
 
-    LogSubscription(HashLog owner, LogQuery query, boolean durableOnly) {
+    LogSubscription(HashLog owner, Callers.Caller caller, LogQuery query, boolean durableOnly) {
         if (query.to() != Long.MAX_VALUE
                 || query.limit() != Long.MAX_VALUE
                 || query.arrivedFromMicros() != Long.MIN_VALUE
@@ -73,7 +74,8 @@ public final class LogSubscription implements AutoCloseable {
         this.durableOnly = durableOnly;
         this.position = Math.max(query.from(), log.shape().firstAddress());
         this.scanned = position;
-        this.reader = owner.openReader("subscription");
+        this.caller = caller;
+        this.reader = owner.reader("subscription");
         this.scan = new LogScan(reader);
         boolean sound = false;
         try {
@@ -96,14 +98,28 @@ public final class LogSubscription implements AutoCloseable {
      * @throws io.turbidite.core.CorruptionException if the disk has something else than was written
      */
     public int poll(RecordSink sink, int countMax) {
+        requireOpen();
+        caller.enter();
+        try {
+            return handOver(sink, countMax);
+        } finally {
+            caller.exit();
+        }
+    }
+
+    private void requireOpen() {
         if (closed) {
             throw new ClosedException("the subscription");
         }
+        caller.checkOpen();
+    }
+
+    private int handOver(RecordSink sink, int countMax) {
         if (delivered == collected) {
             collect();
         }
         int count = 0;
-        while (delivered < collected && count < countMax) {
+        while (delivered < collected && count < countMax && !isOver()) {
             int at = 4 * delivered;
             sink.accept(places[at], batch.segment(), places[at + 2], (int) places[at + 3]);
             position = places[at + 1];
@@ -116,14 +132,26 @@ public final class LogSubscription implements AutoCloseable {
         return count;
     }
 
+    /** Whether the sink, or somebody meanwhile, has closed this or the log: nothing more is handed over. */
+    private boolean isOver() {
+        return closed || caller.isLogClosed();
+    }
+
     /**
      * Blocks until there is something to poll, or for {@code micros}.
      *
      * @return whether there is
      */
     public boolean await(long micros) {
-        long until = log.site().clock().monotonicNanos() + micros * 1_000;
-        log.site().tasks().await(() -> hasMore() || log.site().clock().monotonicNanos() >= until);
+        requireOpen();
+        long start = log.site().clock().monotonicNanos();
+        long nanos = micros > Long.MAX_VALUE / 1_000 ? Long.MAX_VALUE : micros * 1_000;
+        log.site()
+                .tasks()
+                .await(() -> hasMore()
+                        || isOver()
+                        || log.site().clock().monotonicNanos() - start >= nanos);
+        requireOpen();
         return hasMore();
     }
 
@@ -174,7 +202,7 @@ public final class LogSubscription implements AutoCloseable {
                 collect(QueryPlan.of(query.between(scanned, end), owner, reader));
             }
         } catch (InvalidRequestException gone) {
-            if (log.begin() <= scanned) {
+            if (gone instanceof ClosedException || log.begin() <= scanned) {
                 throw gone; // else truncated under us: the next poll begins where the log does
             }
         } finally {
@@ -253,6 +281,8 @@ public final class LogSubscription implements AutoCloseable {
         if (!closed) {
             closed = true;
             reader.close();
+            caller.close();
+            log.site().tasks().signal();
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.turbidite.hashlog;
 
+import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.hashlog.chain.ChainHeads;
@@ -31,7 +32,7 @@ final class ParallelScan {
 
     ParallelScan(HashLog log, LogQuery query) {
         this.log = log;
-        try (LogReader reader = log.openReader("parallel query")) {
+        try (LogReader reader = log.reader("parallel query")) {
             reader.protect();
             this.plan = QueryPlan.of(QueryPlan.aligned(query, reader), log, reader);
         }
@@ -123,20 +124,38 @@ final class ParallelScan {
         }
 
         private void scan(Piece piece) {
-            try (LogReader reader = log.openReader("parallel query");
+            try (Callers.Caller caller = log.callers().open("a parallel query")) {
+                caller.enter();
+                try {
+                    scan(piece, caller);
+                } finally {
+                    caller.exit();
+                }
+            }
+        }
+
+        private boolean isWanted(Callers.Caller caller) {
+            caller.checkOpen();
+            return failure == null;
+        }
+
+        private void scan(Piece piece, Callers.Caller caller) {
+            try (LogReader reader = log.reader("parallel query");
                     RangeScan scan = new RangeScan(
                             reader,
                             List.of(piece.part),
                             plan.newTests(),
                             log.history().ways(log, reader, plan, piece.chain))) {
                 reader.protect();
-                while (scan.next() && left.getAndDecrement() > 0) {
+                while (isWanted(caller) && scan.next() && left.getAndDecrement() > 0) {
                     sink.accept(
                             scan.address(),
                             scan.segment(),
                             scan.payloadOffset(),
                             scan.payloadBytes());
                 }
+            } catch (ClosedException e) {
+                throw e;
             } catch (InvalidRequestException gone) {
                 if (log.log().begin() <= piece.part.from()) {
                     throw gone;

@@ -138,7 +138,14 @@ final class Registrations {
 
     private void begin() {
         followers.refuseWithinCall();
-        site.tasks().await(() -> changing.compareAndSet(false, true));
+        boolean[] taken = {false};
+        site.tasks().await(() -> {
+            taken[0] = changing.compareAndSet(false, true);
+            return taken[0] || log.isEnding();
+        });
+        if (!taken[0]) {
+            log.checkUsable();
+        }
     }
 
     private void end() {
@@ -150,7 +157,10 @@ final class Registrations {
     private long publish(PsfSet set) {
         long version = plan.version() + 1;
         plan = new Plan(version, set, registry.chainHeads());
-        site.tasks().await(() -> followers.allFollow(version));
+        site.tasks().await(() -> followers.allFollow(version) || log.isEnding());
+        if (!followers.allFollow(version)) {
+            log.checkUsable(); // the next opening goes on with it, as after a power cut
+        }
         return log.tail();
     }
 

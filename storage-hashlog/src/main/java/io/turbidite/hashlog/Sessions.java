@@ -45,7 +45,11 @@ final class Sessions {
     }
 
     /** {@link HashLog#openSession(String, long, RejectedRecord.Listener)}. */
-    IngestSession open(String name, long startSerial, RejectedRecord.Listener listener) {
+    IngestSession open(
+            Callers.Caller caller,
+            String name,
+            long startSerial,
+            RejectedRecord.Listener listener) {
         log.log().checkWritable();
         int nameBytes = name.getBytes(StandardCharsets.UTF_8).length;
         if (nameBytes == 0 || nameBytes > SessionMark.NAME_BYTES_MAX || startSerial < 0) {
@@ -61,8 +65,7 @@ final class Sessions {
         }
         boolean done = false;
         try {
-            IngestSession session =
-                    new IngestSession(log, this, name, startSerial, listener, counters);
+            IngestSession session = new IngestSession(log, caller, name, startSerial, listener);
             done = true;
             return session;
         } finally {
@@ -70,6 +73,10 @@ final class Sessions {
                 closed(name);
             }
         }
+    }
+
+    Counters counters() {
+        return counters;
     }
 
     /** The name is free again. */

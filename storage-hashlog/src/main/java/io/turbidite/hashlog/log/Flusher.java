@@ -75,6 +75,8 @@ final class Flusher implements AutoCloseable {
     /** Segments below the log's begin whose readers are waited for. */
     private final Set<Long> leaving = ConcurrentHashMap.newKeySet();
 
+    private volatile @Nullable Thread stepping;
+
     Flusher(HybridLog log, LogSite site, LogOptions options, @Nullable SegmentFiles files) {
         this.log = log;
         this.site = site;
@@ -218,7 +220,21 @@ final class Flusher implements AutoCloseable {
                         site.clock().wallMicros(), site.name(), 0, cause, nanos));
     }
 
+    /** Whether the thread is within a step. */
+    boolean isStepping(Thread thread) {
+        return thread.equals(stepping);
+    }
+
     private boolean step() {
+        stepping = Thread.currentThread();
+        try {
+            return work();
+        } finally {
+            stepping = null;
+        }
+    }
+
+    private boolean work() {
         boolean more = false;
         try {
             PageSyncs syncing = syncs;

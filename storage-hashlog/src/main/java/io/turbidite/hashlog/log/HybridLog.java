@@ -59,6 +59,9 @@ public final class HybridLog implements AutoCloseable {
     private volatile long waitsEndNanos = Long.MAX_VALUE;
     private volatile boolean closed;
 
+    /** Waits end with {@link ClosedException}: who closes the log waits for who waits here. */
+    private volatile boolean waitsEnd;
+
     private HybridLog(
             LogSite site, LogOptions options, LogStart start, Epochs epochs, boolean readOnly) {
         this.site = site;
@@ -235,7 +238,7 @@ public final class HybridLog implements AutoCloseable {
         site.tasks()
                 .await(() -> durable >= address
                         || failure != null
-                        || closed
+                        || isEnding()
                         || flusher.isHopeless(refusals));
         if (durable < address) {
             checkUsable();
@@ -282,7 +285,7 @@ public final class HybridLog implements AutoCloseable {
         site.tasks()
                 .await(() -> begin() >= target
                         || failure != null
-                        || closed
+                        || isEnding()
                         || flusher.isHopeless(refusals)
                         || flusher.refusalCount() > refusals + 1);
         if (begin() < target) {
@@ -307,8 +310,42 @@ public final class HybridLog implements AutoCloseable {
                             .formatted(site.name(), cause.getMessage()),
                     cause);
         }
-        if (closed) {
+        if (isEnding()) {
             throw new ClosedException("log " + site.name());
+        }
+    }
+
+    /** Ends all waits, and refuses new ones, until {@link #allowWaits}. */
+    public void endWaits() {
+        waitsEnd = true;
+        site.tasks().signal();
+    }
+
+    /** What is left to do before the log is closed may wait again. */
+    public void allowWaits() {
+        waitsEnd = false;
+    }
+
+    /** Whether whoever waits for the log waits in vain: it is closed, or about to be. */
+    public boolean isEnding() {
+        return closed || waitsEnd;
+    }
+
+    /** Whether its memory is gone. */
+    boolean isClosed() {
+        return closed;
+    }
+
+    /**
+     * Requires that this thread is none that closing has to wait for.
+     *
+     * @throws InvalidRequestException if a listener of the log's own events closes it
+     */
+    public void requireOtherThread() {
+        if (flusher.isStepping(Thread.currentThread())) {
+            throw new InvalidRequestException(
+                    "a listener of events can't close log %s on the log's own thread: hand it to another"
+                            .formatted(site.name()));
         }
     }
 
@@ -427,7 +464,7 @@ public final class HybridLog implements AutoCloseable {
     boolean mayTurn(long page) {
         return isTurned(page)
                 || failure != null
-                || closed
+                || isEnding()
                 || (tail.isClosed(page) && isFree(page + 1));
     }
 

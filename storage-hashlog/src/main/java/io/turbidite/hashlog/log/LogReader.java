@@ -75,12 +75,14 @@ public final class LogReader implements AutoCloseable {
 
     /** From here on what is in memory stays. */
     public void protect() {
+        checkOpen();
         epoch.protect();
         head = log.head();
     }
 
     /** Lets go of what was read and goes on with what there is now. */
     public void refresh() {
+        checkOpen();
         epoch.refresh();
         head = log.head();
     }
@@ -103,6 +105,7 @@ public final class LogReader implements AutoCloseable {
      */
     public void seek(long address, int byteCount) {
         if (address >= head) {
+            checkOpen();
             segment = log.memory();
             offset = log.place(address);
             return;
@@ -125,7 +128,9 @@ public final class LogReader implements AutoCloseable {
      * @return anything; for the caller to keep, or the load would be left out
      */
     public long touch(long address) {
-        return address >= head ? log.memory().get(RecordHeader.WORD, log.place(address)) : 0;
+        return address >= head && !log.isClosed()
+                ? log.memory().get(RecordHeader.WORD, log.place(address))
+                : 0;
     }
 
     /** Whether {@link #seek} finds these bytes without touching the disk. */
@@ -138,6 +143,7 @@ public final class LogReader implements AutoCloseable {
      * tail, so that seeks within find them. Does nothing for what is in memory.
      */
     public void prefetch(long from, long to) {
+        checkOpen();
         if (from >= head) {
             return;
         }
@@ -226,6 +232,7 @@ public final class LogReader implements AutoCloseable {
 
     /** When the page's first and last records may have arrived, wall clock. */
     public PageHeader pageHeader(long page) {
+        checkOpen();
         if (page >= shape.pageOf(log.head())) {
             return new PageHeader(0, page, log.pageOpenedMicros(page), log.pageClosedMicros(page));
         }
@@ -240,6 +247,12 @@ public final class LogReader implements AutoCloseable {
     /** Blocks fetched from disk so far. */
     public long blocksRead() {
         return blocksRead;
+    }
+
+    private void checkOpen() {
+        if (log.isClosed()) {
+            throw new ClosedException("log " + log.site().name());
+        }
     }
 
     /** The log that this reads. */

@@ -42,6 +42,7 @@ final class SegmentFiles implements AutoCloseable {
     /** With direct I/O: handles of readers. */
     private final ConcurrentHashMap<Long, DiskFile> reading = new ConcurrentHashMap<>();
 
+    private volatile boolean closed;
     private volatile @Nullable TailFile tailFile;
 
     /** There are marks that were not synced. */
@@ -222,6 +223,10 @@ final class SegmentFiles implements AutoCloseable {
 
     /** Deletes the segment; readers that have it open fail as closed. */
     void delete(long segment) {
+        if (closed) {
+            return; // an epoch's action that came late: the directory may be another's, and the
+                    // next opening lists it
+        }
         for (DiskFile file : new DiskFile[] {open.remove(segment), reading.remove(segment)}) {
             if (file != null) {
                 file.close();
@@ -335,6 +340,7 @@ final class SegmentFiles implements AutoCloseable {
 
     @Override
     public void close() {
+        closed = true;
         open.values().forEach(DiskFile::close);
         open.clear();
         reading.values().forEach(DiskFile::close);
