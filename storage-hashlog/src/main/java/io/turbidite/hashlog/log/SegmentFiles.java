@@ -225,7 +225,7 @@ final class SegmentFiles implements AutoCloseable {
     void delete(long segment) {
         if (closed) {
             return; // an epoch's action that came late: the directory may be another's, and the
-                    // next opening lists it
+            // next opening lists it
         }
         for (DiskFile file : new DiskFile[] {open.remove(segment), reading.remove(segment)}) {
             if (file != null) {
