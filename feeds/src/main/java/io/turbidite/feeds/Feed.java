@@ -139,6 +139,15 @@ public final class Feed implements AutoCloseable {
         stopped = true;
     }
 
+    /**
+     * As {@link #stop}, but from then on nothing waits for the store either: what it has not taken by then is left to
+     * the next run. Any thread may call it.
+     */
+    public void stopWithin(long micros) {
+        stopped = true;
+        store.endWaitsWithin(micros);
+    }
+
     public FeedDefinition definition() {
         return definition;
     }

@@ -1,6 +1,7 @@
 package io.turbidite.feeds;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.meter.StoreEvent.SourceContinued;
 import io.turbidite.core.meter.StoreEvents;
@@ -84,6 +85,11 @@ final class FeedRun {
             boolean finished = readAll();
             report(sourceBytesBefore);
             return finished;
+        } catch (StorageIoException e) {
+            if (e.kind() != StorageIoException.Kind.INTERRUPTED || !stopped.getAsBoolean()) {
+                throw e;
+            }
+            return false; // what the store has not taken is read again by the next run
         }
     }
 

@@ -19,7 +19,9 @@ public final class StorageIoException extends StorageException {
         /** ENOENT. */
         NOT_FOUND,
         /** EEXIST. */
-        ALREADY_EXISTS
+        ALREADY_EXISTS,
+        /** Somebody has ended the wait, by an interrupt or because the process is to end; nothing was done. */
+        INTERRUPTED
     }
 
     private final Kind kind;

@@ -3,6 +3,7 @@ package io.turbidite.lsm;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.meter.Meters;
@@ -294,6 +295,16 @@ public final class Store implements AutoCloseable {
     public void sync() {
         substrate.health().checkWritable();
         substrate.log().sync();
+    }
+
+    /**
+     * From then on nobody waits for room, or for a flush, a merge or a repair that was asked for: who does, or
+     * would have to, gets a {@link StorageIoException} of kind INTERRUPTED, and nothing of his write was done. For
+     * Ctrl-C, before the store is closed; an interrupt does the same for one thread. What has been
+     * logged is waited for to the end. Any thread may call it.
+     */
+    public void endWaitsWithin(long micros) {
+        substrate.endWaitsWithin(micros);
     }
 
     /** Checks every checksum and every index against the primary; writers may go on. */

@@ -92,9 +92,7 @@ final class WritePath {
         substrate.timestamps().awaitRoom();
         while (!inFlight.tryEnter()) {
             substrate.health().checkWritable();
-            substrate
-                    .tasks()
-                    .await(() -> inFlight.isOpen() || !substrate.health().isWritable());
+            substrate.awaitBeforeWrite("a change of schema", inFlight::isOpen);
         }
         try {
             substrate.health().checkWritable();

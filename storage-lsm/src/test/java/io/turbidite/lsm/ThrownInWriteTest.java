@@ -241,6 +241,11 @@ class ThrownInWriteTest {
         }
 
         @Override
+        public boolean awaitUnlessInterrupted(BooleanSupplier condition) {
+            return tasks.awaitUnlessInterrupted(condition);
+        }
+
+        @Override
         public void signal() {
             tasks.signal();
         }

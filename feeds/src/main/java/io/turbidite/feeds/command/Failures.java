@@ -77,7 +77,7 @@ final class Failures {
                     case NO_SPACE ->
                         "free some space and run the command again: what was accepted is safe";
                     case TOO_MANY_FILES -> "raise the limit of open files (ulimit -n)";
-                    case NOT_FOUND, ALREADY_EXISTS, IO -> null;
+                    case NOT_FOUND, ALREADY_EXISTS, IO, INTERRUPTED -> null;
                 };
             case OutOfMemoryError e ->
                 "give the JVM more: TURBIDITE_JAVA_OPTS=-Xmx4g ./turbidite …";

@@ -1,5 +1,6 @@
 package io.turbidite.feeds.command;
 
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.meter.StoreEvent.SourceContinued;
 import io.turbidite.feeds.Feed;
 import io.turbidite.feeds.FeedDefinition;
@@ -62,7 +63,7 @@ final class FeedRunner {
                 report = feed.run(progress);
                 if (report.finished()) {
                     // else the next command would have to replay the log
-                    store.datasets().forEach(Dataset::flush);
+                    flush(store);
                 }
             }
             if (report.finished()) {
@@ -72,17 +73,28 @@ final class FeedRunner {
         }
     }
 
+    private static void flush(Store store) {
+        try {
+            store.datasets().forEach(Dataset::flush);
+        } catch (StorageIoException e) {
+            if (e.kind() != StorageIoException.Kind.INTERRUPTED) {
+                throw e;
+            }
+            // the user is in a hurry: the log has all, and the next command replays it
+        }
+    }
+
     private synchronized void setRunning(Feed feed) {
         running = feed;
         if (stopped) {
-            feed.stop();
+            feed.stopWithin(Interrupts.WAIT_MICROS_MAX);
         }
     }
 
     private synchronized void stop() {
         stopped = true;
         if (running != null) {
-            running.stop();
+            running.stopWithin(Interrupts.WAIT_MICROS_MAX);
         }
     }
 

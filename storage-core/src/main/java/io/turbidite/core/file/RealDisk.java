@@ -272,7 +272,7 @@ public final class RealDisk implements Disk {
             // file of another file system, too many links, links forbidden by a rule of the system
             boolean tryCopying = switch (failure.kind()) {
                 case IO, ACCESS_DENIED -> Files.isRegularFile(from);
-                case NO_SPACE, TOO_MANY_FILES, NOT_FOUND, ALREADY_EXISTS -> false;
+                case NO_SPACE, TOO_MANY_FILES, NOT_FOUND, ALREADY_EXISTS, INTERRUPTED -> false;
             };
             if (tryCopying) {
                 return false;

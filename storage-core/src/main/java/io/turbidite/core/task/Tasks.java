@@ -27,6 +27,13 @@ public interface Tasks extends AutoCloseable {
      */
     void await(BooleanSupplier condition);
 
+    /**
+     * As {@link #await}, but also ended by an interrupt of the calling thread, which stays interrupted.
+     *
+     * @return whether the condition holds
+     */
+    boolean awaitUnlessInterrupted(BooleanSupplier condition);
+
     /** Something that an {@link #await} may wait for has changed. Cheap when nobody waits. */
     void signal();
 

@@ -17,7 +17,7 @@ import java.util.function.BooleanSupplier;
 /**
  * Workers on daemon threads of their own, one each.
  *
- * <p><em>Thread-safe.</em> Waiting is not ended by an interrupt: the wait goes on and the thread's
+ * <p><em>Thread-safe.</em> {@link #await} is not ended by an interrupt: the wait goes on and the thread's
  * interrupt status is set again when it returns, because what is waited for (durability, space in the
  * log) happens whether the caller hurries or not.
  *
@@ -74,9 +74,19 @@ public final class ThreadTasks implements Tasks {
 
     @Override
     public void await(BooleanSupplier condition) {
+        boolean holds = await(condition, false);
+        assert holds;
+    }
+
+    @Override
+    public boolean awaitUnlessInterrupted(BooleanSupplier condition) {
+        return await(condition, true);
+    }
+
+    private boolean await(BooleanSupplier condition, boolean interruptEnds) {
         for (int i = 0; i < SPIN_COUNT; i++) {
             if (condition.getAsBoolean()) {
-                return;
+                return true;
             }
             Thread.onSpinWait();
         }
@@ -91,9 +101,13 @@ public final class ThreadTasks implements Tasks {
                 if (closed) {
                     throw new ClosedException("tasks " + name);
                 }
-                LockSupport.parkNanos(this, RECHECK_NANOS);
                 interrupted |= Thread.interrupted();
+                if (interruptEnds && interrupted) {
+                    return false;
+                }
+                LockSupport.parkNanos(this, RECHECK_NANOS);
             }
+            return true;
         } finally {
             waiterCount.decrementAndGet();
             waiters.remove(waiter);

@@ -73,6 +73,12 @@ public final class SimTasks implements Tasks {
     }
 
     @Override
+    public boolean awaitUnlessInterrupted(BooleanSupplier condition) {
+        await(() -> condition.getAsBoolean() || Thread.currentThread().isInterrupted());
+        return condition.getAsBoolean();
+    }
+
+    @Override
     public void signal() {
         // Nobody is parked: who waits looks at its condition after each step.
     }

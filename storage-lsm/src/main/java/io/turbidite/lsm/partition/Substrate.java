@@ -1,6 +1,7 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
@@ -25,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
 /**
@@ -53,6 +56,10 @@ public final class Substrate {
     private final Timestamps timestamps;
     private final PartitionRegistry partitions = new PartitionRegistry();
     private final StoreHealth health = new StoreHealth();
+
+    /** Of the monotonic clock; so far away that it is never reached, until somebody says when. */
+    private final AtomicLong waitsEndNanos;
+
     private final Quarantine quarantine = new Quarantine(this);
     private @Nullable WriteAheadLog log;
 
@@ -98,6 +105,7 @@ public final class Substrate {
         this.writers = new ComponentWriters(componentDisk);
         this.tasks = surroundings.tasks();
         this.clock = surroundings.clock();
+        this.waitsEndNanos = new AtomicLong(clock.monotonicNanos() + Long.MAX_VALUE / 2);
         this.cache = memory.cache();
         this.chunks = memory.chunks();
         this.bitmaps = memory.bitmaps();
@@ -161,6 +169,48 @@ public final class Substrate {
 
     public Clock clock() {
         return clock;
+    }
+
+    /**
+     * Waits for what comes before anything is held or written. Ends early if the store takes no more writes, if the
+     * thread is interrupted, or when {@link #endWaitsWithin} says so.
+     *
+     * @param what is waited for, for people
+     * @throws StorageIoException of kind INTERRUPTED if somebody has ended the wait; nothing was done
+     */
+    public void awaitBeforeWrite(String what, BooleanSupplier condition) {
+        awaitWork(what, () -> condition.getAsBoolean() || !health.isWritable());
+    }
+
+    /**
+     * Waits for background work that was asked for. Ends early if it will never be done, if the thread is
+     * interrupted, or when {@link #endWaitsWithin} says so; the work goes on.
+     *
+     * @param what is waited for, for people
+     * @throws StorageIoException of kind INTERRUPTED if somebody has ended the wait
+     */
+    public void awaitWork(String what, BooleanSupplier condition) {
+        BooleanSupplier through = () -> condition.getAsBoolean() || health.isOver();
+        boolean uninterrupted =
+                tasks.awaitUnlessInterrupted(() -> through.getAsBoolean() || waitsHaveEnded());
+        if (!through.getAsBoolean()) {
+            throw new StorageIoException(
+                    StorageIoException.Kind.INTERRUPTED,
+                    "wait for " + what,
+                    "the store",
+                    uninterrupted ? "it was told to wait no longer" : "the thread was interrupted",
+                    null);
+        }
+    }
+
+    private boolean waitsHaveEnded() {
+        return clock.monotonicNanos() - waitsEndNanos.get() >= 0;
+    }
+
+    /** From then on nobody waits with {@link #awaitBeforeWrite}. */
+    public void endWaitsWithin(long micros) {
+        waitsEndNanos.set(clock.monotonicNanos() + micros * 1_000);
+        tasks.signal();
     }
 
     public BufferCache cache() {

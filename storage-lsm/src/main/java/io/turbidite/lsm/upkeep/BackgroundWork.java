@@ -1,6 +1,7 @@
 package io.turbidite.lsm.upkeep;
 
 import io.turbidite.core.CacheFullException;
+import io.turbidite.core.ClosedException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.task.Tasks;
@@ -125,7 +126,7 @@ public final class BackgroundWork implements AutoCloseable {
         Request request = new Request(partition);
         flushRequests.add(request);
         flusher.wake();
-        substrate.tasks().await(() -> request.done || substrate.health().isOver());
+        substrate.awaitWork("a flush, which goes on", () -> request.done);
         StorageException failure = request.failure;
         if (failure != null) {
             throw failure;
@@ -281,6 +282,9 @@ public final class BackgroundWork implements AutoCloseable {
     }
 
     private void fail(StorageException failure) {
+        if (failure instanceof ClosedException && substrate.health().isClosing()) {
+            return; // it was broken off
+        }
         substrate.health().fail(failure);
         substrate.tasks().signal();
     }

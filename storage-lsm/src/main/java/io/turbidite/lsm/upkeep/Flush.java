@@ -1,5 +1,6 @@
 package io.turbidite.lsm.upkeep;
 
+import io.turbidite.core.ClosedException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.bitmap.LiveBitmap;
@@ -252,6 +253,11 @@ final class Flush {
         }
     }
 
+    /**
+     * Waits until the next step may be written.
+     *
+     * @throws ClosedException if the store is being closed: what would be flushed is in the log
+     */
     private void awaitTurn() {
         if (!io.flushMayGo()) {
             io.beginFlushWait();
@@ -267,6 +273,9 @@ final class Flush {
             long startNanos = substrate.clock().monotonicNanos();
             substrate.tasks().await(() -> !mustWaitForCommits());
             pacedNanos += substrate.clock().monotonicNanos() - startNanos;
+        }
+        if (substrate.health().isClosing()) {
+            throw new ClosedException("the store");
         }
     }
 

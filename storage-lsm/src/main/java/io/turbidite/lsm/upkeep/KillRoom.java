@@ -63,12 +63,9 @@ final class KillRoom {
      */
     void await() {
         long startNanos = substrate.clock().monotonicNanos();
-        substrate
-                .tasks()
-                .await(() -> !isFull()
-                        || substrate.health().firstFailure() != null
-                        || substrate.health().isClosing()
-                        || waitedNanos(startNanos) >= REFUSE_NANOS);
+        substrate.awaitBeforeWrite(
+                "snapshots that keep kills",
+                () -> !isFull() || waitedNanos(startNanos) >= REFUSE_NANOS);
         substrate.events().stalled("an old snapshot keeps kills", waitedNanos(startNanos));
         substrate.health().checkWritable();
         if (isFull()) {

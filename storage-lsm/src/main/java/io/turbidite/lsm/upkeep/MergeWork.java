@@ -147,7 +147,7 @@ final class MergeWork implements AutoCloseable {
         Request request = new Request(partition);
         requests.add(request);
         wake();
-        substrate.tasks().await(() -> request.done || substrate.health().isOver());
+        substrate.awaitWork("a merge, which goes on", () -> request.done);
         StorageException failure = request.failure;
         if (failure != null) {
             throw failure;

@@ -116,10 +116,9 @@ final class RepairWork implements AutoCloseable {
         List<Request> requests =
                 requests(partitions, indexIds, options, new Occasion("request", () -> true));
         ask(requests);
-        substrate
-                .tasks()
-                .await(() -> requests.stream().allMatch(request -> request.done)
-                        || substrate.health().isOver());
+        substrate.awaitWork(
+                "a repair, which goes on",
+                () -> requests.stream().allMatch(request -> request.done));
         RepairCounts counts = RepairCounts.NONE;
         for (Request request : requests) {
             StorageException failure = request.failure;

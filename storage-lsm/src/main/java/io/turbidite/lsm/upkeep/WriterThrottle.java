@@ -163,11 +163,9 @@ final class WriterThrottle {
             substrate.events().slowed(true, (long) (1e9 / nanosPerByte));
         }
         long startNanos = substrate.clock().monotonicNanos();
-        substrate
-                .tasks()
-                .await(() -> substrate.clock().monotonicNanos() - startNanos >= waitNanos
-                        || substrate.health().firstFailure() != null
-                        || substrate.health().isClosing());
+        substrate.awaitBeforeWrite(
+                "merges and flushes to keep up",
+                () -> substrate.clock().monotonicNanos() - startNanos >= waitNanos);
         substrate.events().delayed(substrate.clock().monotonicNanos() - startNanos);
         substrate.health().checkWritable();
     }
@@ -175,11 +173,9 @@ final class WriterThrottle {
     private void stall() {
         boolean memory = unflushedBytes() >= pace.memoryBytesMax();
         long startNanos = substrate.clock().monotonicNanos();
-        substrate
-                .tasks()
-                .await(() -> !isStopped()
-                        || substrate.health().firstFailure() != null
-                        || substrate.health().isClosing()
+        substrate.awaitBeforeWrite(
+                memory ? "write memory" : "merges, which are behind",
+                () -> !isStopped()
                         || (trouble() != null
                                 && substrate.clock().monotonicNanos() - startNanos
                                         >= REFUSE_NANOS));
