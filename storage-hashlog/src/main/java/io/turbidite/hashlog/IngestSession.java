@@ -7,6 +7,7 @@ import io.turbidite.hashlog.chain.RecordWriter;
 import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogSession;
 import io.turbidite.hashlog.log.SessionMark;
+import io.turbidite.hashlog.log.TimeMark;
 import io.turbidite.hashlog.parse.CsvRows;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.psf.FunctionFailure;
@@ -32,6 +33,9 @@ import java.util.Objects;
 public final class IngestSession implements AutoCloseable {
     /** Records between two looks at the epoch. */
     private static final int REFRESH_MASK = 255;
+
+    /** Between two times in the log: queries by time are as exact as that. */
+    private static final long TIME_MICROS = 100_000;
 
     /** Log bytes between two marks of how far the session has come. */
     private static final long MARK_BYTES = 64 << 10;
@@ -60,6 +64,7 @@ public final class IngestSession implements AutoCloseable {
     private PropertyExtractor extractor;
     private long serial;
     private long markedSerial;
+    private long timedSerial;
     private long markEnd;
     private long bytesSinceMark;
     private long acceptedCount;
@@ -88,6 +93,7 @@ public final class IngestSession implements AutoCloseable {
         this.points = new DurablePoints(startSerial);
         this.serial = startSerial;
         this.markedSerial = startSerial;
+        this.timedSerial = startSerial;
         this.recordBytesMax = log.shape().recordBytesMax();
         Sessions.Counters counters = sessions.counters();
         this.acceptedTotal = counters.accepted();
@@ -116,6 +122,7 @@ public final class IngestSession implements AutoCloseable {
         long before = acceptedCount;
         begin();
         try {
+            markTimeIfDue();
             long end = offset + byteCount;
             for (long at = offset; at < end; ) {
                 long lineEnd = recordEnd(segment, at, end);
@@ -130,6 +137,7 @@ public final class IngestSession implements AutoCloseable {
                 at = lineEnd + 1;
             }
             markIfDue();
+            markTimeIfDue();
         } finally {
             end();
         }
@@ -157,6 +165,7 @@ public final class IngestSession implements AutoCloseable {
         long before = acceptedCount;
         begin();
         try {
+            markTimeIfDue();
             take(segment, offset, byteCount);
             markIfDue();
         } finally {
@@ -187,6 +196,7 @@ public final class IngestSession implements AutoCloseable {
         if (markedSerial < serial) {
             begin();
             try {
+                closeTime();
                 mark();
             } finally {
                 end();
@@ -242,6 +252,7 @@ public final class IngestSession implements AutoCloseable {
                     && !caller.isLogClosed()) {
                 begin();
                 try {
+                    closeTime();
                     mark();
                 } finally {
                     end();
@@ -406,13 +417,43 @@ public final class IngestSession implements AutoCloseable {
         }
     }
 
-    private void mark() {
-        int recordBytes = SessionMark.recordBytes(name.length);
+    /** What came before it and what comes after can be told apart by a query. */
+    private void markTimeIfDue() {
+        if (log.nowMicros() - log.notedMicros() >= TIME_MICROS && !log.isNullDevice()) {
+            markTime();
+        }
+    }
+
+    /** The client has come to an end, for now: what it handed in came before this. */
+    private void closeTime() {
+        if (timedSerial < serial) {
+            markTime();
+        }
+    }
+
+    private void markTime() {
+        long address = allocate(TimeMark.RECORD_BYTES);
+        // taken behind the address: whatever lies below it came before
+        long now = log.nowMicros();
+        log.noteTime(now);
+        TimeMark.write(log.memory(), log.place(address), now);
+        session.published(address + TimeMark.RECORD_BYTES);
+        timedSerial = serial;
+        logBytes += TimeMark.RECORD_BYTES;
+    }
+
+    private long allocate(int recordBytes) {
         long address = session.allocate(recordBytes);
         while (address < 0) {
             turn(address);
             address = session.allocate(recordBytes);
         }
+        return address;
+    }
+
+    private void mark() {
+        int recordBytes = SessionMark.recordBytes(name.length);
+        long address = allocate(recordBytes);
         SessionMark.write(log.memory(), log.place(address), name, serial);
         sessions.marked(session.name(), serial, address);
         session.published(address + recordBytes);

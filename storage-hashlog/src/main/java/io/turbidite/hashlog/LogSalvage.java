@@ -12,6 +12,7 @@ import io.turbidite.hashlog.log.RecordHeader;
 import io.turbidite.hashlog.log.SessionMark;
 import io.turbidite.hashlog.log.SoundRecords;
 import io.turbidite.hashlog.log.SoundRecords.Loss;
+import io.turbidite.hashlog.log.TimeMark;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.psf.PsfDefinition;
 import io.turbidite.hashlog.registry.RegisteredPsf;
@@ -278,8 +279,10 @@ public final class LogSalvage implements AutoCloseable {
                     }
                 }
                 case RecordHeader.SESSION_MARK -> {
-                    SessionMark mark = SessionMark.read(segment, offset, header);
-                    sessions.put(mark.session(), mark.serial()); // the newest one comes last
+                    if (!TimeMark.is(header)) {
+                        SessionMark mark = SessionMark.read(segment, offset, header);
+                        sessions.put(mark.session(), mark.serial()); // the newest one comes last
+                    }
                 }
                 default -> {
                     // deletions were collected before

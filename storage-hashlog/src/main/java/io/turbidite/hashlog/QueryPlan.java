@@ -5,6 +5,7 @@ import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.LogScan;
 import io.turbidite.hashlog.log.LogShape;
+import io.turbidite.hashlog.log.TimeMark;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.psf.PropertyValue;
 import io.turbidite.hashlog.psf.PsfDefinition;
@@ -143,6 +144,9 @@ final class QueryPlan {
                     last,
                     p -> reader.pageHeader(p).lastArrivalMicros() >= query.arrivedFromMicros());
             from = Math.max(from, shape.startOf(page));
+            if (page <= last) {
+                from = timeMark(reader, from, Math.min(to, shape.startOf(page + 1)), query, true);
+            }
         }
         if (query.arrivedToMicros() != Long.MAX_VALUE) {
             long page = firstPage(
@@ -150,8 +154,45 @@ final class QueryPlan {
                     last,
                     p -> reader.pageHeader(p).firstArrivalMicros() > query.arrivedToMicros());
             to = Math.min(to, shape.startOf(page));
+            if (page > first) {
+                long low = Math.max(Math.max(query.from(), log.begin()), shape.startOf(page - 1));
+                to = timeMark(reader, low, to, query, false);
+            }
         }
         return new Range(from, Math.max(from, to));
+    }
+
+    /**
+     * Goes through a part of a page for its times.
+     *
+     * @param from where a record or the page starts
+     * @param isStart whether the last mark from before the query's times is wanted, or else the first one from after
+     *     them
+     * @return its address; if there is none, {@code from} of a start, else {@code to}
+     */
+    private static long timeMark(
+            LogReader reader, long from, long to, LogQuery query, boolean isStart) {
+        long begin = reader.log().begin();
+        long found = isStart ? from : to;
+        try {
+            LogScan scan = new LogScan(reader);
+            scan.start(Math.max(from, begin), to);
+            while (scan.next()) {
+                if (TimeMark.is(scan.header())) {
+                    long micros = TimeMark.read(scan.segment(), scan.offset());
+                    if (isStart && micros < query.arrivedFromMicros()) {
+                        found = scan.address();
+                    } else if (!isStart && micros > query.arrivedToMicros()) {
+                        return scan.address();
+                    }
+                }
+            }
+        } catch (InvalidRequestException gone) {
+            if (reader.log().begin() == begin) {
+                throw gone; // else truncated under us: the page's own times do
+            }
+        }
+        return found;
     }
 
     /** The first page for which {@code holds}; arrival times ascend. One behind {@code last} if none. */

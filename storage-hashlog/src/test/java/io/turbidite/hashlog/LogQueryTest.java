@@ -152,6 +152,54 @@ class LogQueryTest {
     }
 
     @Test
+    void two_runs_three_seconds_apart_are_told_apart_by_time() {
+        for (int perRun : new int[] {3, 400}) {
+            SimDisk disk = LogBench.disk(SEED);
+            List<Long> between = new ArrayList<>();
+            try (LogBench bench = LogBench.simulated(SEED, disk, LogBench.options())) {
+                IngestSession open = bench.log.openSession("stays");
+                for (int run = 0; run < 4; run++) {
+                    if (run < 2) {
+                        try (IngestSession session = bench.log.openSession("run " + run)) {
+                            ingest(session, run * perRun, (run + 1) * perRun);
+                        }
+                    } else {
+                        ingest(open, run * perRun, (run + 1) * perRun);
+                        open.awaitDurable();
+                    }
+                    between.add(pass(bench, 1_500_000));
+                    pass(bench, 1_500_000);
+                }
+                open.close();
+                checkRuns(bench, perRun, between);
+            }
+            SimDisk crashed = disk.crashImage(SEED);
+            try (LogBench bench = LogBench.reopened(SEED, crashed, LogBench.options())) {
+                assertThat(bench.log.recoveredSessions())
+                        .containsExactlyInAnyOrder("run 0", "run 1", "stays");
+                checkRuns(bench, perRun, between);
+            }
+        }
+    }
+
+    /** Each run is found by the times around it, and nothing else. */
+    private static void checkRuns(LogBench bench, int perRun, List<Long> between) {
+        for (int run = 0; run < between.size(); run++) {
+            long from = run == 0 ? Long.MIN_VALUE : between.get(run - 1);
+            List<String> found = find(bench, LogQuery.all().arrivedBetween(from, between.get(run)));
+            assertThat(found).as("run %d of %d", run, perRun).hasSize(perRun);
+            assertThat(found.getLast()).isEqualTo(event(run * perRun));
+        }
+    }
+
+    /** Lets time go by; returns the wall clock. */
+    private static long pass(LogBench bench, long micros) {
+        long until = bench.site.clock().monotonicNanos() + micros * 1_000;
+        bench.tasks.await(() -> bench.site.clock().monotonicNanos() >= until);
+        return bench.site.clock().wallMicros();
+    }
+
+    @Test
     void several_workers_find_what_one_finds() {
         try (LogBench bench = filled(LogBench.disk(SEED))) {
             ConcurrentLinkedQueue<Long> found = new ConcurrentLinkedQueue<>();

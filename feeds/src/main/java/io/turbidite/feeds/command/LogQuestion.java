@@ -41,7 +41,7 @@ final class LogQuestion {
             names = "--to",
             paramLabel = "place",
             description =
-                    "To this address, excluded, or arrival time; times are as exact as pages are.")
+                    "To this address, excluded, or arrival time; times are exact to a tenth of a second.")
     private @Nullable String to;
 
     @Option(names = "--limit", paramLabel = "n", description = "The newest n at most.")

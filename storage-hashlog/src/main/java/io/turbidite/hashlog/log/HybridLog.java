@@ -56,6 +56,9 @@ public final class HybridLog implements AutoCloseable {
     private volatile long safeHeadPage;
     private volatile long durable;
     private volatile @Nullable RuntimeException failure;
+    /** The newest time that the log has noted, in a page's header or by a {@link TimeMark}. */
+    private final AtomicLong notedMicros = new AtomicLong();
+
     private volatile long waitsEndNanos = Long.MAX_VALUE;
     private volatile boolean closed;
 
@@ -87,6 +90,7 @@ public final class HybridLog implements AutoCloseable {
         this.begin = new AtomicLong(start.begin());
         this.durable = start.tail();
         start.fill(ring, page, site.clock().wallMicros());
+        noteTime(ring.openedMicros(page));
         this.flusher = new Flusher(this, site, options, files);
     }
 
@@ -198,7 +202,22 @@ public final class HybridLog implements AutoCloseable {
 
     /** When the page's last record may have arrived, wall clock; the page is in memory. */
     public long pageClosedMicros(long page) {
-        return page == tail.page() ? site.clock().wallMicros() : ring.closedMicros(page);
+        return page == tail.page() ? nowMicros() : ring.closedMicros(page);
+    }
+
+    /** Wall clock, but not before what the log has noted: times ascend with addresses, also if the clock jumps back. */
+    public long nowMicros() {
+        return Math.max(site.clock().wallMicros(), notedMicros.get());
+    }
+
+    /** The newest time that was noted: records that come may be told from older ones from there on. */
+    public long notedMicros() {
+        return notedMicros.get();
+    }
+
+    /** A mark of this time is in the log, or about to be. */
+    public void noteTime(long micros) {
+        notedMicros.accumulateAndGet(micros, Math::max);
     }
 
     // ---- memory
@@ -483,9 +502,11 @@ public final class HybridLog implements AutoCloseable {
         if (!newestPage.compareAndSet(page, page + 1)) {
             return false; // another session is at it
         }
-        long now = site.clock().wallMicros();
+        long now = nowMicros();
         ring.closed(page, now);
-        ring.opened(page + 1, Math.max(now, ring.closedMicros(page)));
+        long opened = Math.max(now, ring.closedMicros(page));
+        ring.opened(page + 1, opened);
+        noteTime(opened);
         tail.open(page + 1);
         shiftHead();
         flusher.wake();

@@ -10,6 +10,7 @@ import io.turbidite.hashlog.log.LogScan;
 import io.turbidite.hashlog.log.LogShape;
 import io.turbidite.hashlog.log.RecordHeader;
 import io.turbidite.hashlog.log.SessionMark;
+import io.turbidite.hashlog.log.TimeMark;
 import io.turbidite.hashlog.table.HashTable;
 
 import org.jspecify.annotations.Nullable;
@@ -148,10 +149,15 @@ public final class Replay {
                         count++;
                         raise(scan.segment(), scan.offset(), header, scan.address());
                     }
-                    case RecordHeader.SESSION_MARK ->
-                        mark(
-                                SessionMark.read(scan.segment(), scan.offset(), header),
-                                scan.address());
+                    case RecordHeader.SESSION_MARK -> {
+                        if (TimeMark.is(header)) {
+                            log.noteTime(TimeMark.read(scan.segment(), scan.offset()));
+                        } else {
+                            mark(
+                                    SessionMark.read(scan.segment(), scan.offset(), header),
+                                    scan.address());
+                        }
+                    }
                     case RecordHeader.DELETION ->
                         log.deleted()
                                 .add(Deletion.read(scan.segment(), scan.offset()), log.begin());

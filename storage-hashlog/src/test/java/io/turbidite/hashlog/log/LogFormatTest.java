@@ -59,6 +59,20 @@ class LogFormatTest {
     }
 
     @Test
+    void a_time_mark_has_the_pinned_bytes() {
+        MemorySegment memory = MemorySegment.ofArray(new long[4]);
+        TimeMark.write(memory, 8, 0x0005_1234_5678_9ABCL);
+        assertThat(hex(memory.toArray(ValueLayout.JAVA_BYTE), 8, 24))
+                .isEqualTo("08000000000000a0bc9a785634120500");
+        long word = memory.get(ValueLayout.JAVA_LONG, 8);
+        assertThat(TimeMark.is(word)).isTrue();
+        assertThat(RecordHeader.recordBytes(word)).isEqualTo(TimeMark.RECORD_BYTES);
+        assertThat(TimeMark.read(memory, 8)).isEqualTo(0x0005_1234_5678_9ABCL);
+        SessionMark.write(memory, 8, new byte[] {'s'}, 9);
+        assertThat(TimeMark.is(memory.get(ValueLayout.JAVA_LONG, 8))).isFalse();
+    }
+
+    @Test
     void a_tail_mark_has_the_pinned_bytes() {
         byte[] bytes = golden().content("log/TAIL");
         assertThat(hex(bytes, 0, 64))
