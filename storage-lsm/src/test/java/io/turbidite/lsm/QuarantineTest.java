@@ -5,10 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.QuarantinedException;
+import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.Reading;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.sim.Fault;
+import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.StoreDescription.ComponentDescription;
@@ -369,6 +373,33 @@ class QuarantineTest {
 
         checkRestored(dataset("T"));
         reopen();
+        checkRestored(dataset("T"));
+    }
+
+    @Test
+    void a_restore_with_an_unknown_outcome_leaves_what_either_manifest_names() {
+        Dataset dataset = create("T", Maintenance.MUTABLE_BITMAP, "correlated-no-merge");
+        String file = StoreFiles.component(files("T", "primary").get(1));
+        dataset.upsert(row(ROWS + 7L, 5).toMap());
+        dataset.upsert(row(ROWS + 11L, 5).toMap());
+        dataset.delete(ROWS + 9L);
+        sim.close();
+        SimDisk elsewhere = disk.copy();
+        disk.delete(file);
+        sim = open();
+        dataset("T").flush();
+        sim.close();
+        disk.put(file, elsewhere.content(file));
+        sim = open();
+        disk.fault(FaultScript.with(Fault.EIO)
+                .on(OperationKind.SYNC_DIRECTORY)
+                .named(String::isEmpty)
+                .call(1));
+        assertThatThrownBy(() -> sim.store.restoreFrom(null))
+                .isInstanceOf(StoreFailedException.class);
+        disk.clearFaults();
+        reopen(); // the new manifest stands
+        assertThat(quarantined()).isEmpty();
         checkRestored(dataset("T"));
     }
 

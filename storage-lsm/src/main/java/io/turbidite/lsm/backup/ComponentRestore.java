@@ -3,6 +3,7 @@ package io.turbidite.lsm.backup;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
@@ -280,6 +281,10 @@ public final class ComponentRestore {
                     : withMarks(subject, component, state);
             edit(subject, after);
             installed = true;
+        } catch (StoreFailedException uncertain) {
+            // the manifest that stands after reopening may name the new bitmap: it must stay
+            installed = true;
+            throw uncertain;
         } finally {
             if (after == null) {
                 component.close();
