@@ -3,10 +3,13 @@ package io.turbidite.feeds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.meter.Counter;
+import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.Point;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
+import io.turbidite.lsm.schedule.BackgroundOptions;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -21,6 +24,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 /** Definitions and files on the real disk, into a real store. */
 class FeedTest {
@@ -123,6 +128,54 @@ class FeedTest {
         assertThat(more.records()).isEqualTo(1);
         assertThat(letters(more)).hasSize(1);
         assertThat(get(2)).containsEntry("name", "Bob");
+    }
+
+    /** Flushes may write next to nothing, so the store's memory fills and the feed stands. */
+    @Test
+    void aRunThatTheStoreHoldsBackEndsSoonAfterItIsStopped() throws Exception {
+        StringBuilder rows = new StringBuilder("id,name,lon,lat,note\n");
+        String note = "n".repeat(2_000);
+        int count = 6_000;
+        for (int id = 0; id < count; id++) {
+            rows.append(id).append(",Ada,,,").append(note).append('\n');
+        }
+        writeLongAgo(rows.toString());
+        store = Store.open(
+                directory.resolve("store"),
+                StoreOptions.defaults()
+                        .withWriteMemoryBytes(4 << 20)
+                        .withBackground(
+                                BackgroundOptions.defaults().withIoBytesPerSecond(64 << 10)));
+        write("feed.yaml", DEFINITION);
+        FeedDefinition loaded = FeedDefinition.load(directory.resolve("feed.yaml"));
+        FeedReport stopped;
+        try (Feed feed = Feed.open(loaded, store())) {
+            CompletableFuture<FeedReport> running =
+                    CompletableFuture.supplyAsync(() -> feed.run(FeedProgress.none()));
+            Clock clock = Clock.system();
+            Counter ingested = store().meters().counter("write.bytes");
+            long[] seen = {-1, 0};
+            store().surroundings().tasks().await(() -> {
+                long now = clock.monotonicNanos();
+                if (ingested.sum() != seen[0]) {
+                    seen[0] = ingested.sum();
+                    seen[1] = now;
+                }
+                return seen[0] > 0 && now - seen[1] >= 600_000_000;
+            });
+            assertThat(running).isNotDone();
+            feed.stopWithin(500_000);
+            stopped = running.get(2, TimeUnit.SECONDS);
+        }
+        assertThat(stopped.finished()).isFalse();
+        assertThat(stopped.records()).isPositive().isLessThan(count);
+        store().close();
+        store = null;
+        FeedReport rest = run(DEFINITION);
+        assertThat(rest.finished()).isTrue();
+        assertThat(rest.records()).isEqualTo(count - stopped.records());
+        assertThat(get(0)).isNotNull();
+        assertThat(get(count - 1)).isNotNull();
     }
 
     /** So long ago that its writer is taken to be through with it. */
@@ -310,7 +363,7 @@ class FeedTest {
         try (Feed feed = Feed.open(definition, store())) {
             FeedReport report = feed.run((records, rejected, bytes, total) -> {
                 totals.add(total);
-                feed.stop();
+                feed.stopWithin(500_000);
             });
             first = report.records();
         }
