@@ -60,7 +60,7 @@ class RecoveryCrashTest {
                             beginWanted,
                             sessions.stream().map(IngestSession::durableSerial).toList(),
                             sessions.stream().map(IngestSession::serial).toList(),
-                            bench.log.psfs(),
+                            bench.log.registry().psfs(), // steps go on while it closes
                             List.copyOf(deletedDurably),
                             List.copyOf(deleted)));
                 }

@@ -527,10 +527,12 @@ public final class HybridLog implements AutoCloseable {
         long wanted = newestPage.get() + ahead + 1 - shape.ringPageCount();
         long target = Math.min(wanted, shape.pageOf(durable()));
         long before = headPage.get();
+        if (target > before && files == null) {
+            // first: a reader that finds an address below the head must find it below the begin,
+            // too
+            begin.accumulateAndGet(shape.firstRecordOf(target), Math::max);
+        }
         if (target > before && headPage.compareAndSet(before, target)) {
-            if (files == null) {
-                begin.accumulateAndGet(shape.firstRecordOf(target), Math::max);
-            }
             epochs.bump(() -> {
                 safeHeadPage = Math.max(safeHeadPage, target);
                 site.tasks().signal();
