@@ -43,11 +43,12 @@ final class DatasetView implements ReadView {
     private final Runnable onClose;
 
     /**
+     * @param schema whose indexes can be searched
      * @param onClose releases the snapshot
      */
-    DatasetView(Dataset dataset, ViewState state, Runnable onClose) {
+    DatasetView(Dataset dataset, DatasetSchema schema, ViewState state, Runnable onClose) {
         this.dataset = dataset;
-        this.schema = dataset.schema();
+        this.schema = schema;
         this.state = state;
         this.onClose = onClose;
     }

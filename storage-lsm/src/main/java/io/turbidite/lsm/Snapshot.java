@@ -38,7 +38,7 @@ public final class Snapshot implements AutoCloseable {
         state.checkOpen();
         store.requireOwn(dataset);
         dataset.admission().checkNotDropped();
-        return new DatasetView(dataset, state.shared(), () -> {});
+        return new DatasetView(dataset, dataset.schema(), state.shared(), () -> {});
     }
 
     @Override

@@ -31,6 +31,7 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.upkeep.BackgroundWork;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
+import io.turbidite.lsm.write.Timestamps;
 
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +44,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
 
 /**
  * A directory with datasets, held by one process: a write-ahead log, a buffer cache, background work.
@@ -264,26 +267,36 @@ public final class Store implements AutoCloseable {
 
     /** Registers a snapshot of this moment; close it soon: it keeps old versions alive. */
     public Snapshot openSnapshot() {
-        return atNow((state, release) -> new Snapshot(this, state, release));
+        Timestamps timestamps = substrate.timestamps();
+        return atNow(
+                timestamps::register,
+                timestamps::release,
+                (state, release) -> new Snapshot(this, state, release));
     }
 
     ReadView openView(Dataset dataset) {
-        return atNow((state, release) -> new DatasetView(dataset, state, release));
+        Timestamps timestamps = substrate.timestamps();
+        // the indexes first: one that is ready only later may lack what this moment shows
+        DatasetSchema schema = dataset.schema();
+        return atNow(
+                timestamps::registerView,
+                timestamps::releaseView,
+                (state, release) -> new DatasetView(dataset, schema, state, release));
     }
 
     /** Registers a snapshot of now, which stays registered only if something was made that releases it. */
-    private <T> T atNow(BiFunction<ViewState, Runnable, T> maker) {
+    private <T> T atNow(
+            LongSupplier register, LongConsumer release, BiFunction<ViewState, Runnable, T> maker) {
         checkReadable();
-        long timestamp = substrate.timestamps().register();
+        long timestamp = register.getAsLong();
         T made = null;
         try {
             made = maker.apply(
-                    new ViewState(timestamp, substrate.health()),
-                    () -> substrate.timestamps().release(timestamp));
+                    new ViewState(timestamp, substrate.health()), () -> release.accept(timestamp));
             return made;
         } finally {
             if (made == null) {
-                substrate.timestamps().release(timestamp);
+                release.accept(timestamp);
             }
         }
     }

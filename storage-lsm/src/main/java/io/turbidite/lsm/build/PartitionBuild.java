@@ -1,11 +1,15 @@
 package io.turbidite.lsm.build;
 
+import io.turbidite.core.Limits;
+import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.maintain.IndexBackfill;
 import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.VersionSearch;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -71,7 +75,10 @@ public final class PartitionBuild implements AutoCloseable {
         this.below = below;
         this.memoryBytes = memoryBytes;
         this.backfill = new IndexBackfill(
-                schema, index, partition.substrate().timestamps()::hasSnapshotBetween);
+                schema,
+                index,
+                partition.substrate().timestamps()::hasSnapshotBetween,
+                this::supersededAt);
     }
 
     /**
@@ -132,6 +139,26 @@ public final class PartitionBuild implements AutoCloseable {
         }
         spillIfFull();
         return true;
+    }
+
+    /** See {@link IndexBackfill.Writers}: asked of records whose key is too long alone. */
+    private long supersededAt(Slice primaryKey, long timestamp) {
+        long hash = BloomFilter.hash(primaryKey);
+        Found found = new Found(Limits.KEY_BYTES_MAX);
+        long hiddenAt = Long.MAX_VALUE;
+        // the version first, the watermark second: see VersionSearch.find
+        Version pinned = partition.pin();
+        try {
+            long until = partition.substrate().timestamps().watermark();
+            while (VersionSearch.findKey(pinned, primaryKey, hash, until, found) != Found.ABSENT
+                    && found.timestamp > timestamp) {
+                hiddenAt = found.timestamp;
+                until = hiddenAt - 1;
+            }
+        } finally {
+            pinned.unpin();
+        }
+        return hiddenAt;
     }
 
     /** Opened when they are read first: read-ahead takes memory. */

@@ -30,6 +30,7 @@ public final class IndexBackfill {
     private final RecordView record;
     private final boolean keepsUnchanged;
     private final LongBinaryPredicate isShown;
+    private final Writers writers;
     private final Slice entry = new Slice();
     private Version newer = new Version();
     private Version older = new Version();
@@ -78,6 +79,16 @@ public final class IndexBackfill {
         }
     }
 
+    /** Knows the versions that writers have put in since, which don't come here. */
+    @FunctionalInterface
+    public interface Writers {
+        /**
+         * From when on a newer version hides one, of those that readers see by now; {@link Long#MAX_VALUE} if it is
+         * the record's current one.
+         */
+        long supersededAt(Slice primaryKey, long timestamp);
+    }
+
     /** A question about two timestamps. */
     @FunctionalInterface
     public interface LongBinaryPredicate {
@@ -85,10 +96,13 @@ public final class IndexBackfill {
     }
 
     /**
-     * @param isShown whether a snapshot from one timestamp on and below another is registered
+     * @param isShown whether a snapshot from one timestamp on and below another is registered whose views may
+     *     search the index
      */
-    public IndexBackfill(DatasetSchema schema, IndexSchema index, LongBinaryPredicate isShown) {
+    public IndexBackfill(
+            DatasetSchema schema, IndexSchema index, LongBinaryPredicate isShown, Writers writers) {
         this.isShown = isShown;
+        this.writers = writers;
         this.schema = schema;
         this.index = index;
         this.record = new RecordView(schema.type());
@@ -113,9 +127,13 @@ public final class IndexBackfill {
         if (value.length() > 0) {
             encode(primaryKey, value);
         }
-        if (older.tooLongBytes > 0
-                && (!superseded || isShown.test(timestamp, older.supersededAt))) {
-            throw tooLong(primaryKey);
+        if (older.tooLongBytes > 0) {
+            long hiddenAt = superseded
+                    ? older.supersededAt
+                    : writers.supersededAt(older.primaryKey.asSlice(older.slice), timestamp);
+            if (hiddenAt == Long.MAX_VALUE || isShown.test(timestamp, hiddenAt)) {
+                throw tooLong(primaryKey);
+            }
         }
         if (hasNewer) {
             emit(newer, superseded ? older : null, sink);

@@ -71,6 +71,9 @@ public final class Timestamps {
         long reportAfterNanos = SNAPSHOT_OLD_NANOS;
         int count;
 
+        /** Those of {@link #count} that are one dataset's view, with the indexes that it had then. */
+        int viewCount;
+
         Registered(long sinceNanos) {
             this.sinceNanos = sinceNanos;
         }
@@ -176,13 +179,26 @@ public final class Timestamps {
      * somebody {@link #tryHoldBack holds snapshots back}.
      */
     public long register() {
+        return register(0);
+    }
+
+    /**
+     * As {@link #register}, for one view of one dataset, which searches no index that is made later; goes back to
+     * {@link #releaseView}.
+     */
+    public long registerView() {
+        return register(1);
+    }
+
+    private long register(int views) {
         while (true) {
             synchronized (this) {
                 if (holdBackCount.get() == 0) {
                     long timestamp = watermark.get();
-                    snapshots.computeIfAbsent(
-                                    timestamp, key -> new Registered(clock.monotonicNanos()))
-                            .count++;
+                    Registered registered = snapshots.computeIfAbsent(
+                            timestamp, key -> new Registered(clock.monotonicNanos()));
+                    registered.count++;
+                    registered.viewCount += views;
                     return timestamp;
                 }
             }
@@ -218,10 +234,22 @@ public final class Timestamps {
         }
     }
 
-    /** Whether a snapshot at or above {@code from} and below {@code to} is registered. */
+    public synchronized void releaseView(long timestamp) {
+        Registered registered = snapshots.get(timestamp);
+        if (registered != null) {
+            registered.viewCount--;
+            release(timestamp);
+        }
+    }
+
+    /**
+     * Whether a snapshot at or above {@code from} and below {@code to} is registered of which views may yet be
+     * opened: those that are open search no index that is made now.
+     */
     public synchronized boolean hasSnapshotBetween(long from, long to) {
-        Long first = snapshots.ceilingKey(from);
-        return first != null && first < to;
+        return from < to
+                && snapshots.subMap(from, to).values().stream()
+                        .anyMatch(registered -> registered.count > registered.viewCount);
     }
 
     /**
