@@ -1,5 +1,6 @@
 package io.turbidite.hashlog;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.memory.MemoryBudget;
@@ -18,10 +19,12 @@ import io.turbidite.hashlog.recovery.SessionPoint;
 import io.turbidite.hashlog.registry.RegistryFile;
 import io.turbidite.hashlog.registry.RegistryState;
 import io.turbidite.hashlog.table.HashTable;
+import io.turbidite.hashlog.table.TableShape;
 
 import org.jspecify.annotations.Nullable;
 
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * The state that a hash log begins with, fresh or recovered. <em>Immutable;</em> table and log are closed by
@@ -94,16 +97,11 @@ record OpenedLog(
             log = readOnly
                     ? HybridLog.openForReading(site, pages, base.start, epochs)
                     : HybridLog.open(site, pages, base.start, epochs);
-            Replay replay = new Replay(log, registry.chainHeads(), base.index);
-            while (!replay.run()) {
-                // chains that once shared entries have none each; finer entries are always right
-                HashTable small = table;
-                table = null;
-                small.close();
-                registry = registry.withTableBits(registry.tableBits() + 2);
-                table = HashTable.create(registry.tableBits(), epochs, account);
-                replay = new Replay(log, registry.chainHeads(), IndexCheckpoint.none(table));
-            }
+            table = null; // from here on it is theirs who rebuild it
+            Rebuilt rebuilt = rebuild(site, disk, log, registry, base.index, epochs, account);
+            table = rebuilt.table;
+            registry = rebuilt.registry;
+            Replay replay = rebuilt.replay;
             if (!readOnly) {
                 if (!registry.equals(found) || !stored.hasTail()) {
                     RegistryFile.write(disk, site.directory(), registry);
@@ -126,6 +124,79 @@ record OpenedLog(
     }
 
     private record Base(IndexCheckpoint index, LogStart start) {}
+
+    private record Rebuilt(HashTable table, RegistryState registry, Replay replay) {}
+
+    /**
+     * Brings the table up to the end of the log, in one of these ways: 1. by raising entries, each chain one of its own;
+     * 2. if there is no room, into a table of more base bits, which is always right; 3. if the budget has no room for
+     * that, in the order of addresses, so that chains share entries as they did when they were linked; 4. if the table
+     * that linked them was larger than may be now, not at all: the index begins at the end, and what was before is
+     * looked at by full scan. Closes the tables that it gives up.
+     */
+    private static Rebuilt rebuild(
+            LogSite site,
+            Disk disk,
+            HybridLog log,
+            RegistryState registry,
+            IndexCheckpoint index,
+            Epochs epochs,
+            MemoryBudget.Account account) {
+        Rebuilt rebuilt = tried(log, registry, index, Replay.Way.RAISED);
+        for (int bits = registry.tableBits() + 2;
+                rebuilt == null && bits <= TableShape.BASE_BITS_MAX;
+                bits += 2) {
+            HashTable finer = HashTable.createIfRoom(new TableShape(bits, 0), epochs, account);
+            if (finer == null) {
+                break;
+            }
+            RegistryState more = registry.withTableBits(bits);
+            rebuilt = tried(log, more, IndexCheckpoint.none(finer), Replay.Way.RAISED);
+        }
+        if (rebuilt == null) {
+            IndexCheckpoint again = index.number() == 0
+                    ? null
+                    : new Checkpoints(disk, site.directory(), registry.logId())
+                            .read(index.number(), registry.tableBits(), epochs, account);
+            if (again == null) {
+                again = IndexCheckpoint.none(
+                        HashTable.create(registry.tableBits(), epochs, account));
+            }
+            rebuilt = tried(log, registry, again, Replay.Way.IN_ORDER);
+        }
+        if (rebuilt == null) {
+            HashTable empty = HashTable.create(registry.tableBits(), epochs, account);
+            RegistryState anew = registry.indexedFrom(log.tail());
+            rebuilt = tried(log, anew, IndexCheckpoint.none(empty), Replay.Way.LEFT_OUT);
+            tellLeftOut(site, log, account);
+        }
+        return Objects.requireNonNull(rebuilt, "a replay without an index needs no room");
+    }
+
+    /** Null, with the table closed, if it has no room. */
+    private static @Nullable Rebuilt tried(
+            HybridLog log, RegistryState registry, IndexCheckpoint index, Replay.Way way) {
+        boolean done = false;
+        try {
+            Replay replay = new Replay(log, registry.chainHeads(), index, way);
+            done = replay.run();
+            return done ? new Rebuilt(index.table(), registry, replay) : null;
+        } finally {
+            if (!done) {
+                index.table().close();
+            }
+        }
+    }
+
+    private static void tellLeftOut(LogSite site, HybridLog log, MemoryBudget.Account account) {
+        site.events()
+                .publish(new StoreEvent.Failed(
+                        site.clock().wallMicros(),
+                        "index of log " + site.name(),
+                        new InvalidRequestException(
+                                "the table has no room for what a larger one linked: records below %d are found by full scan, or by history runs once they are indexed (%s)"
+                                        .formatted(log.tail(), account))));
+    }
 
     private static Base base(
             LogSite site,

@@ -238,13 +238,130 @@ class RecoveryTest {
             checkNumbers(bench, before);
         }
         disk.delete("log/00000001.index");
-        assertThatThrownBy(() -> LogBench.reopened(SEED, disk, tight))
-                .isInstanceOf(InvalidRequestException.class)
-                .hasMessageContaining("memory budget");
-        for (int round = 0; round < 2; round++) {
-            try (LogBench bench = LogBench.reopened(SEED, disk, options())) {
+        SimDisk larger = disk.copy();
+        // with its own options, again and again, and going on in between
+        for (int round = 0; round < 3; round++) {
+            disk.files().stream().filter(name -> name.endsWith(".index")).forEach(disk::delete);
+            try (LogBench bench = LogBench.reopened(SEED, disk, tight)) {
                 checkNumbers(bench, before);
+                assertThat(bench.log.psfs().getFirst().intervals().getFirst().from())
+                        .isLessThanOrEqualTo(before.records().firstKey());
+                long serial = 2_100 + 40L * round;
+                try (IngestSession session =
+                        bench.log.openSession("t" + round, serial, record -> {})) {
+                    ingest(session, 40);
+                }
+                LogState.of(bench.log).checkChains(bench.log, "gone on");
+                before = LogState.of(bench.log);
             }
+        }
+        LogState whole = stateAt(larger);
+        for (int round = 0; round < 2; round++) {
+            try (LogBench bench = LogBench.reopened(SEED, larger, options())) {
+                checkNumbers(bench, whole);
+            }
+        }
+    }
+
+    private static LogState stateAt(SimDisk disk) {
+        try (LogBench bench = LogBench.reopened(SEED, disk.copy(), options())) {
+            return LogState.of(bench.log);
+        }
+    }
+
+    @Test
+    void every_cut_of_a_log_whose_table_folds_opens_with_its_own_options() {
+        SimDisk disk = new SimDisk(SEED, Profile.ADVERSARIAL);
+        HashLogOptions tight = options().withTable(6, 6_300);
+        List<SimDisk> cuts = new ArrayList<>();
+        try (LogBench bench = LogBench.simulated(SEED, disk, tight);
+                IngestSession a = bench.log.openSession("s");
+                IngestSession b = bench.log.openSession("b")) {
+            bench.register("n");
+            bench.register("type");
+            disk.onOperation(step -> {
+                if (step.kind() == OperationKind.SYNC) {
+                    cuts.add(disk.crashImage(step.index()));
+                }
+            });
+            for (int i = 0; i < 40; i++) {
+                ingest(i % 3 == 0 ? b : a, 50);
+                if (i % 10 == 9) {
+                    bench.log.checkpoint();
+                }
+            }
+        }
+        disk.onOperation(step -> {});
+        assertThat(cuts.size()).isGreaterThan(15);
+        for (int i = 0; i < cuts.size(); i++) {
+            SimDisk cut = cuts.get(i);
+            for (int round = 0; round < 2; round++) {
+                try (LogBench bench = LogBench.reopened(SEED, cut, tight)) {
+                    LogState state = LogState.of(bench.log);
+                    state.checkChains(bench.log, "cut " + i);
+                    for (String record : state.records().values()) {
+                        int from = record.indexOf("\"n\":") + 4;
+                        String n = record.substring(from, record.indexOf(',', from));
+                        if (Integer.parseInt(n) % 29 == 0) {
+                            checkFound(bench.log, state, n);
+                        }
+                    }
+                    // and all of it is found by chains
+                    assertThat(bench.log
+                                    .psfs()
+                                    .getFirst()
+                                    .intervals()
+                                    .getFirst()
+                                    .from())
+                            .isLessThanOrEqualTo(LogBench.SHAPE.firstAddress());
+                    try (IngestSession session = bench.log.openSession("c" + round)) {
+                        ingest(session, 30);
+                    }
+                }
+                cut.files().stream().filter(name -> name.endsWith(".index")).forEach(cut::delete);
+            }
+        }
+    }
+
+    private static void checkFound(HashLog log, LogState state, String n) {
+        List<Long> expected = new ArrayList<>();
+        state.records().descendingMap().forEach((address, record) -> {
+            if (record.contains("\"n\":" + n + ",")) {
+                expected.add(address);
+            }
+        });
+        List<Long> found = new ArrayList<>();
+        try (LogCursor cursor = log.find(LogQuery.property("n", n))) {
+            while (cursor.next()) {
+                found.add(cursor.address());
+            }
+        }
+        assertThat(found).as("n = %s", n).isEqualTo(expected);
+    }
+
+    @Test
+    void a_log_of_a_larger_table_opens_with_a_small_one_and_looks_at_what_was_before() {
+        SimDisk disk = filled();
+        LogState before = stateOf(disk.copy());
+        HashLogOptions tight = options().withTable(6, 6_300);
+        for (int i = 0; i < 2; i++) {
+            try (LogBench bench = LogBench.reopened(SEED, disk, tight);
+                    IngestSession session = bench.log.openSession("t" + i)) {
+                LogState state = LogState.of(bench.log);
+                state.checkChains(bench.log, "small");
+                for (String n : List.of("0", "77", "310", "549")) {
+                    checkFound(bench.log, state, n);
+                }
+                assertThat(state.records()).containsAllEntriesOf(before.records());
+                assertThat(bench.log.recoveredSerial("s")).isEqualTo(550);
+                ingest(session, 900);
+                LogState.of(bench.log).checkChains(bench.log, "small, gone on");
+            }
+        }
+        try (LogBench bench = LogBench.reopened(SEED, disk, options())) {
+            LogState state = LogState.of(bench.log);
+            state.checkChains(bench.log, "large again");
+            checkFound(bench.log, state, "310");
         }
     }
 

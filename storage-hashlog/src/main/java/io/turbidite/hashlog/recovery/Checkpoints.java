@@ -223,8 +223,7 @@ public final class Checkpoints {
      * Reads a checkpoint into a table of its own.
      *
      * @return null if it can't be used: damaged or unreadable, of another log or release, of a table of
-     *     fewer base bits
-     * @throws io.turbidite.core.InvalidRequestException if the account has no room for the table
+     *     fewer base bits, or of one that the account has no room for
      */
     public @Nullable IndexCheckpoint read(
             long number, int baseBitsMin, Epochs epochs, MemoryBudget.Account account) {
@@ -239,7 +238,10 @@ public final class Checkpoints {
             }
             long addressMax = (1L << LogShape.ADDRESS_BITS) - 1;
             long from = in.word("start of the replay", 0, addressMax);
-            table = HashTable.create(shape, epochs, account);
+            table = HashTable.createIfRoom(shape, epochs, account);
+            if (table == null) {
+                return null; // written by a larger table than may be now
+            }
             long newest = readBuckets(in, table, shape.bucketCount());
             DeletedRecords deleted = new DeletedRecords();
             long count = in.word("deletions", 0, addressMax);

@@ -37,6 +37,7 @@ public final class Replay {
     private final HybridLog log;
     private final HashTable table;
     private final ChainHeads heads;
+    private final Way way;
     private final long from;
     private final long end;
     private final AtomicLong nextPage;
@@ -46,12 +47,25 @@ public final class Replay {
     private volatile boolean isFull;
     private volatile @Nullable Throwable failure;
 
+    /** What becomes of key pointers. */
+    public enum Way {
+        /** Entries are raised, by several workers in any order; each chain needs one of its own. */
+        RAISED,
+
+        /** By one worker in the order of addresses: chains share entries as they did when they were linked. */
+        IN_ORDER,
+
+        /** Nothing: the index begins at the end. */
+        LEFT_OUT
+    }
+
     /**
      * @param heads how many chains properties have
      * @param checkpoint whose table, deletions and sessions are brought up to the end of {@code log}
      */
-    public Replay(HybridLog log, ChainHeads heads, IndexCheckpoint checkpoint) {
+    public Replay(HybridLog log, ChainHeads heads, IndexCheckpoint checkpoint, Way way) {
         this.log = log;
+        this.way = way;
         this.heads = heads;
         this.table = checkpoint.table();
         log.deleted().addAll(checkpoint.deleted(), log.begin());
@@ -70,7 +84,9 @@ public final class Replay {
     public boolean run() {
         LogShape shape = log.shape();
         long pageCount = shape.pageOf(Math.max(from, end - 1)) - shape.pageOf(from) + 1;
-        int most = Math.min(WORKER_COUNT_MAX, log.options().sessionCountMax());
+        int most = way == Way.IN_ORDER
+                ? 1
+                : Math.min(WORKER_COUNT_MAX, log.options().sessionCountMax());
         int processors = Runtime.getRuntime().availableProcessors();
         int workerCount = Math.clamp(Math.min(pageCount, processors), 1, most);
         Tasks tasks = log.site().tasks();
@@ -177,10 +193,19 @@ public final class Replay {
                 long link = KeyPointer.loadLink(segment, record + at);
                 long value = KeyPointer.loadValue(segment, record, header, link);
                 long hash = KeyPointer.hash(link, value, header, segment, record);
-                if (!table.raise(heads.hashAt(value, hash, address + at), address + at, slot)) {
+                if (!put(heads.hashAt(value, hash, address + at), address + at, link)) {
                     isFull = true;
+                    return;
                 }
             }
+        }
+
+        private boolean put(long hash, long address, long link) {
+            return switch (way) {
+                case RAISED -> table.raise(hash, address, slot);
+                case IN_ORDER -> table.replay(hash, address, KeyPointer.previous(link));
+                case LEFT_OUT -> true;
+            };
         }
 
         private void mark(SessionMark mark, long address) {

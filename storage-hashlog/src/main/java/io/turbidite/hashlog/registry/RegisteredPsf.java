@@ -94,6 +94,12 @@ public record RegisteredPsf(
         return with(false, cut(boundary, true));
     }
 
+    /** No chain of it is found any more: it is indexed from {@code end} on, if it is active. */
+    RegisteredPsf indexedFrom(long end) {
+        RegisteredPsf none = with(active, List.of());
+        return active ? none.begun(end) : none;
+    }
+
     /** Recovery: the log ends at {@code end}, and what closed intervals say beyond it is void. */
     public RegisteredPsf clipped(long end) {
         RegisteredPsf kept = with(active, cut(end, false))

@@ -80,6 +80,11 @@ public record RegistryState(
         return withPsfs(other);
     }
 
+    /** Recovery: chains have no place in the table, and begin anew at {@code end}. */
+    public RegistryState indexedFrom(long end) {
+        return withPsfs(psfs.stream().map(psf -> psf.indexedFrom(end)).toList());
+    }
+
     /** Recovery: the log ends at {@code end}. */
     public RegistryState clipped(long end) {
         return withPsfs(psfs.stream().map(psf -> psf.clipped(end)).toList());

@@ -356,6 +356,80 @@ final class Buckets {
         }
     }
 
+    // ---- recovery -------------------------------------------------------------------------------
+
+    /**
+     * Puts a key pointer where an earlier life had it. Key pointers come by address, and nobody else uses the table. One
+     * that links to the head which tags without an entry share was linked through it, since every other chain has
+     * a head of its own: so its tag shares that chain here too. Any other gets an entry, which is always right.
+     *
+     * @param previous where the key pointer links
+     * @return {@link #DONE}, or {@link #FULL}: a chain has no place
+     */
+    int replay(long hash, long address, long previous) {
+        long tag = EntryWord.tagOf(hash);
+        long first = offsetOf(bucketOf(hash));
+        long free = -1;
+        long last = first;
+        for (long bucket = first; bucket >= 0; ) {
+            for (int i = 0; i < ENTRY_COUNT; i++) {
+                long offset = bucket + i * 8L;
+                long word = load(offset);
+                if (word == 0) {
+                    free = free < 0 ? offset : free;
+                } else if (EntryWord.hasTag(word, tag)) {
+                    return replayOwn(offset, first, address, previous);
+                }
+            }
+            last = bucket;
+            long overflow = load(bucket + OVERFLOW) & EntryWord.OVERFLOW_MASK;
+            bucket = overflow == 0 ? -1 : overflowOffset(overflow);
+        }
+        boolean folded = (load(last + OVERFLOW) & FOLDED) != 0;
+        long head = EntryWord.address(load(first));
+        if (head != 0 && (previous == head || (folded && address <= head))) {
+            WORDS.setRelease(memory, last + OVERFLOW, FOLDED);
+            raiseTo(first, address);
+            return DONE;
+        }
+        if (free < 0) {
+            int index = takeOverflow(overflowReserved);
+            if (index == 0) {
+                return FULL;
+            }
+            free = overflowOffset(index);
+            WORDS.setRelease(memory, free + OVERFLOW, folded ? FOLDED : 0L);
+            WORDS.setRelease(memory, last + OVERFLOW, (long) index);
+        }
+        WORDS.setRelease(memory, free, tag | address);
+        return DONE;
+    }
+
+    /** The tag has an entry; if others share it, it must not leave their chain. */
+    private int replayOwn(long offset, long first, long address, long previous) {
+        long head = EntryWord.address(load(offset));
+        if (offset == first && address > head && previous != head && isFolded(first)) {
+            return FULL;
+        }
+        raiseTo(offset, address);
+        return DONE;
+    }
+
+    private void raiseTo(long offset, long address) {
+        long word = load(offset);
+        if (address > EntryWord.address(word)) {
+            WORDS.setRelease(memory, offset, (word & ~EntryWord.ADDRESS_MASK) | address);
+        }
+    }
+
+    private boolean isFolded(long first) {
+        long overflow = load(first + OVERFLOW);
+        while ((overflow & EntryWord.OVERFLOW_MASK) != 0) {
+            overflow = load(overflowOffset(overflow) + OVERFLOW);
+        }
+        return (overflow & FOLDED) != 0;
+    }
+
     // ---- moving to the next generation ----------------------------------------------------------
 
     /** Freezes the chunk's buckets and copies their entries; called by the one who took the chunk. */

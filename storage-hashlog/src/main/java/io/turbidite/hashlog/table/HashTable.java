@@ -58,11 +58,21 @@ public final class HashTable {
 
     /** An empty table that starts as large as {@code shape} says; for {@link #put}. */
     public static HashTable create(TableShape shape, Epochs epochs, MemoryBudget.Account account) {
-        long bytes = Buckets.bytes(shape.bucketCount());
-        if (!account.reserve(bytes)) {
+        HashTable table = createIfRoom(shape, epochs, account);
+        if (table == null) {
             throw new InvalidRequestException(
                     "a hash table of %d bytes does not fit the memory budget: %s"
-                            .formatted(bytes, account));
+                            .formatted(Buckets.bytes(shape.bucketCount()), account));
+        }
+        return table;
+    }
+
+    /** The same; null if the account has no room for it. */
+    public static @Nullable HashTable createIfRoom(
+            TableShape shape, Epochs epochs, MemoryBudget.Account account) {
+        long bytes = Buckets.bytes(shape.bucketCount());
+        if (!account.reserve(bytes)) {
+            return null;
         }
         boolean done = false;
         try {
@@ -170,6 +180,31 @@ public final class HashTable {
             } while (slot.reload());
         }
         return false;
+    }
+
+    /**
+     * Puts a key pointer of the log where an earlier life's table had it, so that tags which shared a chain share it
+     * again. Key pointers come by address, from one thread.
+     *
+     * @param previous where it links
+     * @return false if a chain has no place, which a table as large as that one was does not come to
+     */
+    public boolean replay(long hash, long address, long previous) {
+        while (true) {
+            Generations now = generations;
+            Buckets in = now.current;
+            if (now.next != null) {
+                move(now.current, now.next, now.current.chunkOf(hash));
+                in = now.next;
+            }
+            if (in.replay(hash, address, previous) == Buckets.DONE) {
+                return true;
+            }
+            if (now.next == null && !canGrow(in)) {
+                return false;
+            }
+            grow();
+        }
     }
 
     private boolean find(long hash, long address, boolean foldable, Slot into) {

@@ -13,8 +13,11 @@ import io.turbidite.core.InvalidRequestException;
  * @param doublings how often it has grown since, 0 to 8
  */
 public record TableShape(int baseBits, int doublings) {
+    /** More would be 4 GiB of buckets to begin with. */
+    public static final int BASE_BITS_MAX = 26;
+
     public TableShape {
-        if (baseBits < 6 || baseBits > 26) {
+        if (baseBits < 6 || baseBits > BASE_BITS_MAX) {
             throw new InvalidRequestException(
                     "a hash table must have 2^6 to 2^26 buckets, not 2^" + baseBits);
         }
