@@ -25,7 +25,8 @@ import java.util.concurrent.atomic.AtomicLong;
  *   <li>one manifest edit that names the index and all its files, and with it readers see it.
  * </ol>
  *
- * Before the last step nothing durable knows the index: a crash leaves files that the next opening deletes.
+ * Before the last step nothing durable knows the index: a crash leaves files that the next opening puts
+ * into the trash.
  *
  * <p><em>Thread-safe;</em> the steps are run by one background worker.
  */

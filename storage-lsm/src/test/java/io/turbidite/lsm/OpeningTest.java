@@ -160,6 +160,34 @@ class OpeningTest {
         assertHolds(disk, rows);
     }
 
+    @ParameterizedTest
+    @EnumSource(Durability.class)
+    void the_first_manifest_beside_a_log_that_was_truncated_is_refused(Durability durability) {
+        StoreOptions own = SimStore.options(durability);
+        byte[] first;
+        NavigableMap<Long, Row> rows;
+        try (SimStore sim = SimStore.open(disk, SEED, own)) {
+            Dataset dataset = sim.store.createDataset(Row.spec("T").partitions(1));
+            first = disk.content(StoreFiles.MANIFEST);
+            for (int round = 0; round < 8; round++) {
+                for (int id = 0; id < 700; id++) {
+                    dataset.upsert(new Row(id, "u" + round, id, null, "body ".repeat(20)).toMap());
+                }
+                dataset.flush();
+            }
+            write(dataset, 0, 10);
+            rows = SimStore.rows(dataset);
+        }
+        byte[] newest = disk.content(StoreFiles.MANIFEST);
+        TreeMap<String, List<Byte>> before = contents(disk);
+        disk.put(StoreFiles.MANIFEST, first);
+        assertThatThrownBy(() -> SimStore.open(disk, SEED, own))
+                .isInstanceOf(CorruptionException.class);
+        disk.put(StoreFiles.MANIFEST, newest);
+        assertThat(contents(disk)).isEqualTo(before);
+        assertHolds(disk, rows);
+    }
+
     @Test
     void a_file_in_the_trash_keeps_its_name_to_itself() {
         fill();

@@ -20,7 +20,7 @@ import java.util.List;
  *
  * <p>While it is open, the component files of then stay on disk, and so do files with what was in memory;
  * close it soon. It can be sent again, to another receiver or from where a receiver stopped. A sender that
- * dies leaves files that the next opening of the store deletes.
+ * dies leaves files that the next opening puts into the trash.
  *
  * <p><em>Confined to one thread.</em> Memory: the manifest, and while it is sent one chunk of {@value
  * ShipmentFormat#PAYLOAD_BYTES_MAX} bytes.
@@ -152,7 +152,7 @@ public final class Shipment implements AutoCloseable {
                     disk.delete(name);
                 }
             } catch (StorageException left) {
-                // no manifest names it: the next opening of the store deletes it
+                // no manifest names it: the next opening of the store puts it into the trash
             }
         }
     }

@@ -134,7 +134,7 @@ public final class DeadEntriesBuilder {
                 disk.delete(name);
             }
         } catch (StorageException left) {
-            // no manifest names it: the next opening deletes it
+            // no manifest names it: the next opening puts it into the trash
         }
     }
 }

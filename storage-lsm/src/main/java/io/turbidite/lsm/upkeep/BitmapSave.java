@@ -180,7 +180,7 @@ final class BitmapSave {
             try {
                 substrate.disk().delete(name);
             } catch (StorageException left) {
-                // no manifest names it: the next opening deletes it
+                // no manifest names it: the next opening puts it into the trash
             }
         }
     }

@@ -50,8 +50,8 @@ import java.util.Objects;
  *   <li>Let go of the log that is no longer needed.
  * </ol>
  *
- * A failure before step 4 leaves orphans, which are deleted here or at the next opening, and the frozen
- * layer in place.
+ * A failure before step 4 leaves orphans, which are deleted here, or go to the trash at the next
+ * opening, and the frozen layer in place.
  */
 final class Flush {
     /** Bytes of entries between two looks at the I/O budget, and what is made durable at once at least. */
