@@ -7,6 +7,7 @@ import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.LogFeedDefinition.LogPart;
 import io.turbidite.feeds.log.OpenLog;
 import io.turbidite.feeds.parse.RawRecordParser;
+import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.source.FileSource;
 import io.turbidite.feeds.store.LogDelivery;
 import io.turbidite.hashlog.HashLogOptions;
@@ -100,8 +101,8 @@ public final class LogFeed implements AutoCloseable {
         FeedRun.Parts parts = new FeedRun.Parts(
                 definition.feed(),
                 source,
-                new RawRecordParser(definition.log().parser() instanceof ParserSpec.Json),
-                ',',
+                parser(definition.log().parser()),
+                definition.log().parser() instanceof ParserSpec.Csv csv ? csv.separator() : ',',
                 delivery,
                 open.tasks(),
                 clock,
@@ -124,6 +125,14 @@ public final class LogFeed implements AutoCloseable {
                 finished,
                 run.resumed(),
                 delivery.deadLetters());
+    }
+
+    private static RawRecordParser parser(ParserSpec spec) {
+        return new RawRecordParser(
+                spec instanceof ParserSpec.Json,
+                spec instanceof ParserSpec.Csv
+                        ? RecordFramer.Quotes.RFC_4180
+                        : RecordFramer.Quotes.NONE);
     }
 
     /**

@@ -2,9 +2,10 @@ package io.turbidite.feeds.parse;
 
 import io.turbidite.core.bytes.Slice;
 
-/** Takes each line as it is. <em>Confined to one thread.</em> */
+/** Takes each line, or row of CSV, as it is. <em>Confined to one thread.</em> */
 public final class RawRecordParser implements RecordParser {
     private final boolean json;
+    private final RecordFramer.Quotes quotes;
     private final Slice record = new Slice();
 
     /**
@@ -13,12 +14,22 @@ public final class RawRecordParser implements RecordParser {
      * @param json whether that is what lines are, so that a closing bracket ends one too
      */
     public RawRecordParser(boolean json) {
+        this(json, RecordFramer.Quotes.NONE);
+    }
+
+    /**
+     * The same.
+     *
+     * @param quotes within which a line end ends no record
+     */
+    public RawRecordParser(boolean json, RecordFramer.Quotes quotes) {
         this.json = json;
+        this.quotes = quotes;
     }
 
     @Override
     public RecordFramer.Quotes quotes() {
-        return RecordFramer.Quotes.NONE;
+        return quotes;
     }
 
     @Override

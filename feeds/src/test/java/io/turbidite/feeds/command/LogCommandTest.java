@@ -703,6 +703,26 @@ class LogCommandTest {
     }
 
     @Test
+    void a_feed_of_rows_into_a_log_ends_no_row_within_quotes() throws IOException {
+        Path feed = directory.resolve("rows.yaml");
+        Files.writeString(feed, """
+                feed: rows
+                log:
+                  name: Rows
+                  parser: csv(";", id:number, text)
+                  psfs: { id: field(id) }
+                source: { kind: file, path: rows.csv }
+                """);
+        Files.writeString(directory.resolve("rows.csv"), "1;\"a\nb\"\n2;\"c;\nd\"\n");
+        Path store = directory.resolve("store");
+        Result done = Command.run("run", feed, "--store", store, "--json");
+        assertThat(done.json().path("records").asLong()).as(done.err()).isEqualTo(2);
+        Path rows = store.resolve("logs").resolve("Rows");
+        assertThat(Command.run("log", "query", rows, "--psf", "id=2").out())
+                .isEqualTo("2;\"c;\nd\"\n");
+    }
+
+    @Test
     void every_mistake_in_the_definition_of_a_log_feed_is_named_with_its_line() throws IOException {
         Path feed = directory.resolve("events.yaml");
         Files.writeString(feed, """
