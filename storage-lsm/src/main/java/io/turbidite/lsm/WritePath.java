@@ -20,6 +20,8 @@ import io.turbidite.lsm.write.Gate;
 import io.turbidite.lsm.write.KeyStripes;
 import io.turbidite.lsm.write.LogRecords;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.Arrays;
 
 /**
@@ -80,6 +82,18 @@ final class WritePath {
 
         /** Drawn and not completed; 0 if there is none. */
         long timestamp;
+
+        /** Neither published nor given up, as far as is known; null if there is none. */
+        @Nullable
+        Claim claim;
+
+        /** Of the claim. */
+        long sequence;
+
+        /** Whether others wait for something of it. */
+        boolean isHolding() {
+            return claim != null || timestamp != 0 || insideCount > 0;
+        }
     }
 
     /** Does all of {@code batch} or nothing; returns when it is visible and durable as promised. */
@@ -99,6 +113,11 @@ final class WritePath {
             if (batch.size() > 0) {
                 writeInFlight(batch);
             }
+        } catch (RuntimeException | Error failure) {
+            if (batch.scratch().isHolding()) {
+                giveUpAtLast(batch.scratch(), failure);
+            }
+            throw failure;
         } finally {
             inFlight.leave();
         }
@@ -158,6 +177,8 @@ final class WritePath {
                     while (timestamp == 0) {
                         Claim claim = substrate.log().claim(loggedBytes);
                         sequence = claim.sequence();
+                        scratch.sequence = sequence;
+                        scratch.claim = claim;
                         timestamp = apply(batch, operations, claim, scratch);
                         if (timestamp == 0) {
                             findAgain(batch, scratch);
@@ -315,12 +336,12 @@ final class WritePath {
      * @return the timestamp; 0 if what is superseded has moved: nothing was done
      */
     private long apply(WriteBatch batch, int operations, Claim claim, Scratch scratch) {
-        long sequence = claim.sequence();
         try {
             enterGates(batch, scratch);
             if (isStale(batch, scratch)) {
                 leaveGates(scratch);
                 claim.cancel();
+                scratch.claim = null;
                 return 0;
             }
             long timestamp = substrate.timestamps().draw();
@@ -328,11 +349,12 @@ final class WritePath {
             note(batch, scratch);
             log(batch, operations, claim, timestamp, scratch);
             applyToMemory(batch, timestamp, scratch);
+            scratch.claim = null;
             complete(scratch);
             leaveGates(scratch);
             return timestamp;
         } catch (RuntimeException | Error failure) {
-            giveUp(claim, sequence, scratch, failure);
+            giveUp(scratch, failure);
             throw failure;
         }
     }
@@ -343,22 +365,33 @@ final class WritePath {
     }
 
     /**
-     * Lets go of all that others wait for. If the record was published, or what is held can't be let go, the
-     * store is failed: memory would not show what the log has, and whoever waits is woken by that.
+     * Lets go of all that others wait for; may be tried again if it fails. If the record was published the store is
+     * failed: memory would not show what the log has.
      */
-    private void giveUp(Claim claim, long sequence, Scratch scratch, Throwable failure) {
-        boolean harmless = false;
-        try {
-            harmless = claim.giveUp(sequence);
-        } finally {
-            if (!harmless) {
+    private void giveUp(Scratch scratch, Throwable failure) {
+        Claim claim = scratch.claim;
+        if (claim != null) {
+            if (!claim.giveUp(scratch.sequence)) {
                 substrate.health().fail(failure);
             }
-            try {
-                if (scratch.timestamp != 0) {
-                    complete(scratch);
-                }
-            } finally {
+            scratch.claim = null;
+        }
+        if (scratch.timestamp > substrate.timestamps().watermark()) {
+            complete(scratch);
+        }
+        scratch.timestamp = 0;
+        leaveGates(scratch);
+    }
+
+    /** Where the stack was too short for it before. If it still is, the store fails, which wakes who waits. */
+    private void giveUpAtLast(Scratch scratch, Throwable failure) {
+        boolean free = false;
+        try {
+            giveUp(scratch, failure);
+            free = true;
+        } finally {
+            if (!free) {
+                substrate.health().fail(failure);
                 leaveGates(scratch);
             }
         }
