@@ -47,6 +47,7 @@ public final class IndexBuild {
     private volatile boolean done;
     private volatile @Nullable StorageException failure;
     private Step step = Step.HOLD;
+    private boolean outcomeUnknown;
     private int partitionNumber;
 
     private enum Step {
@@ -224,6 +225,7 @@ public final class IndexBuild {
         try {
             changes.install(dataset, index);
         } catch (StoreFailedException uncertain) {
+            outcomeUnknown = true;
             builds.forEach(PartitionBuild::keepFiles);
             substrate.health().fail(uncertain);
             throw uncertain;
@@ -237,7 +239,8 @@ public final class IndexBuild {
         if (step == Step.CHECK_UNIQUE) {
             changes.writes().resume();
         }
-        if (cause != null) {
+        // the manifest that stands after reopening may name the new files: then they must stay
+        if (cause != null && !outcomeUnknown) {
             changes.takeBack(dataset, base);
         }
         builds.forEach(PartitionBuild::close);

@@ -58,7 +58,8 @@ final class ManifestFile {
         try {
             disk.rename(StoreFiles.MANIFEST_DRAFT, StoreFiles.MANIFEST);
             disk.syncDirectory("");
-        } catch (StorageIoException uncertain) {
+        } catch (RuntimeException | Error uncertain) {
+            // whatever it was: whoever took the change for undone would delete files that it names
             throw new StoreFailedException(
                     "the manifest could not be replaced for sure: " + uncertain.getMessage(),
                     uncertain);
