@@ -21,7 +21,6 @@ import io.turbidite.core.type.Rectangle;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -128,7 +127,8 @@ public final class JsonRecordParser implements RecordParser {
             throw new MalformedFrameException(
                     lineEnd < 0 ? message : message.substring(0, lineEnd));
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // an array can't fail to be read
+            // an array can't fail to be read, but its bytes may look like UTF-32 and be none
+            throw new MalformedFrameException(String.valueOf(e.getMessage()));
         }
     }
 

@@ -55,6 +55,15 @@ class JsonRecordParserTest {
         assertThat(json(parser, "{\"id\":\"7\"}")).contains("\"place\":null", "\"at\":null");
     }
 
+    /** Found by fuzzing: zeros before a text make the parser take it for UTF-32. */
+    @Test
+    void whatLooksLikeUtf32AndIsNoneIsRefused() {
+        RecordParser parser =
+                new JsonRecordParser(TYPE, true, List.of(new Transform("price", "decimal(price)")));
+        Frame frame = Frame.of("\0".repeat(18) + "{\"id\":3,\"x\":[[0,0],[1,1]]}");
+        assertThatThrownBy(() -> parser.parse(frame)).isInstanceOf(InvalidRequestException.class);
+    }
+
     @Test
     void onlyDeclaredFieldsAreKeptWhereTheTypeIsNotOpen() {
         RecordParser parser = new JsonRecordParser(TYPE, false, List.of());

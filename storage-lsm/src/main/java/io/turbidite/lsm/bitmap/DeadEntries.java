@@ -104,23 +104,36 @@ public final class DeadEntries implements AutoCloseable {
         long entryCount = payload.get(Bytes.I64, DeadEntriesFormat.ENTRY_COUNT_OFFSET);
         long deadCount = payload.get(Bytes.I64, DeadEntriesFormat.DEAD_COUNT_OFFSET);
         MemorySegment bits = payload.asSlice(DeadEntriesFormat.BITMAP_OFFSET);
-        DeadEntries dead = new DeadEntries(
-                arena,
-                owner,
-                new ImmutableRoaringBitmap(bits.asByteBuffer()),
-                entryCount,
-                FileHeader.BYTES + payload.byteSize() + FileFooter.BYTES);
         // the checksum is right: what is wrong now is the writer's fault
-        require(
-                file,
-                dead.count == deadCount
-                        && deadCount > 0
-                        && entryCount <= ENTRY_COUNT_MAX
-                        && Integer.toUnsignedLong(dead.bitmap.last()) < entryCount,
-                "dead entries",
-                "%d below %d".formatted(deadCount, entryCount),
-                "%d up to %s".formatted(dead.count, Long.toString(dead.previous(NONE))));
-        return dead;
+        try {
+            DeadEntries dead = new DeadEntries(
+                    arena,
+                    owner,
+                    new ImmutableRoaringBitmap(bits.asByteBuffer()),
+                    entryCount,
+                    FileHeader.BYTES + payload.byteSize() + FileFooter.BYTES);
+            require(
+                    file,
+                    dead.count == deadCount
+                            && deadCount > 0
+                            && entryCount <= ENTRY_COUNT_MAX
+                            && Integer.toUnsignedLong(dead.bitmap.last()) < entryCount,
+                    "dead entries",
+                    "%d below %d".formatted(deadCount, entryCount),
+                    "%d up to %s".formatted(dead.count, Long.toString(dead.previous(NONE))));
+            return dead;
+        } catch (CorruptionException said) {
+            throw said;
+        } catch (RuntimeException unreadable) {
+            // the bitmap's library trusts the lengths and offsets that it reads, whatever they lead
+            // to
+            throw new CorruptionException(
+                    file.name(),
+                    FileHeader.BYTES,
+                    "dead entries",
+                    "a bitmap",
+                    String.valueOf(unreadable.getMessage()));
+        }
     }
 
     private static void require(

@@ -48,6 +48,9 @@ public record DatasetSchema(
     public DatasetSchema {
         Limits.checkName("dataset", name);
         filter = List.copyOf(filter);
+        if (id < 0) {
+            throw new IllegalArgumentException("dataset %s has the number %d".formatted(name, id));
+        }
         if (primaryKey.fields().isEmpty()) {
             throw new InvalidRequestException("dataset %s has no primary key".formatted(name));
         }

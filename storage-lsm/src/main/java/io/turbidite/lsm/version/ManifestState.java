@@ -1,5 +1,6 @@
 package io.turbidite.lsm.version;
 
+import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.schema.DatasetSchema;
 
 import org.jspecify.annotations.Nullable;
@@ -337,6 +338,16 @@ public record ManifestState(
             long repairedTimestamp,
             DeadState dead,
             String quarantine) {
+        public ComponentState {
+            // of a manifest too that no writer made: what is wrong is told before a component is
+            // opened
+            var _ = new ComponentId(minTimestamp, maxTimestamp);
+            if (fileId < 0 || bytes < 0 || generation < 0 || repairedTimestamp < 0) {
+                throw new IllegalArgumentException(
+                        "component %x of %d bytes, generation %d, repaired up to %d"
+                                .formatted(fileId, bytes, generation, repairedTimestamp));
+            }
+        }
 
         /** As flushed or loaded: no entry is dead, none superseded within it. */
         public static ComponentState fresh(
