@@ -4,6 +4,7 @@ import io.turbidite.core.CacheFullException;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.QuarantinedException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
@@ -65,6 +66,8 @@ final class Failures {
             case InvalidRequestException e -> null;
             case CacheFullException e ->
                 "run it again when fewer queries run, or raise store.cacheBytes";
+            case QuarantinedException e ->
+                "./turbidite quarantine STORE lists what is set aside, and restores it from a backup";
             case CorruptionException e ->
                 "./turbidite verify STORE lists all damage; restore the store from a backup, or load it anew";
             case FormatVersionException e -> "use the version of turbidite that wrote the store";

@@ -78,6 +78,31 @@ class QuarantineCommandTest {
     }
 
     @Test
+    void a_query_that_can_do_without_the_index_is_answered() throws IOException {
+        Path store = Command.load(directory);
+        Object[] query = {"query", store, "Trips", "--eq", "tail=N1", "--count"};
+        String right = Command.run(query).out();
+        int secondaries = 0;
+        for (Path file : components(store)) {
+            byte[] bytes = Files.readAllBytes(file);
+            byte[] damaged = bytes.clone();
+            damaged[bytes.length - 5] ^= 1;
+            Files.write(file, damaged);
+            boolean isPrimary = Command.run("quarantine", store).out().contains("index primary");
+            Result result = Command.run(query);
+            if (!isPrimary) {
+                secondaries++;
+                assertThat(result.code()).as(result.toString()).isZero();
+                assertThat(result.out()).isEqualTo(right);
+            } else if (result.code() != 0) {
+                assertThat(result.err()).contains("quarantine STORE");
+            }
+            Files.write(file, bytes);
+        }
+        assertThat(secondaries).isPositive();
+    }
+
+    @Test
     void an_index_is_rebuilt() throws IOException {
         Path store = Command.load(directory);
         Result rebuilt = Command.run("index", "rebuild", store, "Trips", "by_tail");

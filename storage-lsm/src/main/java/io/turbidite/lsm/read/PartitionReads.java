@@ -24,6 +24,9 @@ public final class PartitionReads {
     /** An estimate counts memory entries one by one up to here, then takes all of them. */
     private static final int COUNTED_MAX = 256;
 
+    /** More than there can be, of an index that can't be searched: a plan that has another way takes that. */
+    private static final long UNREADABLE_ENTRIES = 1L << 40;
+
     private PartitionReads() {}
 
     /** The live records in a range of primary keys. */
@@ -79,7 +82,9 @@ public final class PartitionReads {
             List<ComponentHandle> components = pinned.hasTree(tree) ? pinned.tree(tree) : List.of();
             for (ComponentHandle handle : components) {
                 if (handle.component().filter().mayMatch(filter)) {
-                    // how many of what is set aside nobody knows: all, at most
+                    if (handle.isQuarantined() && tree != IndexSchema.PRIMARY_ID) {
+                        return UNREADABLE_ENTRIES;
+                    }
                     entries += range.isAll() || handle.isQuarantined()
                             ? handle.component().entryCount()
                             : handle.component().estimateEntries(range);
