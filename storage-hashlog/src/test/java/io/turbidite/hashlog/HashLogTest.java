@@ -37,6 +37,18 @@ class HashLogTest {
     }
 
     @Test
+    void aReaderOfAnotherLogIsRefused() {
+        try (LogBench bench = LogBench.simulated(SEED, null, LogBench.options());
+                LogBench other = LogBench.simulated(SEED, null, LogBench.options());
+                LogReader foreign = other.log.openReader("foreign")) {
+            int id = bench.register("id");
+            assertThatThrownBy(() -> bench.log.walk(foreign, Property.ofInteger(id, 7)))
+                    .isInstanceOf(InvalidRequestException.class)
+                    .hasMessageContaining("log test can't take it");
+        }
+    }
+
+    @Test
     void records_are_found_by_property_newest_first() {
         try (LogBench bench = LogBench.simulated(SEED, null, LogBench.options())) {
             int type = bench.register("type");
