@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 
 /** The real and the simulated disk keep the same contract; what differs is what a power cut leaves. */
@@ -225,7 +226,7 @@ class DiskContractTest {
     @ValueSource(strings = {"real", "simulated"})
     void aLockTellsWhenItsFileIsGoneOrReplaced(String kind) {
         Disk disk = disk(kind);
-        try (Disk.Lock held = disk.tryLock("LOCK")) {
+        try (Disk.Lock held = Objects.requireNonNull(disk.tryLock("LOCK"))) {
             assertThat(held.isInPlace()).isTrue();
             disk.delete("LOCK");
             assertThat(held.isInPlace()).isFalse();
@@ -233,7 +234,7 @@ class DiskContractTest {
             assertThat(held.isInPlace()).isFalse();
             assertThat(disk.tryLock("LOCK")).isNull(); // not in this process
         }
-        try (Disk.Lock again = disk.tryLock("LOCK")) {
+        try (Disk.Lock again = Objects.requireNonNull(disk.tryLock("LOCK"))) {
             assertThat(again.isInPlace()).isTrue();
         }
     }

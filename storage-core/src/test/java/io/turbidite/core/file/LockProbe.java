@@ -1,6 +1,7 @@
 package io.turbidite.core.file;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
@@ -40,7 +41,11 @@ final class LockProbe {
         int code = process.exitValue();
         if (code != GOT_IT && code != REFUSED) {
             throw new AssertionError("exit code %d: %s"
-                    .formatted(code, new String(process.getInputStream().readAllBytes())));
+                    .formatted(
+                            code,
+                            new String(
+                                    process.getInputStream().readAllBytes(),
+                                    StandardCharsets.UTF_8)));
         }
         return code == GOT_IT;
     }
