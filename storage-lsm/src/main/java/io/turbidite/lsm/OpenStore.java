@@ -267,6 +267,12 @@ final class OpenStore {
         substrate.partitions().all().forEach(Partition::reportGrowth);
         substrate.quarantine().enforce();
         replay.unread().forEach(substrate.quarantine()::takeUnreplayed);
+        for (OpenDataset dataset : datasets) {
+            long needed = CacheNeed.of(dataset.schema()).bytes();
+            if (needed > options.cacheBytes()) {
+                substrate.events().cacheTooSmall(dataset.schema(), needed, options.cacheBytes());
+            }
+        }
         substrate
                 .events()
                 .recovered(

@@ -123,6 +123,9 @@ final class SchemaChanges {
         substrate.health().checkWritable();
         // refuses what does not go together, before anything is begun
         DatasetSchema building = base.with(index);
+        if (CacheNeed.of(building).pageBytes() > CacheNeed.of(base).pageBytes()) {
+            CacheNeed.check(building, store.options().cacheBytes());
+        }
         dataset.admission().beginChange();
         if (!base.equals(dataset.schema())) {
             dataset.admission().endChange();

@@ -165,6 +165,7 @@ public final class Store implements AutoCloseable {
                     "there is a dataset named %s already".formatted(spec.name()));
         }
         DatasetSchema schema = spec.resolve(substrate.manifest().state().nextDatasetId());
+        CacheNeed.check(schema, options().cacheBytes());
         DatasetState state = DatasetState.empty(schema);
         List<Partition> partitions = new ArrayList<>();
         substrate.edit(before -> before.withDataset(state), () -> {

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.CacheFullException;
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.Reading;
+import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
@@ -120,6 +122,33 @@ class FullCacheTest {
             letGo();
             sim.verify();
             sim.store.dropDataset("T");
+        }
+    }
+
+    @Test
+    void a_definition_whose_scans_can_not_run_is_refused_and_what_is_there_opens() {
+        DatasetSpec spec = Row.spec("Wide")
+                .components(ComponentOptions.primary().withPageBytes(PAGE_BYTES))
+                .mergePolicy(MergePolicySpec.parse("constant(componentCountMax=9)"));
+        assertThatThrownBy(() -> sim.store.createDataset(spec))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("9 components")
+                .hasMessageContaining("1179648 bytes")
+                .hasMessageContaining("has 1048576");
+        assertThat(sim.store.findDataset("Wide")).isNull();
+
+        SimDisk elsewhere = new SimDisk(SEED, Profile.STRICT);
+        StoreOptions options = SimStore.options(Durability.NONE);
+        try (SimStore large = SimStore.open(elsewhere, SEED, options.withCacheBytes(2 << 20))) {
+            large.store.createDataset(spec).upsert(row(1, 1).toMap());
+        }
+        try (SimStore small = SimStore.open(elsewhere, SEED, options)) {
+            assertThat(small.store.dataset("Wide").get(1L)).isNotNull();
+            assertThat(small.store.events().recent())
+                    .anySatisfy(event -> assertThat(event)
+                            .isInstanceOfSatisfying(
+                                    StoreEvent.CacheTooSmall.class,
+                                    too -> assertThat(too.neededBytes()).isEqualTo(1_179_648)));
         }
     }
 

@@ -159,6 +159,15 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
+     * The store was opened with a cache that can't hold a page of each component that the merge policy of a dataset
+     * keeps: scans may be refused while others run.
+     *
+     * @param neededBytes by one scan
+     */
+    record CacheTooSmall(long wallMicros, String dataset, long neededBytes, long cacheBytes)
+            implements StoreEvent {}
+
+    /**
      * A reader met damage in a component. It is merged next, by itself: either that makes a new one of it, or it is
      * {@link Quarantined}.
      *

@@ -30,6 +30,11 @@ public record ConstantMergePolicy(int componentCountMax) implements MergePolicy 
     }
 
     @Override
+    public int keptCount() {
+        return componentCountMax;
+    }
+
+    @Override
     public Optional<MergeRange> choose(List<ComponentSize> newestFirst) {
         return newestFirst.size() > componentCountMax
                 ? FreeRuns.choose(newestFirst, ConstantMergePolicy::inRun)

@@ -38,6 +38,11 @@ public sealed interface MergePolicy
      */
     Optional<MergeRange> choose(List<ComponentSize> newestFirst);
 
+    /** How many components it keeps side by side, whatever the data; 0 if that depends on them. */
+    default int keptCount() {
+        return 0;
+    }
+
     /**
      * Whether components above some size are left alone, so that the age of what a component holds is
      * bounded too: what retention needs.

@@ -44,6 +44,11 @@ public record PrefixMergePolicy(long mergeableBytesMax, int toleranceCount) impl
     }
 
     @Override
+    public int keptCount() {
+        return toleranceCount;
+    }
+
+    @Override
     public Optional<MergeRange> choose(List<ComponentSize> newestFirst) {
         return FreeRuns.choose(newestFirst, this::inRun);
     }

@@ -325,6 +325,12 @@ public final class EngineEvents {
                 cause));
     }
 
+    /** Says that scans of a dataset need more cache than there is. */
+    public void cacheTooSmall(DatasetSchema schema, long neededBytes, long cacheBytes) {
+        events.publish(new StoreEvent.CacheTooSmall(
+                clock.wallMicros(), schema.name(), neededBytes, cacheBytes));
+    }
+
     /** Says that a reader has met damage. */
     void damageMet(
             DatasetSchema schema, int partition, int tree, ComponentState state, String cause) {
