@@ -5,16 +5,22 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
+import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.sim.Fault;
 import io.turbidite.core.sim.FaultScript;
 import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.hashlog.log.LogOptions;
 import io.turbidite.hashlog.log.LogShape;
+import io.turbidite.hashlog.log.LogSite;
 import io.turbidite.hashlog.psf.PsfDefinition;
 import io.turbidite.hashlog.psf.PsfFunctions;
 
@@ -337,6 +343,31 @@ class RecoveryTest {
             }
         }
         assertThat(found).as("n = %s", n).isEqualTo(expected);
+    }
+
+    @Test
+    void a_recovery_needs_no_memory_but_pages_and_table() {
+        SimDisk disk = filled();
+        LogState whole = stateOf(disk.copy());
+        disk.delete("log/00000001.index");
+        disk.delete("log/00000002.index");
+        SimClock clock = new SimClock();
+        // 64 buckets, twice as many while they move, and again
+        HashLogOptions options = options().withTable(6, 64 << 10);
+        LogSite site = new LogSite(
+                "test",
+                disk,
+                "log",
+                new SimTasks(SEED, clock),
+                clock,
+                MemoryBudget.of(LogBench.SHAPE.ringBytes() + options.tableBytesMax()),
+                new Meters(),
+                new StoreEvents());
+        try (HashLog log = HashLog.open(site, options)) {
+            assertThat(log.log().tail()).isEqualTo(whole.tail());
+            assertThat(log.recoveredSerial("s")).isEqualTo(550);
+        }
+        assertThat(disk.openHandles()).isEmpty();
     }
 
     @Test

@@ -73,6 +73,18 @@ public final class LogReader implements AutoCloseable {
         return new LogReader(log, name, times);
     }
 
+    /**
+     * A reader while nothing is appended, as in a recovery: it reads into a frame of the ring that has no page, so that it
+     * needs no memory of its own.
+     *
+     * @param frame 0 to {@link LogShape#ringPageCount()} - 2; of readers at a time each has another
+     */
+    public static LogReader openInFrame(HybridLog log, String name, int frame) {
+        LogReader reader = open(log, name);
+        reader.buffer = log.ring().frame(log.shape().pageOf(log.tail()) + 1 + frame);
+        return reader;
+    }
+
     /** From here on what is in memory stays. */
     public void protect() {
         checkOpen();

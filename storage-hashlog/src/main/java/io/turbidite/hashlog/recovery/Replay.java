@@ -86,7 +86,9 @@ public final class Replay {
         long pageCount = shape.pageOf(Math.max(from, end - 1)) - shape.pageOf(from) + 1;
         int most = way == Way.IN_ORDER
                 ? 1
-                : Math.min(WORKER_COUNT_MAX, log.options().sessionCountMax());
+                : Math.min(
+                        Math.min(WORKER_COUNT_MAX, shape.ringPageCount() - 1),
+                        log.options().sessionCountMax());
         int processors = Runtime.getRuntime().availableProcessors();
         int workerCount = Math.clamp(Math.min(pageCount, processors), 1, most);
         Tasks tasks = log.site().tasks();
@@ -94,7 +96,7 @@ public final class Replay {
         List<Tasks.Worker> workers = new ArrayList<>();
         try {
             for (int i = 0; i < workerCount; i++) {
-                workers.add(tasks.start("hashlog-replay-" + i, 1_000_000, new Work()::step));
+                workers.add(tasks.start("hashlog-replay-" + i, 1_000_000, new Work(i)::step));
             }
             tasks.await(() -> running.get() == 0);
         } finally {
@@ -127,7 +129,12 @@ public final class Replay {
     /** One worker's share; a step is a page. */
     private final class Work {
         private final HashTable.Slot slot = new HashTable.Slot();
+        private final int frame;
         private boolean done;
+
+        Work(int frame) {
+            this.frame = frame;
+        }
 
         boolean step() {
             if (done) {
@@ -137,7 +144,7 @@ public final class Replay {
             LogShape shape = log.shape();
             if (failure == null && !isFull && page <= shape.pageOf(end - 1)) {
                 long low = Math.max(from, shape.startOf(page));
-                try (LogReader reader = LogReader.open(log, "replay")) {
+                try (LogReader reader = LogReader.openInFrame(log, "replay", frame)) {
                     reader.protect();
                     replay(reader, low, Math.min(end, shape.startOf(page + 1)));
                 } catch (RuntimeException | Error e) {
