@@ -114,7 +114,7 @@ final class DefinitionReader {
         if (feed == null || dataset == null || source == null || format == null) {
             return null;
         }
-        return new FeedDefinition(
+        FeedDefinition definition = new FeedDefinition(
                 feed,
                 dataset,
                 source,
@@ -123,6 +123,11 @@ final class DefinitionReader {
                 mode == null ? Mode.UPSERT : Mode.valueOf(mode.toUpperCase(Locale.ROOT)),
                 storeOptions,
                 new Origin(findings.file(), findings.lineByKey()));
+        if (findings.problems().isEmpty()) {
+            // whatever the store would refuse once it is made, asked by the store's own code
+            root.convert("dataset", definition, whole -> whole.toDatasetSpec().check());
+        }
+        return definition;
     }
 
     @Nullable
@@ -165,7 +170,7 @@ final class DefinitionReader {
         MergeRepair repair =
                 repairLabel == null ? MergeRepair.MERGE : MergeRepair.ofLabel(repairLabel);
         BitmapHandover bitmapHandover = bitmapHandover(section, maintenance);
-        List<IndexPart> indexes = indexes(section, type, maintenance, pages);
+        List<IndexPart> indexes = indexes(section, type, maintenance, mergePolicy, pages);
         section.convert("repair", repair, chosen -> {
             maintenance.checkRepair(chosen, String.valueOf(name), "it");
             indexes.forEach(index -> index.maintenance()
@@ -259,6 +264,7 @@ final class DefinitionReader {
             Section dataset,
             @Nullable RecordType type,
             Maintenance ofDataset,
+            MergePolicySpec mergePolicy,
             PageOptions datasetPages) {
         List<IndexPart> indexes = new ArrayList<>();
         Set<String> names = new HashSet<>();
@@ -280,8 +286,9 @@ final class DefinitionReader {
             PageOptions pages = pages(section, datasetPages);
             boolean unique = section.truth("unique", false);
             section.convert("maintenance", maintenance, chosen -> {
-                chosen.checkOfIndex(
-                        String.valueOf(dataset.text("name")), String.valueOf(name), unique);
+                String datasetName = String.valueOf(dataset.text("name"));
+                chosen.checkOfIndex(datasetName, String.valueOf(name), unique);
+                chosen.checkWithin(ofDataset, mergePolicy, datasetName, String.valueOf(name));
                 return chosen;
             });
             if (kind == null) {
@@ -368,6 +375,9 @@ final class DefinitionReader {
             return null;
         }
         char character = separator == null ? ',' : separator.charAt(0);
+        if (section.convert("separator", character, CsvFormat::checkSeparator) == null) {
+            return null;
+        }
         String key = columns.isEmpty() ? "header" : "columns";
         CsvFormat csv = section.convert(key, columns, c -> new CsvFormat(character, header, c));
         return csv == null ? null : new FormatPart.Csv(csv);

@@ -80,6 +80,12 @@ final class YamlTree {
         if (parser.isCurrentAlias()) {
             throw problem(path, "is an alias (*…); write the value out");
         }
+        if (parser.getTypeId() != null) {
+            throw problem(
+                    path,
+                    "has a tag (!%s), and a tag changes nothing here; leave it out, and put text in quotes"
+                            .formatted(parser.getTypeId()));
+        }
         int line = line();
         return switch (token) {
             case START_OBJECT -> mapping(line, path, depth);

@@ -62,6 +62,29 @@ class FeedDefinitionTest {
     }
 
     @Test
+    void tagsAreRefusedRatherThanPassedOver() {
+        assertThat(problems(GOOD.replace("name: Flights", "name: !!int Flights")))
+                .singleElement()
+                .asString()
+                .contains("f.yaml:3: dataset.name has a tag");
+        assertThat(problems(
+                        GOOD.replace("policy: { kind: basic }", "policy: !spill { kind: basic }")))
+                .singleElement()
+                .asString()
+                .contains("policy has a tag (!", "spill");
+    }
+
+    @Test
+    void aDeferredIndexNeedsACorrelatedPolicyAndIsToldSoWithItsLine() {
+        assertThat(problems(GOOD.replace(
+                        "on: [tailnum, on], maintenance: eager",
+                        "on: [tailnum, on], maintenance: deferred")))
+                .singleElement()
+                .asString()
+                .contains("f.yaml:17: dataset.indexes[1].maintenance", "correlated-prefix");
+    }
+
+    @Test
     void marksAreHandedOverByEitherMethodWhereThereAreAny() {
         assertThat(parse(GOOD).dataset().bitmapHandover()).isEqualTo(BitmapHandover.SIDE_FILE);
         String lock = GOOD.replace(
@@ -267,6 +290,7 @@ class FeedDefinitionTest {
                 "header: true | header: yes | f.yaml:19: parser.header | must be true or false, not 'yes'",
                 "header: true | header: false | f.yaml:19: parser.header | columns must be given",
                 "header: true | columns: [id] | f.yaml:19: parser.columns | can't be given",
+                "header: true | separator: x | f.yaml:19: parser.separator | ASCII character",
                 "header: true | separator: ab | f.yaml:19: parser.separator | one character",
                 "kind: csv, header | kind: json, header | f.yaml:19: parser.header | unknown key",
                 "point(lon, lat) | point(lon) | f.yaml:21: transform.place | takes 2 arguments",

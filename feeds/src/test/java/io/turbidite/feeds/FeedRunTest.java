@@ -415,6 +415,8 @@ class FeedRunTest {
         putYoung("a.json", tooLong + "\"}\n{\"id\":2,\"name\":\"b\"}\n");
         assertThat(run("a.json")).isTrue();
         assertThat(memory.letters.toString().lines()).hasSize(1);
+        assertThat(memory.letters.toString())
+                .contains("\"rawBytes\":%d,".formatted(tooLong.length() + 2));
         assertThat(memory.ids).containsExactly(2L);
     }
 

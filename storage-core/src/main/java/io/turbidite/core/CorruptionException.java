@@ -1,7 +1,8 @@
 package io.turbidite.core;
 
 /** Bytes on disk are not what was written. Names the file, the offset in it, and what was found. */
-public sealed class CorruptionException extends StorageException permits QuarantinedException {
+public sealed class CorruptionException extends StorageException
+        permits DamagedSourceException, QuarantinedException {
     private static final long serialVersionUID = 1L;
 
     private final String file;

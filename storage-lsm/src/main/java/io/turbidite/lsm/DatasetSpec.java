@@ -183,6 +183,17 @@ public final class DatasetSpec {
      *
      * @throws io.turbidite.core.InvalidRequestException naming what does not go together
      */
+    /**
+     * Asks everything that {@link Store#createDataset} asks of the specification itself, without a store.
+     *
+     * @return this
+     * @throws InvalidRequestException saying what would be refused
+     */
+    public DatasetSpec check() {
+        var _ = resolve(1);
+        return this;
+    }
+
     DatasetSchema resolve(int id) {
         RecordType type = type();
         componentOptions.compression().requireAvailable();

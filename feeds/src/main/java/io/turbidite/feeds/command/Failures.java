@@ -2,6 +2,7 @@ package io.turbidite.feeds.command;
 
 import io.turbidite.core.CacheFullException;
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.DamagedSourceException;
 import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.QuarantinedException;
@@ -21,7 +22,7 @@ import java.util.stream.Collectors;
 /** Says what went wrong in one or two lines, and chooses the exit code. Static, without state. */
 final class Failures {
     private static final String NAME = "turbidite: ";
-    private static final int MORE_PLACES_MAX = 8;
+    private static final int MORE_PROBLEMS_MAX = 20;
 
     private Failures() {}
 
@@ -60,7 +61,7 @@ final class Failures {
 
     private static @Nullable String advice(Throwable failure) {
         return switch (failure) {
-            case DefinitionException e -> morePlaces(e.problems());
+            case DefinitionException e -> moreProblems(e.problems());
             case StoreInUseException e ->
                 "that process takes no commands of others: wait until it has ended, or end it";
             case InvalidRequestException e -> null;
@@ -68,6 +69,8 @@ final class Failures {
                 "run it again when fewer queries run, or raise store.cacheBytes";
             case QuarantinedException e ->
                 "./turbidite quarantine STORE lists what is set aside, and restores it from a backup";
+            case DamagedSourceException e ->
+                "mend or replace the source file and run the command again: what is before the damage is loaded";
             case CorruptionException e ->
                 "./turbidite verify STORE lists all damage; restore the store from a backup, or load it anew";
             case FormatVersionException e -> "use the version of turbidite that wrote the store";
@@ -88,16 +91,17 @@ final class Failures {
         };
     }
 
-    private static @Nullable String morePlaces(List<Problem> problems) {
+    /** Each with its reason, on a line of its own. */
+    private static @Nullable String moreProblems(List<Problem> problems) {
         if (problems.size() == 1) {
             return null;
         }
         List<Problem> more = problems.subList(1, problems.size());
-        String places = more.stream()
-                .limit(MORE_PLACES_MAX)
-                .map(p -> "line %d %s".formatted(p.line(), p.key()).strip())
-                .collect(Collectors.joining(", "));
-        int left = more.size() - MORE_PLACES_MAX;
-        return "also wrong: " + places + (left > 0 ? " and %d more".formatted(left) : "");
+        String told = more.stream()
+                .limit(MORE_PROBLEMS_MAX)
+                .map(problem -> oneLine(problem.toString()))
+                .collect(Collectors.joining(System.lineSeparator() + "  "));
+        int left = more.size() - MORE_PROBLEMS_MAX;
+        return told + (left > 0 ? "%n  and %d more".formatted(left) : "");
     }
 }

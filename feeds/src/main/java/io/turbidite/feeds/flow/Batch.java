@@ -74,7 +74,12 @@ public final class Batch {
     /** Takes {@code frame} as a dead letter. */
     public void reject(Frame frame, String reason) {
         new DeadLetter(file.name(), frame.line(), frame.offset(), reason)
-                .append(letters, frame.segment(), frame.start(), frame.length());
+                .append(
+                        letters,
+                        frame.segment(),
+                        frame.start(),
+                        frame.length(),
+                        frame.fullLength());
         rejectedCount++;
         endOffset = frame.endOffset();
         endLine = frame.endLine();

@@ -30,16 +30,25 @@ record DeadLetter(String source, long line, long offset, String reason) {
 
     /** Appends the line, its line end included. */
     void append(ByteSink sink, MemorySegment bytes, long start, int length) {
+        append(sink, bytes, start, length, length);
+    }
+
+    /**
+     * As {@link #append(ByteSink, MemorySegment, long, int)}, of a record that is not there whole.
+     *
+     * @param fullLength its length
+     */
+    void append(ByteSink sink, MemorySegment bytes, long start, int length, long fullLength) {
         byte[] raw = new byte[Math.min(length, RAW_BYTES_MAX)];
         MemorySegment.copy(bytes, Bytes.U8, start, raw, 0, raw.length);
         sink.putUtf8("{\"source\":");
         putQuoted(sink, source);
         sink.putUtf8(",\"line\":" + line + ",\"offset\":" + offset + ",\"reason\":");
         putQuoted(sink, reason);
-        if (length > raw.length) {
-            sink.putUtf8(",\"rawBytes\":" + length);
+        if (fullLength > raw.length) {
+            sink.putUtf8(",\"rawBytes\":" + fullLength);
         }
-        String text = text(raw, length > raw.length);
+        String text = text(raw, fullLength > raw.length);
         if (text.isEmpty() && raw.length > 0) {
             sink.putUtf8(",\"rawBase64\":");
             putQuoted(sink, Base64.getEncoder().encodeToString(raw));

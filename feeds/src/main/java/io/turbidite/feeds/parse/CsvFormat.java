@@ -16,15 +16,7 @@ import java.util.Set;
 public record CsvFormat(char separator, boolean header, List<String> columns) {
     public CsvFormat {
         columns = List.copyOf(columns);
-        if (separator >= 0x7F
-                || separator == '"'
-                || separator == '\n'
-                || separator == '\r'
-                || Character.isLetterOrDigit(separator)) {
-            throw new InvalidRequestException(
-                    "the separator '%s' must be an ASCII character such as , ; | or a tab"
-                            .formatted(separator));
-        }
+        var _ = checkSeparator(separator);
         if (header != columns.isEmpty()) {
             throw new InvalidRequestException(
                     header
@@ -40,5 +32,19 @@ public record CsvFormat(char separator, boolean header, List<String> columns) {
                                 : "column '%s' is there twice".formatted(column));
             }
         }
+    }
+
+    /** Returns it. */
+    public static char checkSeparator(char separator) {
+        if (separator >= 0x7F
+                || separator == '"'
+                || separator == '\n'
+                || separator == '\r'
+                || Character.isLetterOrDigit(separator)) {
+            throw new InvalidRequestException(
+                    "the separator '%s' must be an ASCII character such as , ; | or a tab"
+                            .formatted(separator));
+        }
+        return separator;
     }
 }

@@ -21,6 +21,9 @@ public final class Frame {
     long endLine;
     boolean spansLines;
 
+    /** Of a record over the limit; else 0. */
+    long fullLength;
+
     @Nullable
     String problem;
 
@@ -79,6 +82,14 @@ public final class Frame {
     /** Without the line end. */
     public int length() {
         return length;
+    }
+
+    /**
+     * Without the line end, and with what a record over the limit has behind {@link #length()} bytes, which
+     * are all that is kept of it.
+     */
+    public long fullLength() {
+        return Math.max(length, fullLength);
     }
 
     /** Bytes from the start of the source's content. */

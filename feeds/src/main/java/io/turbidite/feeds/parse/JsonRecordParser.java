@@ -12,6 +12,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.JsonMessages;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.Point;
@@ -122,7 +123,7 @@ public final class JsonRecordParser implements RecordParser {
             }
             throw new MalformedFrameException("it is not a JSON object");
         } catch (JacksonException e) {
-            String message = e.getOriginalMessage();
+            String message = JsonMessages.withoutSource(e.getOriginalMessage());
             int lineEnd = message.indexOf('\n');
             throw new MalformedFrameException(
                     lineEnd < 0 ? message : message.substring(0, lineEnd));

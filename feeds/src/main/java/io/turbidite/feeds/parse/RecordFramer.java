@@ -309,7 +309,8 @@ public final class RecordFramer {
         moveFrame(lineEnd);
         frame.spansLines = lines > 1;
         if (cut) {
-            passRestOfLine();
+            passRestOfLine(); // which ends in a line end, unless the source does
+            frame.fullLength = nextOffset - frame.offset - (ended && next == end ? 0 : 1);
         } else {
             advance(Math.min(lineEnd + 1, end) - next, lines);
         }
@@ -330,6 +331,7 @@ public final class RecordFramer {
         }
         frame.offset = nextOffset;
         frame.line = nextLine;
+        frame.fullLength = 0;
     }
 
     /** Drops the rest of an overlong line, keeping the start of it in the buffer for the frame. */

@@ -1,9 +1,9 @@
 package io.turbidite.feeds.source;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.FileStatus;
 import io.turbidite.core.file.RealDisk;
 
 import java.io.IOException;
@@ -44,6 +44,7 @@ public final class FileSource {
                     "there is no file or directory " + path + " in " + disk.description());
         }
         if (!isDirectory(disk, path)) {
+            checkFile(disk, path);
             String name = path.substring(path.lastIndexOf('/') + 1);
             return new FileSource(disk, List.of(new SourceFile(name, path, byteCount(disk, path))));
         }
@@ -51,6 +52,7 @@ public final class FileSource {
         for (String name : disk.list(path)) {
             String inDisk = path.isEmpty() ? name : path + "/" + name;
             if (!name.startsWith(".") && !isDirectory(disk, inDisk)) {
+                checkFile(disk, inDisk);
                 files.add(new SourceFile(name, inDisk, byteCount(disk, inDisk)));
             }
         }
@@ -85,6 +87,7 @@ public final class FileSource {
         if (parent == null || RealDisk.isDirectory(real)) {
             throw new InvalidRequestException(path + " is a directory");
         }
+        checkFile(RealDisk.open(parent), String.valueOf(real.getFileName()));
         try (DiskFile file =
                 RealDisk.open(parent).openReadOnly(String.valueOf(real.getFileName()))) {
             if (file.size() > bytesMax) {
@@ -94,6 +97,15 @@ public final class FileSource {
             byte[] bytes = new byte[(int) file.size()];
             int read = file.read(0, MemorySegment.ofArray(bytes), 0, bytes.length);
             return Arrays.copyOf(bytes, read);
+        }
+    }
+
+    /** Opening something else may wait for ever: a pipe for its writer, a device for its user. */
+    private static void checkFile(Disk disk, String path) {
+        if (disk.status(path).kind() != FileStatus.Kind.FILE) {
+            throw new InvalidRequestException(
+                    "%s in %s is no ordinary file but a pipe, a device, a socket or a link; write its content to a file (./turbidite log ingest takes - for standard input)"
+                            .formatted(path, disk.description()));
         }
     }
 
@@ -134,16 +146,9 @@ public final class FileSource {
         return new Head(read, crc.getValue());
     }
 
+    /** By looking at it alone: listing a pipe waits for its writer. */
     private static boolean isDirectory(Disk disk, String path) {
-        try {
-            disk.list(path);
-            return true;
-        } catch (StorageIoException e) {
-            if (e.kind() == StorageIoException.Kind.ACCESS_DENIED) {
-                throw e;
-            }
-            return false; // a plain file can't be listed; what else is wrong with it, opening says
-        }
+        return disk.status(path).kind() == FileStatus.Kind.DIRECTORY;
     }
 
     private static long byteCount(Disk disk, String path) {

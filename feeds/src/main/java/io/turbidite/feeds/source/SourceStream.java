@@ -1,6 +1,6 @@
 package io.turbidite.feeds.source;
 
-import io.turbidite.core.CorruptionException;
+import io.turbidite.core.DamagedSourceException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
@@ -180,8 +180,8 @@ public final class SourceStream implements AutoCloseable {
         }
     }
 
-    private static CorruptionException damaged(SourceFile file, long offset, IOException e) {
-        CorruptionException damaged = new CorruptionException(
+    private static DamagedSourceException damaged(SourceFile file, long offset, IOException e) {
+        DamagedSourceException damaged = new DamagedSourceException(
                 file.path(),
                 offset,
                 "compressed content",

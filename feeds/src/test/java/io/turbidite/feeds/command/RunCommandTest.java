@@ -158,15 +158,60 @@ class RunCommandTest {
     }
 
     @Test
-    void several_problems_take_two_lines_with_all_places() throws IOException {
+    void several_problems_take_a_line_each_with_place_and_reason() throws IOException {
         Files.writeString(
                 directory.resolve("trips.yaml"),
                 Command.FEED
                         .replace("number: int32", "number: int33")
                         .replace("kind: btree", "kind: rtree")
                         .replace("kind: csv", "kind: xml"));
-        assertRefused(run(), 2, ":6:", "int33", "also wrong: line 19", "line 21 parser.kind");
+        Result result = run();
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.out()).isEmpty();
+        assertThat(result.errLines()).hasSize(3);
+        assertThat(result.errLines().get(0)).contains(":6:", "int33");
+        assertThat(result.errLines().get(1)).contains(":19:", "dataset.indexes[0].kind", "rtree");
+        assertThat(result.errLines().get(2)).contains(":21:", "parser.kind", "xml");
         assertThat(store()).doesNotExist();
+    }
+
+    @Test
+    void what_the_store_would_refuse_is_refused_with_line_and_key_before_it_is_made()
+            throws IOException {
+        Files.writeString(
+                directory.resolve("trips.yaml"),
+                Command.FEED.replace("on: tail }", "on: tail, maintenance: deferred }"));
+        Result result = run();
+        assertRefused(
+                result,
+                2,
+                "trips.yaml:19:",
+                "dataset.indexes[0].maintenance",
+                "correlated-tiering");
+        assertThat(store()).doesNotExist();
+    }
+
+    @Test
+    void a_pipe_as_a_source_is_refused_and_does_not_hang() throws Exception {
+        Files.delete(directory.resolve("trips.csv"));
+        Process made =
+                new ProcessBuilder("mkfifo", directory.resolve("trips.csv").toString()).start();
+        assertThat(made.waitFor()).isZero();
+        assertRefused(run(), 2, "trips.yaml:20:", "source.path", "no ordinary file but a pipe");
+        assertThat(store()).doesNotExist();
+        Result asFeed = Command.run("run", directory.resolve("trips.csv"), "--store", store());
+        assertRefused(asFeed, 2, "no ordinary file");
+        Result ingest = Command.run(
+                "log", "ingest", directory.resolve("log"), directory.resolve("trips.csv"));
+        assertRefused(ingest, 2, "no ordinary file", "- for standard input");
+    }
+
+    @Test
+    void damage_of_a_source_is_not_taken_for_damage_of_the_store() throws IOException {
+        Files.write(directory.resolve("trips.csv"), new byte[] {0x1f, (byte) 0x8b, 8, 0});
+        Result result = run();
+        assertRefused(result, 1, "trips.csv", "mend or replace the source file");
+        assertThat(result.err()).doesNotContain("backup");
     }
 
     @Test

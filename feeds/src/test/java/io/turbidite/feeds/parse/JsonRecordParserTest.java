@@ -30,6 +30,22 @@ class JsonRecordParserTest {
     }
 
     @Test
+    void reasonsHoldNothingOfTheParsersOwn() {
+        RecordType type = RecordType.builder().field("id", "int64").build();
+        for (List<Transform> transforms :
+                List.of(List.<Transform>of(), List.of(new Transform("id", "id")))) {
+            JsonRecordParser parser = new JsonRecordParser(type, true, transforms);
+            for (String text :
+                    List.of("{\"id\":1", "{\"id\":[1,{\"a\"", "{\"id\":tru}", "{\"id\":1}}")) {
+                assertThatThrownBy(() -> parser.parse(Frame.of(text)))
+                        .isInstanceOf(InvalidRequestException.class)
+                        .message()
+                        .doesNotContain("REDACTED", "StreamReadFeature", "Source:");
+            }
+        }
+    }
+
+    @Test
     void anObjectIsARecordWithItsOpenFields() {
         RecordParser parser = new JsonRecordParser(TYPE, true, List.of());
         assertThat(json(parser, "{\"id\":1,\"size\":2,\"tags\":[\"a\",{\"b\":null}]}"))

@@ -85,8 +85,10 @@ final class JsonRecordReader {
     }
 
     private static InvalidRequestException malformed(JsonProcessingException e) {
-        String reason = e.getOriginalMessage();
-        String first = reason.lines().findFirst().orElse("");
+        String first = JsonMessages.withoutSource(e.getOriginalMessage())
+                .lines()
+                .findFirst()
+                .orElse("");
         String cut = first.length() > MESSAGE_CHARS_MAX
                 ? first.substring(0, MESSAGE_CHARS_MAX) + "…"
                 : first;

@@ -1,0 +1,11 @@
+package io.turbidite.core;
+
+/** What is damaged is a file that data comes from: the store is as good as it was. */
+public final class DamagedSourceException extends CorruptionException {
+    private static final long serialVersionUID = 1L;
+
+    public DamagedSourceException(
+            String file, long offset, String what, String expected, String found) {
+        super(file, offset, what, expected, found);
+    }
+}
