@@ -320,6 +320,7 @@ public final class IngestSession implements AutoCloseable {
     }
 
     /** Compares the plan after each protection and refresh: the original misses changes (research §3). */
+    @SuppressWarnings("ReferenceEquality") // each plan is a new one
     private void followPlan() {
         Registrations.Plan now = owner.plan();
         follower.follow(now.version());

@@ -59,6 +59,7 @@ final class PlanWatch {
      *
      * @throws InvalidRequestException otherwise, naming the session
      */
+    @SuppressWarnings("ReferenceEquality") // the very thread
     void refuseWithinCall() {
         for (Follower follower : followers) {
             if (follower.version != Follower.IDLE && follower.thread == Thread.currentThread()) {

@@ -64,15 +64,14 @@ class FailingFunctionTest {
             bench.log.register("v", PsfDefinition.parse("field(v)"));
             List<RejectedRecord> refused = new ArrayList<>();
             try (IngestSession session = bench.log.openSession("s", 0, refused::add)) {
-                var batch = LogBench.segment(String.join(
-                        "\n",
-                        "{\"v\":\"a\"}",
-                        "{\"v\":\"x\"}",
-                        "{\"v\":\"d\"}",
-                        "{\"v\":\"n\"}",
-                        "{\"v\":\"f\"}",
-                        "{\"v\":\"t\"}",
-                        "{\"v\":\"b\"}"));
+                var batch = LogBench.segment("""
+                        {"v":"a"}
+                        {"v":"x"}
+                        {"v":"d"}
+                        {"v":"n"}
+                        {"v":"f"}
+                        {"v":"t"}
+                        {"v":"b"}""");
                 assertThat(session.ingest(batch, 0, batch.byteSize())).isEqualTo(2);
                 assertThat(session.serial()).isEqualTo(7);
                 assertThat(session.rejectedCount()).isEqualTo(5);

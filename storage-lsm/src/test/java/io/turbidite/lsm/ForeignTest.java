@@ -58,7 +58,7 @@ class ForeignTest {
     }
 
     private static Object in(SimStore sim) {
-        Map<String, Object> record = sim.store.dataset("T").get(1L);
+        Map<String, ?> record = sim.store.dataset("T").get(1L);
         return Objects.requireNonNull(Objects.requireNonNull(record).get("in"));
     }
 

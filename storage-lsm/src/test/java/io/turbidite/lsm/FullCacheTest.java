@@ -102,7 +102,7 @@ class FullCacheTest {
         for (Maintenance maintenance :
                 List.of(Maintenance.VALIDATION, Maintenance.MUTABLE_BITMAP)) {
             Dataset dataset = create(maintenance);
-            Dataset other = create("Other" + maintenance.ordinal(), maintenance);
+            Dataset other = create("Other" + maintenance, maintenance);
             other.mergeAll();
             for (int i = 0; i < ROWS; i += 7) {
                 dataset.upsert(row(i, 5).toMap());
@@ -117,7 +117,7 @@ class FullCacheTest {
             // who needs a page is told, and only he
             assertThatThrownBy(() -> dataset.get(3L)).isInstanceOf(CacheFullException.class);
             sim.store
-                    .createDataset(Row.blindSpec("Blind" + maintenance.ordinal()))
+                    .createDataset(Row.blindSpec("Blind" + maintenance))
                     .upsert(row(1, 1).toMap());
             letGo();
             sim.verify();

@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -52,7 +53,7 @@ class OpeningTest {
         }
     }
 
-    private static TreeMap<String, List<Byte>> contents(SimDisk disk) {
+    private static Map<String, List<Byte>> contents(SimDisk disk) {
         TreeMap<String, List<Byte>> contents = new TreeMap<>();
         for (String name : disk.files()) {
             if (!name.equals(StoreFiles.LOCK)) {

@@ -63,7 +63,11 @@ class QuarantineTest {
 
     private static Row row(long id, int round) {
         return new Row(
-                id, "user" + id % 7, round, Instant.ofEpochSecond(1_000 * round + id), "b" + round);
+                id,
+                "user" + id % 7,
+                round,
+                Instant.ofEpochSecond(1_000L * round + id),
+                "b" + round);
     }
 
     /** Three components in each tree: the ids from 0, from {@link #ROWS} and from twice that. */
@@ -209,7 +213,7 @@ class QuarantineTest {
     @Test
     void a_write_that_needs_it_fails_and_others_do_not() {
         for (Maintenance maintenance : List.of(Maintenance.EAGER, Maintenance.MUTABLE_BITMAP)) {
-            String name = "T" + maintenance.ordinal();
+            String name = "T" + maintenance;
             Dataset dataset = create(name, maintenance, "correlated-no-merge");
             long middle = files(name, "primary").get(1);
             disk.flipBit(StoreFiles.component(middle), 5_000, 3);
@@ -266,7 +270,7 @@ class QuarantineTest {
     @Test
     void what_the_log_supersedes_in_what_can_not_be_read_is_set_aside_too() {
         for (Maintenance maintenance : List.of(Maintenance.EAGER, Maintenance.MUTABLE_BITMAP)) {
-            String name = "T" + maintenance.ordinal();
+            String name = "T" + maintenance;
             Dataset dataset = create(name, maintenance, "correlated-no-merge");
             long middle = files(name, "primary").get(1);
             String file = StoreFiles.component(middle);
@@ -311,7 +315,7 @@ class QuarantineTest {
     void a_component_comes_back_from_a_backup_with_the_marks_of_today() {
         for (Maintenance maintenance :
                 List.of(Maintenance.EAGER, Maintenance.VALIDATION, Maintenance.MUTABLE_BITMAP)) {
-            String name = "T" + maintenance.ordinal();
+            String name = "T" + maintenance;
             Dataset dataset = create(name, maintenance, "correlated-no-merge");
             SimDisk backup = new SimDisk(SEED, Profile.STRICT);
             sim.store.backup(backup, CopyMode.COPY);
@@ -503,8 +507,8 @@ class QuarantineTest {
     void damage_of_a_key_page_is_found_by_verify_told_and_healed_by_a_merge() {
         for (Maintenance maintenance :
                 List.of(Maintenance.VALIDATION, Maintenance.MUTABLE_BITMAP)) {
-            String name = "T" + maintenance.ordinal();
-            Dataset dataset = create(name, maintenance, "correlated-no-merge");
+            String name = "T" + maintenance;
+            create(name, maintenance, "correlated-no-merge");
             long middle = files(name, "primary").get(1);
             String file = StoreFiles.component(middle);
             reopen();
@@ -542,7 +546,7 @@ class QuarantineTest {
         while (bytes.get(at + 4) != 2) {
             at += 32 + bytes.getInt(at + 8);
         }
-        return at + 40;
+        return at + 40L;
     }
 
     @Test

@@ -23,6 +23,7 @@ import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
@@ -66,7 +67,7 @@ class ReadingTest {
         return image;
     }
 
-    private static TreeMap<String, List<Byte>> contents(SimDisk disk) {
+    private static Map<String, List<Byte>> contents(SimDisk disk) {
         TreeMap<String, List<Byte>> contents = new TreeMap<>();
         for (String name : disk.files()) {
             if (!name.equals(StoreFiles.LOCK)) {

@@ -162,7 +162,8 @@ class ThrownInWriteTest {
             assertThat(reads).hasValue(2);
             reading.onRead = () -> {};
             assertThat(Objects.requireNonNull(other.get(3L))).containsEntry("user", "cyd");
-            assertThat(SimStore.rows(dataset).get(2L).score()).isEqualTo(2);
+            assertThat(Objects.requireNonNull(SimStore.rows(dataset).get(2L)).score())
+                    .isEqualTo(2);
             sim.verify();
         }
     }

@@ -23,6 +23,7 @@ final class StandardError {
 
     private StandardError() {}
 
+    @SuppressWarnings("restricted") // the launcher allows native access
     static void restore() {
         @Nullable Integer real = Integer.getInteger(PROPERTY);
         if (real == null) {

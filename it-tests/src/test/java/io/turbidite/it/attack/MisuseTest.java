@@ -126,7 +126,13 @@ class MisuseTest {
         if (!type.isPrimitive()) {
             return null;
         }
-        return type == boolean.class ? (Object) false : type == long.class ? (Object) (-1L) : -1;
+        if (type == boolean.class) {
+            return false;
+        }
+        if (type == long.class) {
+            return -1L;
+        }
+        return -1;
     }
 
     private static List<Method> methods(Object target) {
@@ -154,7 +160,7 @@ class MisuseTest {
             if (withNothing && types.length == 0) {
                 continue;
             }
-            Object[] arguments = new Object[types.length];
+            @Nullable Object[] arguments = new @Nullable Object[types.length];
             for (int i = 0; i < types.length; i++) {
                 arguments[i] = withNothing ? nothing(types[i]) : argument(types[i], store);
             }
@@ -163,7 +169,11 @@ class MisuseTest {
     }
 
     private void call(
-            String as, Object target, Method method, Object[] arguments, boolean withNothing) {
+            String as,
+            Object target,
+            Method method,
+            @Nullable Object[] arguments,
+            boolean withNothing) {
         callCount++;
         String what =
                 "%s: %s.%s".formatted(as, target.getClass().getSimpleName(), method.getName());
@@ -198,7 +208,8 @@ class MisuseTest {
                 || thrown instanceof IndexOutOfBoundsException;
     }
 
-    private static @Nullable Throwable thrown(Object target, Method method, Object[] arguments) {
+    private static @Nullable Throwable thrown(
+            Object target, Method method, @Nullable Object[] arguments) {
         try {
             Object answer = method.invoke(target, arguments);
             if (answer instanceof AutoCloseable opened && !(answer instanceof Store)) {
@@ -285,7 +296,7 @@ class MisuseTest {
                         continue;
                     }
                     Class<?>[] types = method.getParameterTypes();
-                    Object[] arguments = new Object[types.length];
+                    @Nullable Object[] arguments = new @Nullable Object[types.length];
                     for (int i = 0; i < types.length; i++) {
                         arguments[i] = argument(types[i], store);
                     }
@@ -301,7 +312,7 @@ class MisuseTest {
         report("interrupted");
     }
 
-    private void callInterrupted(Object target, Method method, Object[] arguments) {
+    private void callInterrupted(Object target, Method method, @Nullable Object[] arguments) {
         callCount++;
         String what =
                 "interrupted: %s.%s".formatted(target.getClass().getSimpleName(), method.getName());

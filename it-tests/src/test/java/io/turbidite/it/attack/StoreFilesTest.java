@@ -106,7 +106,7 @@ class StoreFilesTest {
     }
 
     private boolean isUseless(SimDisk disk, String name, FileAttack attack) {
-        return disk.content(name).length == 0 && attack != FileAttack.MISSING
+        return (disk.content(name).length == 0 && attack != FileAttack.MISSING)
                 || name.equals("LOCK");
     }
 
@@ -118,7 +118,7 @@ class StoreFilesTest {
         byte[] sound = disk.content(name);
         attack.run(disk, name, foreign(name, afterKill), random);
         byte[] attacked = content(disk, name);
-        if (!isTold(disk, name, as)) {
+        if (!isTold(disk, as)) {
             return;
         }
         if (Arrays.equals(content(disk, name), attacked)) {
@@ -128,7 +128,7 @@ class StoreFilesTest {
     }
 
     /** Whether it was told; what isn't told is right, the newest log's end apart. */
-    private boolean isTold(SimDisk disk, String name, String as) {
+    private boolean isTold(SimDisk disk, String as) {
         List<StorageException> told;
         try (Store store = model.open(disk)) {
             told = model.ask(store, as);

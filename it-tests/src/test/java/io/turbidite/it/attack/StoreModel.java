@@ -108,8 +108,8 @@ final class StoreModel {
     List<StorageException> ask(Store store, String as) {
         List<StorageException> told = new ArrayList<>();
         for (Map.Entry<String, Map<Long, String>> expected : rows.entrySet()) {
-            Dataset dataset = store.findDataset(expected.getKey());
-            assertThat(dataset).as("%s; %s", expected.getKey(), as).isNotNull();
+            Dataset dataset = Objects.requireNonNull(
+                    store.findDataset(expected.getKey()), expected.getKey() + "; " + as);
             for (long id = 0; id < KEY_COUNT; id++) {
                 try {
                     Map<String, ?> record = dataset.get(id);

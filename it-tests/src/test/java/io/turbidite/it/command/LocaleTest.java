@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
@@ -89,7 +90,7 @@ class LocaleTest {
     /** A home in which everything is built: its jar leads to this test's class path. */
     private String launcher() throws IOException {
         Path home = directory.resolve("home");
-        Path project = Path.of("").toAbsolutePath().getParent();
+        Path project = Objects.requireNonNull(Path.of("").toAbsolutePath().getParent());
         Files.copy(project.resolve("turbidite"), home.resolve("turbidite"));
         Files.writeString(home.resolve("pom.xml"), "");
         for (String module : List.of(
@@ -102,7 +103,8 @@ class LocaleTest {
             Files.createDirectories(home.resolve(module).resolve("src/main"));
             Files.writeString(home.resolve(module).resolve("pom.xml"), "");
         }
-        Path target = Files.createDirectories(home.resolve("feeds/target/lib")).getParent();
+        Path target = home.resolve("feeds/target");
+        Files.createDirectories(target.resolve("lib"));
         Manifest manifest = new Manifest();
         manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
         manifest.getMainAttributes()

@@ -135,16 +135,20 @@ final class CutChild implements AutoCloseable {
     }
 
     @Override
-    public void close() throws IOException, InterruptedException {
+    public void close() throws IOException {
         try {
             orders.close();
         } catch (IOException deadAlready) {
             process.toHandle().destroyForcibly();
         }
-        if (!process.waitFor(10, TimeUnit.SECONDS)) {
-            process.toHandle().destroyForcibly();
-            process.waitFor();
+        try {
+            if (!process.waitFor(10, TimeUnit.SECONDS)) {
+                process.toHandle().destroyForcibly();
+                process.waitFor();
+            }
+            reader.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError("the child was not awaited", e);
         }
-        reader.join();
     }
 }

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /** R9: a small file system fills; the store refuses, and goes on when there is space. */
@@ -98,7 +99,9 @@ class FullFileSystemTest {
                 }
             }
             assertThat(full).as(as).isNotNull();
-            assertThat(full.getMessage()).as(as).containsAnyOf("space", "full");
+            assertThat(Objects.requireNonNull(full).getMessage())
+                    .as(as)
+                    .containsAnyOf("space", "full");
             history.check(store, number, as);
             Files.delete(ballast);
             commitSoon(store, dataset, roundSeed, ++number);

@@ -109,6 +109,7 @@ final class LoopFileSystem implements AutoCloseable {
     }
 
     /** From here on every call fails, and what was not synced is lost. */
+    @SuppressWarnings("restricted") // native access is allowed to tests
     void cutPower() throws IOException {
         Linker linker = Linker.nativeLinker();
         MethodHandle open = linker.downcallHandle(
@@ -160,6 +161,7 @@ final class LoopFileSystem implements AutoCloseable {
     }
 
     /** By the system's call: a JVM that is told to end can't start commands any more. */
+    @SuppressWarnings("restricted") // native access is allowed to tests
     private void unmountQuietly() {
         if (!mounted) {
             return;

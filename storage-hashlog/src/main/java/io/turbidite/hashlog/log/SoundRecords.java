@@ -124,7 +124,7 @@ public final class SoundRecords {
                         return new Identity(envelope.storeId(), shape);
                     }
                 } catch (CorruptionException | InvalidRequestException damaged) {
-                    continue; // another segment may be sound
+                    assert damaged.getMessage() != null; // another segment may be sound
                 }
             }
         }

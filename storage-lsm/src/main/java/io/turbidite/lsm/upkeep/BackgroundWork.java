@@ -292,9 +292,9 @@ public final class BackgroundWork implements AutoCloseable {
     /** Whether waiting may help: a full disk, no file handles, a cache that is full of readers' pages. */
     static boolean isTransient(StorageException failure) {
         return failure instanceof CacheFullException
-                || failure instanceof StorageIoException io
+                || (failure instanceof StorageIoException io
                         && (io.kind() == StorageIoException.Kind.NO_SPACE
-                                || io.kind() == StorageIoException.Kind.TOO_MANY_FILES);
+                                || io.kind() == StorageIoException.Kind.TOO_MANY_FILES));
     }
 
     @Override

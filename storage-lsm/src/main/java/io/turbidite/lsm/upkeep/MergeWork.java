@@ -445,7 +445,7 @@ final class MergeWork implements AutoCloseable {
     /** Merges by themselves what readers have met damage in. */
     private void startSuspected() {
         Set<Long> suspects = substrate.quarantine().suspects();
-        for (long fileId : suspects) {
+        for (long fileId : List.copyOf(suspects)) {
             boolean isThere = false;
             for (Partition partition : substrate.partitions().all()) {
                 isThere |= hasOrRemakes(partition, fileId);
