@@ -11,7 +11,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
@@ -21,7 +23,10 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.stream.Stream;
+
+import javax.tools.ToolProvider;
 
 /**
  * R14: each decoder, with inputs that coverage leads to. It throws what is declared, takes no more memory
@@ -32,6 +37,7 @@ class FuzzTest {
     private static final int RUNS = Tier.count(0, 20_000, 50_000_000);
     private static final int SECONDS = Tier.count(0, 8, 300);
     private static final int MEMORY_MEBIBYTES = 512;
+    private static final String NO_CHECKSUMS = "io.turbidite.it.fuzz.NoChecksums";
     private static final String JAZZER = "com.code_intelligence.jazzer.Jazzer";
 
     @ParameterizedTest
@@ -49,7 +55,8 @@ class FuzzTest {
         Path findings = Files.createDirectory(directory.resolve("findings"));
         kept(decoder, corpus);
         Path output = directory.resolve("output.txt");
-        Process fuzzer = new ProcessBuilder(command(decoder, corpus, findings))
+        Process fuzzer = new ProcessBuilder(
+                        command(decoder, classPath(directory), corpus, findings))
                 .directory(directory.toFile())
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile())
@@ -81,7 +88,8 @@ class FuzzTest {
         }
     }
 
-    private static List<String> command(Decoder decoder, Path corpus, Path findings) {
+    private static List<String> command(
+            Decoder decoder, String classPath, Path corpus, Path findings) {
         return List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx" + MEMORY_MEBIBYTES + "m",
@@ -91,14 +99,14 @@ class FuzzTest {
                 "-Dfuzz.decoder=" + decoder,
                 "-Dfuzz.seeds=" + corpus,
                 "-cp",
-                System.getProperty("java.class.path"),
+                classPath,
                 JAZZER,
                 "--target_class=" + Fuzzed.class.getName(),
                 "--instrumentation_includes=io.turbidite.core.**:io.turbidite.lsm.**"
                         + ":io.turbidite.hashlog.**:io.turbidite.feeds.**",
                 "--instrumentation_excludes=io.turbidite.core.sim.**",
                 "--custom_hook_includes=io.turbidite.**",
-                "--custom_hooks=" + NoChecksums.class.getName(),
+                "--custom_hooks=" + NO_CHECKSUMS,
                 "--reproducer_path=" + findings,
                 "-artifact_prefix=" + findings + "/",
                 "-seed=" + (Seeds.of("FuzzTest") & 0x7FFF_FFFF),
@@ -109,6 +117,20 @@ class FuzzTest {
                 "-timeout=60",
                 "-print_final_stats=0",
                 corpus.toString());
+    }
+
+    /** The class path with the hook, which is compiled here: nothing else needs Jazzer to compile. */
+    private static String classPath(Path directory) throws IOException {
+        Path hooks = Files.createDirectory(directory.resolve("hooks"));
+        Path source = hooks.resolve("NoChecksums.java");
+        try (InputStream in = Objects.requireNonNull(
+                FuzzTest.class.getResourceAsStream("NoChecksums.java.txt"), "NoChecksums")) {
+            Files.copy(in, source);
+        }
+        int failed = ToolProvider.getSystemJavaCompiler()
+                .run(null, null, null, "-proc:none", "-d", hooks.toString(), source.toString());
+        assertThat(failed).isZero();
+        return hooks + File.pathSeparator + System.getProperty("java.class.path");
     }
 
     /** Inputs of the resources; they are few. */

@@ -3,8 +3,8 @@
  * io.turbidite.it.fuzz.Decoder}. What a decoder may do with any input is throw a {@link
  * io.turbidite.core.StorageException}, within bounds of time and memory.
  *
- * <p>Invariant: stored checksums are one constant in those JVMs ({@link
- * io.turbidite.it.fuzz.NoChecksums}), so that damage reaches what lies behind them. Start reading at {@link
+ * <p>Invariant: stored checksums are one constant in those JVMs (the hook {@code NoChecksums} of the
+ * resources), so that damage reaches what lies behind them. Start reading at {@link
  * io.turbidite.it.fuzz.FuzzTest}.
  */
 @NullMarked
