@@ -179,11 +179,6 @@ public final class DatasetSpec {
     }
 
     /**
-     * What the engine makes of it.
-     *
-     * @throws io.turbidite.core.InvalidRequestException naming what does not go together
-     */
-    /**
      * Asks everything that {@link Store#createDataset} asks of the specification itself, without a store.
      *
      * @return this
@@ -194,6 +189,11 @@ public final class DatasetSpec {
         return this;
     }
 
+    /**
+     * What the engine makes of it.
+     *
+     * @throws InvalidRequestException naming what does not go together
+     */
     DatasetSchema resolve(int id) {
         RecordType type = type();
         componentOptions.compression().requireAvailable();

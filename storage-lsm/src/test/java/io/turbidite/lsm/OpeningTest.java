@@ -85,7 +85,7 @@ class OpeningTest {
         byte[] manifest = disk.content(StoreFiles.MANIFEST);
         SimDisk damaged = disk.copy();
         missing.remove(damaged);
-        TreeMap<String, List<Byte>> before = contents(damaged);
+        Map<String, List<Byte>> before = contents(damaged);
         assertThatThrownBy(() -> open(damaged))
                 .isInstanceOf(CorruptionException.class)
                 .hasMessageContaining("MANIFEST")
@@ -153,7 +153,7 @@ class OpeningTest {
             rows = SimStore.rows(dataset);
         }
         byte[] newer = disk.content(StoreFiles.MANIFEST);
-        TreeMap<String, List<Byte>> before = contents(disk);
+        Map<String, List<Byte>> before = contents(disk);
         disk.put(StoreFiles.MANIFEST, older);
         assertThatThrownBy(() -> open(disk)).isInstanceOf(CorruptionException.class);
         disk.put(StoreFiles.MANIFEST, newer);
@@ -180,7 +180,7 @@ class OpeningTest {
             rows = SimStore.rows(dataset);
         }
         byte[] newest = disk.content(StoreFiles.MANIFEST);
-        TreeMap<String, List<Byte>> before = contents(disk);
+        Map<String, List<Byte>> before = contents(disk);
         disk.put(StoreFiles.MANIFEST, first);
         assertThatThrownBy(() -> SimStore.open(disk, SEED, own))
                 .isInstanceOf(CorruptionException.class);

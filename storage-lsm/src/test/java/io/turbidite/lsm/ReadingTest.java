@@ -90,7 +90,7 @@ class ReadingTest {
             rows = SimStore.rows(recovered.store.dataset("T"));
         }
         assertThat(rows).hasSize(70);
-        TreeMap<String, List<Byte>> before = contents(disk);
+        Map<String, List<Byte>> before = contents(disk);
         List<String> changed = new ArrayList<>();
         disk.onOperation(step -> {
             if (!step.name().equals(StoreFiles.LOCK)) {
@@ -130,7 +130,7 @@ class ReadingTest {
     @Test
     void what_would_change_something_is_refused() {
         SimDisk disk = crashed(Durability.SYNC);
-        TreeMap<String, List<Byte>> before = contents(disk);
+        Map<String, List<Byte>> before = contents(disk);
         try (Store store = openForReading(disk)) {
             Dataset dataset = store.dataset("T");
             List<Runnable> changes = List.of(

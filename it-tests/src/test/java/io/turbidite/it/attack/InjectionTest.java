@@ -263,7 +263,8 @@ class InjectionTest {
         Trace whole = new Trace(InjectionTest::simulated);
         watched(whole, () -> whole.run(counted), "whole");
         List<AssertionError> failures = new ArrayList<>();
-        long begin = kind.ordinal() * (long) STRIDE / Thrown.values().length;
+        List<Thrown> kinds = List.of(Thrown.values());
+        long begin = kinds.indexOf(kind) * (long) STRIDE / kinds.size();
         for (long at = begin; at < calls.get(); at += STRIDE) {
             String as =
                     "%s at call %d; %s".formatted(kind, at, Seeds.replay("InjectionTest", SEED));
@@ -336,7 +337,7 @@ class InjectionTest {
                 () -> {
                     Thread caller = Thread.currentThread();
                     trace.run(watching(RealDisk.open(directory), () -> {
-                        if (Thread.currentThread() == caller && made.getAndIncrement() == at) {
+                        if (Thread.currentThread().equals(caller) && made.getAndIncrement() == at) {
                             caller.interrupt();
                         }
                     }));

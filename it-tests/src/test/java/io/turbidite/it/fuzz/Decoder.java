@@ -31,6 +31,7 @@ enum Decoder {
         void decode(byte[] input);
     }
 
+    @SuppressWarnings("ImmutableEnumChecker") // a supplier that keeps nothing
     private final Supplier<Run> made;
 
     Decoder(Supplier<Run> made) {

@@ -76,7 +76,7 @@ final class SocketFrames implements Decoder.Run {
                 channel.shutdownOutput();
                 ByteBuffer answer = ByteBuffer.allocate(1 << 10);
                 while (channel.read(answer.clear()) >= 0) {
-                    continue;
+                    answer.flip(); // what it says does not matter here
                 }
             } catch (IOException closedByTheServer) {
                 return;
