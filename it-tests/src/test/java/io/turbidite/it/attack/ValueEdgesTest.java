@@ -334,7 +334,9 @@ class ValueEdgesTest {
         }
 
         private boolean same(@Nullable Object a, @Nullable Object b) {
-            return a == null || b == null ? a == null && b == null : edge.order.compare(a, b) == 0;
+            return a == null || b == null
+                    ? (a == null && b == null)
+                    : edge.order.compare(a, b) == 0;
         }
 
         /** Each record has had another value, in an older component; some are gone, some null or missing. */
