@@ -251,7 +251,10 @@ public final class LogSubscription implements AutoCloseable {
         long pointer = record + RecordHeader.BYTES;
         for (int i = 0; i < RecordHeader.keyPointerCount(header); i++) {
             long link = KeyPointer.loadLink(segment, pointer);
-            if (property.matches(link, header, segment, record)) {
+            if (!KeyPointer.isOf(link, header)) {
+                throw reader.damaged(scan.address(), "key pointer", link);
+            }
+            if (property.matches(link, header, reader, scan.address())) {
                 return true;
             }
             pointer += KeyPointer.LINK_BYTES;

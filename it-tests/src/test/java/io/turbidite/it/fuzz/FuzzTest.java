@@ -41,7 +41,7 @@ class FuzzTest {
     private static final String JAZZER = "com.code_intelligence.jazzer.Jazzer";
 
     @ParameterizedTest
-    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "LOG_PAGES")
+    @EnumSource
     @Timeout(900)
     void a_decoder_takes_any_bytes(Decoder decoder, @TempDir Path directory)
             throws IOException, InterruptedException, URISyntaxException {

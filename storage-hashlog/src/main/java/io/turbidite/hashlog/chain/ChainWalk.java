@@ -93,7 +93,7 @@ public final class ChainWalk {
                     throw reader.damaged(at, "key pointer", link);
                 }
                 if (RecordHeader.isVisible(word)
-                        && property.matches(link, word, reader.segment(), reader.offset())
+                        && property.matches(link, word, reader, start)
                         && !reader.log().deleted().contains(start)) {
                     record = start;
                     header = word;

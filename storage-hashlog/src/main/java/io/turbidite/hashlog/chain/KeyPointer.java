@@ -1,6 +1,8 @@
 package io.turbidite.hashlog.chain;
 
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.bytes.Bytes;
+import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.log.RecordHeader;
 import io.turbidite.hashlog.psf.PropertyHash;
 
@@ -63,6 +65,9 @@ public final class KeyPointer {
     static final int NEAR_OFFSET_BITS = 12;
     static final int NEAR_LENGTH_BITS = WHAT_BITS - NEAR_OFFSET_BITS;
     static final int NEAR_OFFSET_MASK = (1 << NEAR_OFFSET_BITS) - 1;
+
+    /** In place of a reference: what the key pointer says can't be; references are positive. */
+    static final long DAMAGED = -1;
 
     /** Of a word of the region. */
     static final int WORD_BYTES = 8;
@@ -145,7 +150,7 @@ public final class KeyPointer {
     }
 
     /** Whether a record of this header word has so many key pointers that the link can be of one. */
-    static boolean isOf(long link, long header) {
+    public static boolean isOf(long link, long header) {
         return index(link) < RecordHeader.keyPointerCount(header);
     }
 
@@ -168,6 +173,8 @@ public final class KeyPointer {
     /**
      * A reference whatever its mode, as offset (lower half) and length; the offset counts from the start of
      * the record. The whole record is at {@code record} of {@code segment}; of a wide integer, its word.
+     *
+     * @return {@link #DAMAGED} if it leads out of the record, or there is no such mode
      */
     static long reference(long link, long value, long header, MemorySegment segment, long record) {
         int mode = mode(link);
@@ -175,14 +182,26 @@ public final class KeyPointer {
         if (mode == PAYLOAD || mode == REGION) {
             int base = mode == PAYLOAD ? RecordHeader.payloadOffset(header) : region;
             int offset = (int) (value >>> PSF_BITS) & NEAR_OFFSET_MASK;
-            return far(base + offset, nearLength(value));
+            return within(base + (long) offset, nearLength(value), header);
         }
         int word = region + WORD_BYTES * ((int) (value >>> PSF_BITS) & WHAT_MASK);
+        if (word + WORD_BYTES > RecordHeader.payloadOffset(header)
+                || (mode != WIDE && mode != FAR_PAYLOAD && mode != FAR_REGION)) {
+            return DAMAGED;
+        }
         if (mode == WIDE) {
             return far(word, WORD_BYTES);
         }
         int base = mode == FAR_PAYLOAD ? RecordHeader.payloadOffset(header) : region;
-        return segment.get(Bytes.I64, record + word) + base;
+        long stored = segment.get(Bytes.I64, record + word);
+        return within(base + (stored & 0xFFFF_FFFFL), length(stored), header);
+    }
+
+    /** The reference, if it is of bytes of the record. */
+    private static long within(long offset, int length, long header) {
+        return length >= 0 && offset + length <= RecordHeader.recordBytes(header)
+                ? far((int) offset, length)
+                : DAMAGED;
     }
 
     static int offset(long reference) {
@@ -196,18 +215,34 @@ public final class KeyPointer {
     /**
      * The hash of the property that a key pointer stands for: recovery finds the chain's entry by it.
      *
-     * @param segment holds the whole record, which starts at {@code record}
+     * @param index of the key pointer in its record
+     * @param reader is at the record, all of which it holds
+     * @param address of the record
+     * @throws CorruptionException if no record has such a key pointer
      */
-    public static long hash(
-            long link, long value, long header, MemorySegment segment, long record) {
+    public static long hash(int index, long link, long header, LogReader reader, long address) {
+        if (index(link) != index) {
+            throw damaged(reader, address, link);
+        }
+        MemorySegment segment = reader.segment();
+        long record = reader.offset();
+        long value = loadValue(segment, record, header, link);
         int psfId = psfId(value);
         if (mode(link) == INLINE) {
             return PropertyHash.ofInline(psfId, inlineValue(value));
         }
         long reference = reference(link, value, header, segment, record);
+        if (reference == DAMAGED) {
+            throw damaged(reader, address, link);
+        }
         long at = record + offset(reference);
         return mode(link) == WIDE
                 ? PropertyHash.ofInline(psfId, segment.get(Bytes.I64, at))
                 : PropertyHash.ofBytes(psfId, segment, at, length(reference));
+    }
+
+    /** What to say of the record at {@code address}. */
+    static CorruptionException damaged(LogReader reader, long address, long link) {
+        return reader.damaged(address, "key pointer", link);
     }
 }

@@ -1,6 +1,7 @@
 package io.turbidite.hashlog.chain;
 
 import io.turbidite.core.bytes.Bytes;
+import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.psf.PropertyHash;
 import io.turbidite.hashlog.psf.PropertyValue;
 
@@ -64,41 +65,37 @@ public final class Property {
     /**
      * Whether a key pointer is of this property.
      *
-     * @param link its link
+     * @param link its link, of which {@link KeyPointer#isOf} holds
      * @param header the record's header word
-     * @param segment holds the whole record
-     * @param record where the record starts in it
+     * @param reader is at the record, all of which it holds
+     * @param address of the record
+     * @throws io.turbidite.core.CorruptionException if no record has such a key pointer
      */
-    public boolean matches(long link, long header, MemorySegment segment, long record) {
+    public boolean matches(long link, long header, LogReader reader, long address) {
+        MemorySegment segment = reader.segment();
+        long record = reader.offset();
         long value = KeyPointer.loadValue(segment, record, header, link);
         if (KeyPointer.psfId(value) != psfId) {
             return false;
         }
         int mode = KeyPointer.mode(link);
-        if (isInteger) {
-            return mode == KeyPointer.INLINE
-                    ? KeyPointer.inlineValue(value) == integer
-                    : mode == KeyPointer.WIDE
-                            && isThisInteger(link, value, header, segment, record);
+        if (mode == KeyPointer.INLINE) {
+            return isInteger && KeyPointer.inlineValue(value) == integer;
         }
-        return mode >= KeyPointer.PAYLOAD && areTheseBytes(link, value, header, segment, record);
-    }
-
-    private boolean isThisInteger(
-            long link, long value, long header, MemorySegment segment, long record) {
-        long at = KeyPointer.reference(link, value, header, segment, record);
-        return segment.get(Bytes.I64, record + KeyPointer.offset(at)) == integer;
-    }
-
-    private boolean areTheseBytes(
-            long link, long value, long header, MemorySegment segment, long record) {
-        long found = KeyPointer.reference(link, value, header, segment, record);
-        long byteCount = bytes.byteSize();
-        if (KeyPointer.length(found) != byteCount) {
+        if (isInteger != (mode == KeyPointer.WIDE)) {
             return false;
         }
+        long found = KeyPointer.reference(link, value, header, segment, record);
+        if (found == KeyPointer.DAMAGED) {
+            throw KeyPointer.damaged(reader, address, link);
+        }
         long at = record + KeyPointer.offset(found);
-        return MemorySegment.mismatch(segment, at, at + byteCount, bytes, 0, byteCount) < 0;
+        if (isInteger) {
+            return segment.get(Bytes.I64, at) == integer;
+        }
+        long byteCount = bytes.byteSize();
+        return KeyPointer.length(found) == byteCount
+                && MemorySegment.mismatch(segment, at, at + byteCount, bytes, 0, byteCount) < 0;
     }
 
     @Override

@@ -58,7 +58,9 @@ public final class LogScan {
             }
             header = reader.headerAt(address);
             long byteCount = RecordHeader.recordBytes(header);
-            if (!RecordHeader.isVisible(header) || byteCount > pageEnd - address) {
+            if (!RecordHeader.isVisible(header)
+                    || byteCount > pageEnd - address
+                    || !RecordHeader.isOfItsKind(header)) {
                 throw damaged(pageEnd);
             }
             next = address + byteCount;
@@ -107,7 +109,7 @@ public final class LogScan {
                 reader.log().site().name(),
                 address,
                 "record",
-                "visible and up to %d bytes".formatted(pageEnd - address),
+                "visible, of its kind and up to %d bytes".formatted(pageEnd - address),
                 "header 0x%016x".formatted(header));
     }
 }

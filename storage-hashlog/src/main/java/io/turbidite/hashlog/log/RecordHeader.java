@@ -113,6 +113,17 @@ public final class RecordHeader {
         return (int) (word >>> KIND_SHIFT) & ((1 << KIND_BITS) - 1);
     }
 
+    /** Whether a mark or a deletion, which are read by fixed places, has what is read. */
+    static boolean isOfItsKind(long word) {
+        int payloadBytes = payloadBytes(word);
+        boolean isBare = keyPointerCount(word) == 0 && regionBytes(word) == 0;
+        return switch (kind(word)) {
+            case SESSION_MARK -> isBare && payloadBytes >= 8;
+            case DELETION -> isBare && payloadBytes == 8;
+            default -> true;
+        };
+    }
+
     public static boolean isVisible(long word) {
         return word < 0;
     }

@@ -170,7 +170,7 @@ public final class Replay {
                 switch (RecordHeader.kind(header)) {
                     case RecordHeader.RECORD -> {
                         count++;
-                        raise(scan.segment(), scan.offset(), header, scan.address());
+                        raise(reader, header, scan.address());
                     }
                     case RecordHeader.SESSION_MARK -> {
                         if (TimeMark.is(header)) {
@@ -193,13 +193,15 @@ public final class Replay {
             }
         }
 
-        private void raise(MemorySegment segment, long record, long header, long address) {
+        private void raise(LogReader reader, long header, long address) {
+            MemorySegment segment = reader.segment();
+            long record = reader.offset();
             int count = RecordHeader.keyPointerCount(header);
             for (int i = 0; i < count; i++) {
                 long at = RecordHeader.BYTES + (long) i * KeyPointer.LINK_BYTES;
                 long link = KeyPointer.loadLink(segment, record + at);
+                long hash = KeyPointer.hash(i, link, header, reader, address);
                 long value = KeyPointer.loadValue(segment, record, header, link);
-                long hash = KeyPointer.hash(link, value, header, segment, record);
                 if (!put(heads.hashAt(value, hash, address + at), address + at, link)) {
                     isFull = true;
                     return;
