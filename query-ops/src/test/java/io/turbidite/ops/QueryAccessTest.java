@@ -73,6 +73,16 @@ class QueryAccessTest {
     }
 
     @Test
+    void what_an_index_counts_takes_the_place_of_a_guess() {
+        Flights.many(flights, 480);
+        Explanation explanation = explanationOf(query().where(Predicates.eq("tail", "N3")));
+        assertThat(explanation.operators()).anySatisfy(step -> {
+            assertThat(step.name()).isEqualTo("re-check");
+            assertThat(step.estimatedRows()).isEqualTo(step.actualRows());
+        });
+    }
+
+    @Test
     void a_count_that_an_index_covers_reads_no_record() {
         Flights.many(flights, 100);
         Explanation explanation = explanationOf(query().where(Predicates.eq("tail", "N3"))

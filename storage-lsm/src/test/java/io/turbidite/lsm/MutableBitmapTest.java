@@ -108,7 +108,7 @@ class MutableBitmapTest {
             }
             assertThat(count).isEqualTo(ROWS / 4);
             // and the move that finds the end
-            assertThat(old.visitedCount()).isEqualTo(ROWS / 4 + 1);
+            assertThat(old.visitedCount()).isEqualTo(ROWS / 4);
         }
         finish();
     }

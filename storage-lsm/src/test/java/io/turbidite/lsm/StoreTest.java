@@ -213,7 +213,7 @@ class StoreTest {
                 Object created = record.wrap(cursor.record()).get("created");
                 count += Instant.ofEpochSecond(86_400L * day).equals(created) ? 1 : 0;
             }
-            return new Long[] {count, cursor.visitedCount() - 1};
+            return new Long[] {count, cursor.visitedCount()};
         }
     }
 

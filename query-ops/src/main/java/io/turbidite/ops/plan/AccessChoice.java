@@ -95,7 +95,7 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
         ways.add(new Access.Scan(range, query.primaryKeyOrder(), scanRows));
         Set<String> known = new LinkedHashSet<>(query.source().primaryKey());
         known.addAll(query.source().filterFields());
-        long resultRows = Math.round(scanRows * selectivity(query, known));
+        Estimate result = Estimate.of(query, scanRows, known);
         List<IndexDescription> indexes = view.indexes();
         for (IndexDescription index : indexes) {
             Narrowed narrowed = narrow(query, index.fields(), index.keyForm());
@@ -110,10 +110,10 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
                                 : new Access.Fetch(searched, rows));
                 Set<String> used =
                         new LinkedHashSet<>(index.fields().subList(0, narrowed.fieldCount()));
-                resultRows = Math.min(resultRows, Math.round(rows * selectivity(query, used)));
+                result = result.better(Estimate.of(query, rows, used));
             }
         }
-        return choose(query, wanted, ways, resultRows, indexes);
+        return choose(query, wanted, ways, result.rows(), indexes);
     }
 
     private static AccessChoice choose(
@@ -257,20 +257,35 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
         return true;
     }
 
-    /** A guess at what predicates on other fields than these leave: there are no statistics yet. */
-    private static double selectivity(CheckedQuery query, Set<String> accountedFor) {
-        double part = 1;
-        for (Predicate predicate : query.conditions().predicates()) {
-            boolean ranged =
-                    predicate instanceof Predicate.Eq || predicate instanceof Predicate.Range;
-            if (!ranged || !accountedFor.contains(predicate.field())) {
-                part *= switch (predicate) {
-                    case Predicate.Eq _ -> 0.05;
-                    case Predicate.Range _ -> 0.3;
-                    case Predicate.Within _, Predicate.Contains _ -> 0.1;
-                };
+    /**
+     * How many records match: what a way in counted for the fields it goes by, times a guess for each predicate on
+     * another field, since there are no statistics yet.
+     */
+    private record Estimate(long rows, int guessCount) {
+        static Estimate of(CheckedQuery query, long counted, Set<String> accountedFor) {
+            double part = 1;
+            int guessCount = 0;
+            for (Predicate predicate : query.conditions().predicates()) {
+                boolean ranged =
+                        predicate instanceof Predicate.Eq || predicate instanceof Predicate.Range;
+                if (!ranged || !accountedFor.contains(predicate.field())) {
+                    guessCount++;
+                    part *= switch (predicate) {
+                        case Predicate.Eq _ -> 0.05;
+                        case Predicate.Range _ -> 0.3;
+                        case Predicate.Within _, Predicate.Contains _ -> 0.1;
+                    };
+                }
             }
+            return new Estimate(Math.round(counted * part), guessCount);
         }
-        return part;
+
+        /** Who guesses less knows more; among equals the smaller one, since all conditions hold. */
+        Estimate better(Estimate other) {
+            if (other.guessCount != guessCount) {
+                return other.guessCount < guessCount ? other : this;
+            }
+            return other.rows < rows ? other : this;
+        }
     }
 }

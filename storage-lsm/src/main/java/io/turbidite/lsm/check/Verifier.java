@@ -105,7 +105,7 @@ public final class Verifier {
                                         setAside.cause(),
                                         setAside.remedy()));
                     }
-                    check.accept(handle.component(), damage -> report(damage.toString()));
+                    check.accept(handle.component(), damage -> report(damage.getMessage()));
                     if (handle.component().isOpen() && !handle.isBitmapUnread()) {
                         checkDead(partition, handle);
                     }
@@ -143,7 +143,7 @@ public final class Verifier {
                                 handle.state().dead())
                         .close();
             } catch (CorruptionException damage) {
-                report(damage.toString());
+                report(damage.getMessage());
             }
         }
     }
@@ -175,7 +175,7 @@ public final class Verifier {
             if (!saved.equals(handle.savedDead())) {
                 return false;
             }
-            report(damage.toString());
+            report(damage.getMessage());
         }
         return true;
     }
@@ -193,7 +193,7 @@ public final class Verifier {
                 }
             }
         } catch (CorruptionException damage) {
-            report(damage.toString());
+            report(damage.getMessage());
         }
     }
 

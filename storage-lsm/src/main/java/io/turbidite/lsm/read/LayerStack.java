@@ -154,7 +154,6 @@ final class LayerStack implements AutoCloseable {
             return false;
         }
         EntryCursor cursor = layersAtPlace(forward);
-        visitedCount++;
         if (forward ? !cursor.next() : !cursor.previous()) {
             place = forward ? Place.END : Place.START;
             return false;
@@ -165,6 +164,7 @@ final class LayerStack implements AutoCloseable {
             return false;
         }
         place = Place.ENTRY;
+        visitedCount++;
         show(cursor);
         return true;
     }
