@@ -72,6 +72,9 @@ public final class HashLog implements AutoCloseable {
         this.lock = lock;
         this.options = options;
         this.log = opened.log();
+        if (lock != null) {
+            log.guard(lock);
+        }
         this.table = opened.table();
         this.callers = new Callers(log);
         this.deletions = new Deletions(log);
@@ -167,18 +170,22 @@ public final class HashLog implements AutoCloseable {
 
     private static HashLog opened(LogSite site, HashLogOptions options, boolean readOnly) {
         Disk disk = site.disk();
-        if (disk == null || !RegistryFile.exists(disk, site.directory())) {
-            if (disk != null && disk.exists(site.directory())) {
-                LogDirectory.requireNoLog(disk, site.directory());
-            }
-            throw new InvalidRequestException(
-                    "there is no hash log in %s: create one".formatted(site.directory()));
+        if (disk == null || !LogDirectory.hasLogFiles(disk, site.directory())) {
+            throw noLog(site); // no file of a lock comes where there is nothing of a log
         }
-        return LogDirectory.locked(
-                disk,
-                site.directory(),
-                lock -> new HashLog(
-                        site, options, OpenedLog.recover(site, options, disk, readOnly), lock));
+        return LogDirectory.locked(disk, site.directory(), lock -> {
+            if (!RegistryFile.exists(disk, site.directory())) {
+                LogDirectory.requireNoLog(disk, site.directory());
+                throw noLog(site);
+            }
+            return new HashLog(
+                    site, options, OpenedLog.recover(site, options, disk, readOnly), lock);
+        });
+    }
+
+    private static InvalidRequestException noLog(LogSite site) {
+        return new InvalidRequestException(
+                "there is no hash log in %s: create one".formatted(site.directory()));
     }
 
     /** Opens the log that is there, or else creates one with {@code logId}. */

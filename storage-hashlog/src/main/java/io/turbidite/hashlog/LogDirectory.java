@@ -4,6 +4,7 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskName;
+import io.turbidite.hashlog.registry.RegistryFile;
 
 import java.util.function.Function;
 
@@ -36,7 +37,7 @@ final class LogDirectory {
      */
     static void requireNoLog(Disk disk, String directory) {
         for (String name : disk.list(directory)) {
-            if (name.matches("[0-9a-f]{8}\\.(pages|index|run)")) {
+            if (isLogFile(name)) {
                 throw new CorruptionException(
                         directory + "/HASHLOG",
                         0,
@@ -45,6 +46,17 @@ final class LogDirectory {
                         "missing");
             }
         }
+    }
+
+    /** Whether there is anything of a log, with its registry or without. */
+    static boolean hasLogFiles(Disk disk, String directory) {
+        return disk.exists(directory)
+                && (RegistryFile.exists(disk, directory)
+                        || disk.list(directory).stream().anyMatch(LogDirectory::isLogFile));
+    }
+
+    private static boolean isLogFile(String name) {
+        return name.matches("[0-9a-f]{8}\\.(pages|index|run)");
     }
 
     /** A directory's name is durable once the directory it is in is synced. */

@@ -1,6 +1,7 @@
 package io.turbidite.hashlog;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.hashlog.chain.ChainHeads;
 import io.turbidite.hashlog.log.HybridLog;
@@ -164,10 +165,18 @@ final class Registrations {
         return log.tail();
     }
 
+    /** The one way for all changes: none after a failure or without the lock, none of unknown outcome goes on. */
     private void persist(RegistryState state) {
         Disk disk = site.disk();
+        log.checkUnfailed();
         if (disk != null) {
-            RegistryFile.write(disk, site.directory(), state);
+            log.checkLock();
+            try {
+                RegistryFile.write(disk, site.directory(), state);
+            } catch (StoreFailedException uncertain) {
+                log.fail(uncertain);
+                throw uncertain;
+            }
         }
         registry = state;
     }

@@ -1,6 +1,8 @@
 package io.turbidite.hashlog.log;
 
+import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.format.Crc32c;
@@ -41,6 +43,9 @@ final class Flusher implements AutoCloseable {
     /** Between two looks at what is to be dropped: it lists a directory. */
     private static final long RETAIN_MICROS = 50_000;
 
+    /** Between two looks at the file of the directory's lock: it is looked at each second at least. */
+    private static final long LOCK_MICROS = 500_000;
+
     private final HybridLog log;
     private final LogSite site;
     private final LogOptions options;
@@ -63,6 +68,7 @@ final class Flusher implements AutoCloseable {
     private long lastFlushNanos;
     private long lastStallNanos;
     private long lastRetainNanos;
+    private long lastLockNanos;
     private volatile long retryNanos;
     private final AtomicInteger refusalCount = new AtomicInteger();
     private volatile boolean paused;
@@ -92,6 +98,7 @@ final class Flusher implements AutoCloseable {
         this.lastFlushNanos = site.clock().monotonicNanos();
         this.lastStallNanos = lastFlushNanos;
         this.lastRetainNanos = lastFlushNanos;
+        this.lastLockNanos = lastFlushNanos;
     }
 
     void start() {
@@ -237,6 +244,7 @@ final class Flusher implements AutoCloseable {
     private boolean work() {
         boolean more = false;
         try {
+            lookAtLock();
             PageSyncs syncing = syncs;
             if (files != null
                     && syncing != null
@@ -252,17 +260,41 @@ final class Flusher implements AutoCloseable {
             if (e.kind() == StorageIoException.Kind.NO_SPACE) {
                 pause(e);
             } else {
-                log.fail(e);
-                site.events()
-                        .publish(new StoreEvent.Failed(
-                                site.clock().wallMicros(), "flush of log " + site.name(), e));
+                fail(e);
             }
+        } catch (StoreFailedException e) {
+            fail(e);
         }
         log.shiftHead();
         log.epochs().drain();
         reportStalls();
         site.tasks().signal();
         return more;
+    }
+
+    private void fail(StorageException e) {
+        log.fail(e);
+        site.events()
+                .publish(new StoreEvent.Failed(
+                        site.clock().wallMicros(), "flush of log " + site.name(), e));
+    }
+
+    /** Also while a full disk is waited for: what it has of the log may be another's by then. */
+    private void lookAtLock() {
+        long now = site.clock().monotonicNanos();
+        if (log.isFailed() || now - lastLockNanos < LOCK_MICROS * 1_000) {
+            return;
+        }
+        lastLockNanos = now;
+        try {
+            log.checkLock();
+        } catch (StorageIoException unknown) {
+            site.events()
+                    .publish(new StoreEvent.Failed(
+                            site.clock().wallMicros(),
+                            "look at the lock of log " + site.name(),
+                            unknown));
+        }
     }
 
     /**
@@ -372,7 +404,9 @@ final class Flusher implements AutoCloseable {
     /** Runs on whichever session finds it due; what can't be deleted is listed, and tried, again. */
     private void deleteQuietly(SegmentFiles from, long segment) {
         try {
-            from.delete(segment);
+            if (!log.isFailed()) {
+                from.delete(segment);
+            }
         } catch (StorageIoException later) {
             assert later.kind() != StorageIoException.Kind.NOT_FOUND : later;
         } finally {

@@ -56,6 +56,7 @@ public final class HybridLog implements AutoCloseable {
     private volatile long safeHeadPage;
     private volatile long durable;
     private volatile @Nullable RuntimeException failure;
+    private volatile Disk.@Nullable Lock lock;
     /** The newest time that the log has noted, in a page's header or by a {@link TimeMark}. */
     private final AtomicLong notedMicros = new AtomicLong();
 
@@ -77,7 +78,8 @@ public final class HybridLog implements AutoCloseable {
         this.direct = disk == null || !options.directIo() ? null : directDisk(site, disk);
         this.files = disk == null
                 ? null
-                : new SegmentFiles(disk, site.directory(), start.logId(), shape, direct);
+                : new SegmentFiles(
+                        disk, site.directory(), start.logId(), shape, direct, this::checkLock);
         MemoryBudget.Account account = site.budget().account("log " + site.name());
         this.ring = Ring.create(shape, account);
         this.readers = site.budget().account("readers of log " + site.name());
@@ -322,6 +324,18 @@ public final class HybridLog implements AutoCloseable {
      * @throws ClosedException after {@link #close()}
      */
     public void checkUsable() {
+        checkUnfailed();
+        if (isEnding()) {
+            throw new ClosedException("log " + site.name());
+        }
+    }
+
+    /**
+     * Requires that nothing failed before which only reopening mends.
+     *
+     * @throws StoreFailedException otherwise; the first cause is its cause
+     */
+    public void checkUnfailed() {
         RuntimeException cause = failure;
         if (cause != null) {
             throw new StoreFailedException(
@@ -329,8 +343,29 @@ public final class HybridLog implements AutoCloseable {
                             .formatted(site.name(), cause.getMessage()),
                     cause);
         }
-        if (isEnding()) {
-            throw new ClosedException("log " + site.name());
+    }
+
+    /** From now on the log looks after the lock of its directory, which its owner holds. */
+    public void guard(Disk.Lock held) {
+        lock = held;
+    }
+
+    /**
+     * Looks whether the directory's lock still keeps others out. A log that is only read changes nothing, so it
+     * goes on in any case.
+     *
+     * @throws StoreFailedException if its file is gone or another one; the log takes nothing from now on
+     * @throws StorageIoException if that can't be found out
+     */
+    public void checkLock() {
+        Disk.Lock held = lock;
+        if (held != null && !readOnly && !held.isInPlace()) {
+            StoreFailedException gone = new StoreFailedException(
+                    "the file LOCK of %s was deleted or replaced while the log was open, so that another process may have opened it; close this one, and delete that file never"
+                            .formatted(site.directory()),
+                    null);
+            fail(gone);
+            throw gone;
         }
     }
 
@@ -468,7 +503,8 @@ public final class HybridLog implements AutoCloseable {
         durable = address;
     }
 
-    void fail(RuntimeException cause) {
+    /** The log takes nothing from now on: only reopening tells what is on disk. The first cause counts. */
+    public void fail(RuntimeException cause) {
         if (failure == null) {
             failure = cause;
         }

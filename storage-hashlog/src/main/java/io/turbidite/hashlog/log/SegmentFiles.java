@@ -1,6 +1,7 @@
 package io.turbidite.hashlog.log;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.file.DirectDisk;
 import io.turbidite.core.file.Disk;
@@ -37,6 +38,7 @@ final class SegmentFiles implements AutoCloseable {
     private final long logId;
     private final LogShape shape;
     private final @Nullable DirectDisk direct;
+    private final Runnable beforeSegment;
     private final ConcurrentHashMap<Long, DiskFile> open = new ConcurrentHashMap<>();
 
     /** With direct I/O: handles of readers. */
@@ -49,15 +51,22 @@ final class SegmentFiles implements AutoCloseable {
     private final AtomicBoolean noted = new AtomicBoolean();
 
     SegmentFiles(Disk disk, String directory, long logId, LogShape shape) {
-        this(disk, directory, logId, shape, null);
+        this(disk, directory, logId, shape, null, () -> {});
     }
 
     /**
      * @param direct reads past the page cache, and says whether new segments are to be written so; null: ordinary
      *     files. Closed by its owner, afterwards.
+     * @param beforeSegment throws if no segment may be made
      */
     SegmentFiles(
-            Disk disk, String directory, long logId, LogShape shape, @Nullable DirectDisk direct) {
+            Disk disk,
+            String directory,
+            long logId,
+            LogShape shape,
+            @Nullable DirectDisk direct,
+            Runnable beforeSegment) {
+        this.beforeSegment = beforeSegment;
         this.direct = direct;
         this.disk = disk;
         this.directory = directory;
@@ -284,7 +293,9 @@ final class SegmentFiles implements AutoCloseable {
             String name = segmentName(segment);
             if (disk.exists(name)) {
                 file = openSegment(segment, disk::open);
+                syncName(name); // its renaming may have been told as failed
             } else {
+                beforeSegment.run();
                 file = create(
                         name,
                         this::createSegment,
@@ -310,7 +321,12 @@ final class SegmentFiles implements AutoCloseable {
         return disk.create(name);
     }
 
-    /** A new file whose name appears with its header durable: a name without a sound header is damage. */
+    /**
+     * A new file whose name appears with its header durable: a name without a sound header is damage.
+     *
+     * @throws StoreFailedException if the name is there but maybe not durably: what is written behind it could be
+     *     lost with it, and a second try would find it there and not know
+     */
     private DiskFile create(
             String name, Function<String, DiskFile> creating, Consumer<DiskFile> header) {
         String unfinished = name + ".new";
@@ -323,13 +339,24 @@ final class SegmentFiles implements AutoCloseable {
             header.accept(file);
             file.sync();
             disk.rename(unfinished, name);
-            disk.syncDirectory(directory);
+            syncName(name);
             done = true;
             return file;
         } finally {
             if (!done) {
                 file.close();
             }
+        }
+    }
+
+    private void syncName(String name) {
+        try {
+            disk.syncDirectory(directory);
+        } catch (RuntimeException | Error uncertain) {
+            throw new StoreFailedException(
+                    "the name of %s could not be made durable for sure: %s"
+                            .formatted(name, uncertain.getMessage()),
+                    uncertain);
         }
     }
 

@@ -90,7 +90,8 @@ public final class RegistryFile {
         try {
             disk.rename(draft, directory + "/" + NAME);
             disk.syncDirectory(directory);
-        } catch (StorageIoException uncertain) {
+        } catch (RuntimeException | Error uncertain) {
+            // whatever it was: whoever took the change for undone would go on with the old state
             throw new StoreFailedException(
                     "the registry of %s could not be replaced for sure: %s; reopen the log"
                             .formatted(directory, uncertain.getMessage()),
@@ -130,6 +131,7 @@ public final class RegistryFile {
                         wanted + " bytes at " + FileHeader.BYTES,
                         footer.payloadBytes() + " bytes at " + footer.payloadOffset());
             }
+            footer.checkPayload(file, FileHeader.BYTES); // before memory is taken for the whole
             byte[] payload = new byte[(int) wanted];
             MemorySegment target = MemorySegment.ofArray(payload);
             int byteCount = file.read(FileHeader.BYTES, target, 0, payload.length);

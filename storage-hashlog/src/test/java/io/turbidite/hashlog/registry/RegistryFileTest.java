@@ -3,9 +3,13 @@ package io.turbidite.hashlog.registry;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.ThreadMXBean;
+
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.RealDisk;
+import io.turbidite.core.format.FileFooter;
 import io.turbidite.core.format.FileHeader;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
@@ -15,8 +19,11 @@ import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.psf.PsfDefinition;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
 import java.util.HexFormat;
 
 class RegistryFileTest {
@@ -117,5 +124,31 @@ class RegistryFileTest {
         assertThatThrownBy(() -> RegistryFile.read(disk, "log"))
                 .isInstanceOf(FormatVersionException.class)
                 .hasMessageContaining("version " + (RegistryFile.VERSION + 1));
+    }
+
+    /** What it says of its length is right, but it is not what was written: no memory is taken for it. */
+    @Test
+    void a_file_that_is_far_too_long_is_damaged_and_takes_no_memory(@TempDir Path directory) {
+        long fileBytes = 200L << 20;
+        RealDisk disk = RealDisk.open(directory);
+        disk.createDirectories("log");
+        RegistryFile.write(disk, "log", STATE);
+        try (DiskFile file = disk.open(NAME)) {
+            FileFooter footer = FileFooter.readFrom(file);
+            file.truncate(fileBytes);
+            new FileFooter(
+                            FileHeader.BYTES,
+                            fileBytes - FileHeader.BYTES - FileFooter.BYTES,
+                            footer.payloadChecksum(),
+                            footer.storeId(),
+                            footer.fileId())
+                    .writeTo(file, fileBytes - FileFooter.BYTES);
+        }
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getCurrentThreadAllocatedBytes();
+        assertThatThrownBy(() -> RegistryFile.read(disk, "log"))
+                .isInstanceOf(CorruptionException.class)
+                .hasMessageContaining("HASHLOG");
+        assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(4L << 20);
     }
 }
