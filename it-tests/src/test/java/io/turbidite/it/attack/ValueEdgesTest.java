@@ -334,9 +334,10 @@ class ValueEdgesTest {
         }
 
         private boolean same(@Nullable Object a, @Nullable Object b) {
-            return a == null || b == null
-                    ? (a == null && b == null)
-                    : edge.order.compare(a, b) == 0;
+            if (a == null || b == null) {
+                return a == null && b == null;
+            }
+            return edge.order.compare(a, b) == 0;
         }
 
         /** Each record has had another value, in an older component; some are gone, some null or missing. */
