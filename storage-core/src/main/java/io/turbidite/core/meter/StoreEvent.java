@@ -121,6 +121,7 @@ public sealed interface StoreEvent {
      * the clock is wrong, or nothing new has come for a while. They stay until newer records or running time say
      * the same.
      *
+     * @param dataset its name; of a hash log "log" and the name
      * @param dataMicros what time it is at least, by the newest record and the running time since
      */
     record RetentionHeldBack(long wallMicros, String dataset, long dataMicros)

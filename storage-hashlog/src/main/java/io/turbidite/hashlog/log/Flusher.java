@@ -3,7 +3,6 @@ package io.turbidite.hashlog.log;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
-import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.meter.Counter;
@@ -46,6 +45,9 @@ final class Flusher implements AutoCloseable {
     /** Between two looks at the file of the directory's lock: it is looked at each second at least. */
     private static final long LOCK_MICROS = 500_000;
 
+    /** So much the clock may be ahead of the log, and hold something back, without an event. */
+    private static final long AHEAD_MICROS = 3_600_000_000L;
+
     private final HybridLog log;
     private final LogSite site;
     private final LogOptions options;
@@ -69,6 +71,10 @@ final class Flusher implements AutoCloseable {
     private long lastStallNanos;
     private long lastRetainNanos;
     private long lastLockNanos;
+
+    /** It was told that the clock is ahead of the log. */
+    private boolean heldBack;
+
     private volatile long retryNanos;
     private final AtomicInteger refusalCount = new AtomicInteger();
     private volatile boolean paused;
@@ -428,10 +434,27 @@ final class Flusher implements AutoCloseable {
         if (options.retainMicrosMax() == Long.MAX_VALUE) {
             return false;
         }
-        MemorySegment header = MemorySegment.ofArray(new byte[PageHeader.BLOCKS_OFFSET]);
-        from.read(lastPage, 0, header, 0, PageHeader.BLOCKS_OFFSET);
-        long lastMicros = header.get(Bytes.I64, PageHeader.LAST_ARRIVAL_OFFSET);
-        return site.clock().wallMicros() - lastMicros > options.retainMicrosMax();
+        LogTime time = log.time();
+        if (time == null) {
+            return false;
+        }
+        long lastMicros = from.lastArrivalMicros(lastPage);
+        long wallMicros = site.clock().wallMicros();
+        if (wallMicros - lastMicros <= options.retainMicrosMax()) {
+            return false;
+        }
+        long logMicros = time.wallMicros(site.clock().monotonicNanos());
+        if (logMicros - lastMicros > options.retainMicrosMax()) {
+            heldBack = false;
+            return true;
+        }
+        if (!heldBack && wallMicros - logMicros > AHEAD_MICROS) {
+            heldBack = true;
+            site.events()
+                    .publish(new StoreEvent.RetentionHeldBack(
+                            wallMicros, "log " + site.name(), logMicros));
+        }
+        return false;
     }
 
     private boolean isPausing() {

@@ -52,11 +52,16 @@ public final class HybridLog implements AutoCloseable {
     private final AtomicLong headPage;
     private final AtomicLong begin;
     private final boolean readOnly;
+
+    /** The newest page had no record when the log was opened. */
+    private final boolean emptyPage;
+
     private final DeletedRecords deleted = new DeletedRecords();
     private volatile long safeHeadPage;
     private volatile long durable;
     private volatile @Nullable RuntimeException failure;
     private volatile Disk.@Nullable Lock lock;
+    private volatile @Nullable LogTime time;
     /** The newest time that the log has noted, in a page's header or by a {@link TimeMark}. */
     private final AtomicLong notedMicros = new AtomicLong();
 
@@ -92,8 +97,17 @@ public final class HybridLog implements AutoCloseable {
         this.begin = new AtomicLong(start.begin());
         this.durable = start.tail();
         start.fill(ring, page, site.clock().wallMicros());
-        noteTime(ring.openedMicros(page));
+        this.emptyPage = start.newestPage() == null;
         this.flusher = new Flusher(this, site, options, files);
+    }
+
+    /** By the page before {@code page}, which has no record; if there is none, the clock's. */
+    private long lastArrival(long page) {
+        SegmentFiles from = files;
+        long now = site.clock().wallMicros();
+        return from == null || shape.startOf(page) <= begin.get()
+                ? now
+                : Math.min(now, from.lastArrivalMicros(page - 1));
     }
 
     private static DirectDisk directDisk(LogSite site, Disk disk) {
@@ -125,8 +139,18 @@ public final class HybridLog implements AutoCloseable {
     }
 
     private static HybridLog started(HybridLog log) {
-        log.flusher.start();
-        return log;
+        boolean done = false;
+        try {
+            long page = log.tail.page();
+            log.noteTime(log.emptyPage ? log.lastArrival(page) : log.ring.openedMicros(page));
+            log.flusher.start();
+            done = true;
+            return log;
+        } finally {
+            if (!done) {
+                log.close();
+            }
+        }
     }
 
     // ---- what it is
@@ -345,9 +369,20 @@ public final class HybridLog implements AutoCloseable {
         }
     }
 
-    /** From now on the log looks after the lock of its directory, which its owner holds. */
-    public void guard(Disk.Lock held) {
+    /**
+     * The log is whole, and its owner takes it over: retention by age begins.
+     *
+     * @param held the lock of the directory, which the log looks after; null without a disk
+     */
+    public void begin(Disk.@Nullable Lock held) {
         lock = held;
+        time = new LogTime(notedMicros(), site.clock().monotonicNanos());
+    }
+
+    /** What time it is at least, by the log; null until {@link #begin}. */
+    @Nullable
+    LogTime time() {
+        return time;
     }
 
     /**

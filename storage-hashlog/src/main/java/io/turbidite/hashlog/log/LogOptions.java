@@ -11,7 +11,9 @@ import io.turbidite.core.InvalidRequestException;
  * @param stallMicros a session that keeps pages from being recycled for longer is reported
  * @param waitMicrosMax how long a session waits for a free page before it gives the record back
  * @param retainBytesMax the oldest segments are dropped when the log is longer
- * @param retainMicrosMax segments whose newest record arrived longer ago are dropped
+ * @param retainMicrosMax segments whose newest record arrived longer ago are dropped; how long ago that is goes by
+ *     the smaller of two times: the wall clock's, and the newest that the log had noted when it was opened plus the
+ *     time that it has run since
  * @param directIo write and read segments past the operating system's page cache, so that memory holds them once, in
  *     the ring; where the file system refuses, that is an event, and they are ordinary files
  */

@@ -258,6 +258,13 @@ final class SegmentFiles implements AutoCloseable {
         return fileToRead(page).read(offsetOf(page) + from, target, targetOffset, byteCount);
     }
 
+    /** When the last record of a page came that is sealed, by its header. */
+    long lastArrivalMicros(long page) {
+        MemorySegment header = MemorySegment.ofArray(new byte[PageHeader.BLOCKS_OFFSET]);
+        read(page, 0, header, 0, PageHeader.BLOCKS_OFFSET);
+        return header.get(Bytes.I64, PageHeader.LAST_ARRIVAL_OFFSET);
+    }
+
     // ---- helpers --------------------------------------------------------------------------------
 
     private String segmentName(long segment) {

@@ -316,6 +316,64 @@ public class HybridLogTest {
         }
     }
 
+    private static final long TEN_YEARS_MICROS = 3_652L * 86_400 * 1_000_000;
+
+    private static void jump(LogBench bench) {
+        ((SimClock) bench.site.clock()).jumpWallMicros(TEN_YEARS_MICROS);
+    }
+
+    @Test
+    void a_clock_that_jumps_forward_drops_nothing_by_age() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        LogOptions kept = LogOptions.of(SHAPE).withRetention(Long.MAX_VALUE, 60_000_000);
+        try (LogBench bench = LogBench.simulated(SEED, disk, LogBench.options().withLog(kept))) {
+            HybridLog log = bench.log.log();
+            try (IngestSession session = bench.log.openSession("s")) {
+                append(session, 1_000, 1_000);
+                session.awaitDurable();
+                runFor(bench, 1_000_000);
+                long begin = log.begin();
+                jump(bench);
+                runFor(bench, 1_000_000);
+                assertThat(log.begin()).isEqualTo(begin);
+                // records that the same clock dates confirm nothing
+                append(session, 300, 1_000);
+                session.awaitDurable();
+                runFor(bench, 1_000_000);
+                assertThat(log.begin()).isEqualTo(begin);
+                assertThat(bench.events.recent())
+                        .filteredOn(StoreEvent.RetentionHeldBack.class::isInstance)
+                        .hasSize(1);
+                runFor(bench, 70_000_000);
+                assertThat(log.begin()).isGreaterThan(begin);
+                assertThat(log.tail() - log.begin()).isGreaterThan(300_000);
+            }
+        }
+    }
+
+    @Test
+    void a_log_that_is_opened_with_a_clock_far_ahead_keeps_what_it_has() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        LogOptions kept = LogOptions.of(SHAPE).withRetention(Long.MAX_VALUE, 60_000_000);
+        try (LogBench bench = LogBench.simulated(SEED, disk, LogBench.options().withLog(kept));
+                IngestSession session = bench.log.openSession("s")) {
+            append(session, 1_000, 1_000);
+        }
+        try (LogBench bench = LogBench.reopened(SEED, disk, LogBench.options().withLog(kept))) {
+            HybridLog log = bench.log.log();
+            long begin = log.begin();
+            jump(bench);
+            try (IngestSession session = bench.log.openSession("s")) {
+                append(session, 300, 1_000);
+                session.awaitDurable();
+            }
+            runFor(bench, 1_000_000);
+            assertThat(log.begin()).isEqualTo(begin);
+            runFor(bench, 70_000_000);
+            assertThat(log.begin()).isGreaterThan(begin);
+        }
+    }
+
     private static void runFor(LogBench bench, long micros) {
         ((SimTasks) bench.tasks).runForMicros(micros);
     }
