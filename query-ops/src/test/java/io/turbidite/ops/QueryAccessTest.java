@@ -13,6 +13,8 @@ import org.junit.jupiter.api.Test;
 
 import java.time.Instant;
 import java.util.OptionalLong;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Which way in the planner takes, what it reads there, and what explain says of it. */
 class QueryAccessTest {
@@ -80,6 +82,21 @@ class QueryAccessTest {
             assertThat(step.name()).isEqualTo("re-check");
             assertThat(step.estimatedRows()).isEqualTo(step.actualRows());
         });
+    }
+
+    @Test
+    void a_query_can_be_stopped_between_rows_that_are_far_apart() {
+        flights.upsert(Flights.flight(-1, "tail", "only"));
+        Flights.many(flights, 5_000);
+        AtomicBoolean stop = new AtomicBoolean();
+        Query first = query().where(Predicates.eq("tail", "only"))
+                .usingScan()
+                .with(RunOptions.defaults().withStop(stop::get));
+        try (QueryResult result = first.run()) {
+            assertThat(result.next()).isTrue();
+            stop.set(true);
+            assertThatThrownBy(result::next).isInstanceOf(CancellationException.class);
+        }
     }
 
     @Test

@@ -38,12 +38,13 @@ public final class DirectRows implements Rows {
         if (handedOut == limit) {
             return false;
         }
-        SelectedRecords.Look look = SelectedRecords.Look.MORE;
+        if (handedOut % STOP_INTERVAL == 0) {
+            options.checkNotStopped();
+            records.count();
+        }
+        SelectedRecords.Look look = records.next();
         while (look == SelectedRecords.Look.MORE) {
-            if (handedOut % STOP_INTERVAL == 0) {
-                options.checkNotStopped();
-                records.count();
-            }
+            options.checkNotStopped();
             look = records.next();
         }
         if (look == SelectedRecords.Look.END) {
