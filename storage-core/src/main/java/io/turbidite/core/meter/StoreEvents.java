@@ -15,8 +15,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * The events of a store: the newest are kept, all are told to listeners.
  *
  * <p><em>Thread-safe.</em> Listeners are called by the thread that publishes, which holds none of the
- * store's locks; they must be quick. A listener that throws is logged and not called again: observing
- * never breaks a store.
+ * store's locks; they must be quick. A listener that throws, be it an error of the JVM, is logged and not
+ * called again: observing never breaks a store.
  */
 public final class StoreEvents {
     /** Kept for {@link #recent()}: some hours of a busy store's flushes and merges. */
@@ -75,7 +75,7 @@ public final class StoreEvents {
         for (Listener listener : listeners) {
             try {
                 listener.on(event);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 listeners.remove(listener);
                 LOG.warn(
                         "event listener {} failed on {} and is not called again",
