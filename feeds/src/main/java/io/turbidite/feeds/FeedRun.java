@@ -249,6 +249,9 @@ final class FeedRun {
 
     private void take(RecordFramer framer, Batch batch) {
         Frame frame = framer.frame();
+        if (frame.line() == 1 && frame.problem() == null && parts.parser.leavesOut(frame)) {
+            return;
+        }
         Continuation before = continuation;
         if (before != null) {
             if (before.concerns(frame)) {

@@ -11,6 +11,7 @@ import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.source.FileSource;
 import io.turbidite.feeds.store.LogDelivery;
 import io.turbidite.hashlog.HashLogOptions;
+import io.turbidite.hashlog.parse.CsvRows;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.lsm.schema.Retention;
 
@@ -128,11 +129,13 @@ public final class LogFeed implements AutoCloseable {
     }
 
     private static RawRecordParser parser(ParserSpec spec) {
-        return new RawRecordParser(
-                spec instanceof ParserSpec.Json,
-                spec instanceof ParserSpec.Csv
-                        ? RecordFramer.Quotes.RFC_4180
-                        : RecordFramer.Quotes.NONE);
+        return spec instanceof ParserSpec.Csv rows
+                ? new RawRecordParser(
+                        false,
+                        RecordFramer.Quotes.RFC_4180,
+                        first -> CsvRows.isHeader(
+                                first.bytes(), first.start(), first.length(), rows))
+                : new RawRecordParser(spec instanceof ParserSpec.Json);
     }
 
     /**

@@ -132,8 +132,11 @@ final class LogJoinCommand implements Callable<Integer> {
             Row row = new Row(open.log().parser(), dataset.type());
             try (LogJoin join = LogJoin.open(
                     open.log(), query.limit(Long.MAX_VALUE), match(dataset), options)) {
-                print(join, row, rows);
+                long found = print(join, row, rows);
                 console.out().flush();
+                if (found == 0 && !stopped.get()) {
+                    question.hintTo(console, open.log());
+                }
             } catch (CancellationException e) {
                 return Main.EXIT_INTERRUPTED;
             } catch (IOException e) {
@@ -150,7 +153,7 @@ final class LogJoinCommand implements Callable<Integer> {
         return new LogJoin.Match(dataset, on, predicates, all);
     }
 
-    private void print(LogJoin join, Row row, long rowsMax) throws IOException {
+    private long print(LogJoin join, Row row, long rowsMax) throws IOException {
         OutputStream rows = new Rows(console.out());
         ByteSink line = new ByteSink(1 << 12, Integer.MAX_VALUE - 16);
         Slice slice = new Slice();
@@ -166,6 +169,7 @@ final class LogJoinCommand implements Callable<Integer> {
         if (count) {
             Json.line().put("count", found).printTo(console.out());
         }
+        return found;
     }
 
     /** Writes rows as JSON. */

@@ -64,6 +64,9 @@ final class LogMigrateCommand implements Callable<Integer> {
             dataset.flush();
             print(migration, finished);
             console.out().flush();
+            if (finished && migration.migratedCount() + migration.refusedCount() == 0) {
+                question.hintTo(console, open.log());
+            }
             return finished && !watch.interrupted() ? Main.EXIT_OK : Main.EXIT_INTERRUPTED;
         }
     }

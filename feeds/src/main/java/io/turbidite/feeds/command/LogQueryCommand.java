@@ -81,9 +81,8 @@ final class LogQueryCommand implements Callable<Integer> {
             try (LogCursor cursor = log.find(question.query())) {
                 long rows = print(cursor, fields, stopped);
                 console.out().flush();
-                String hint = rows == 0 && !stopped.get() ? question.hint(log) : null;
-                if (hint != null) {
-                    console.err().println(hint);
+                if (rows == 0 && !stopped.get()) {
+                    question.hintTo(console, log);
                 }
                 tell(cursor, rows, console.clock().monotonicNanos() - startNanos);
             } catch (IOException e) {

@@ -54,13 +54,20 @@ final class LogQuestion {
         return query(property);
     }
 
+    /** Tells somebody who found nothing what may have been meant. */
+    void hintTo(Console console, HashLog log) {
+        String hint = hint(log);
+        if (hint != null) {
+            console.err().println(hint);
+        }
+    }
+
     /**
      * What to tell somebody who found nothing: that the value that was meant may be of another type.
      *
      * @return null if there is nothing of it either
      */
-    @Nullable
-    String hint(HashLog log) {
+    private @Nullable String hint(HashLog log) {
         if (property == null) {
             return null;
         }
@@ -72,8 +79,10 @@ final class LogQuestion {
         if (other == null || !isTyped) {
             return null;
         }
-        try (LogCursor cursor = log.find(query(pair[0] + "=" + other).limit(1))) {
-            return cursor.next()
+        // what was asked first may have been found, and nothing of a dataset to go with it
+        try (LogCursor asked = log.find(query().limit(1));
+                LogCursor cursor = log.find(query(pair[0] + "=" + other).limit(1))) {
+            return !asked.next() && cursor.next()
                     ? "note: no record there has the %s %s, but some have the %s: --psf '%s=%s'"
                             .formatted(typeOf(pair[1]), pair[1], typeOf(other), pair[0], other)
                     : null;

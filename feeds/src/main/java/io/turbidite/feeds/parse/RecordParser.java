@@ -11,6 +11,11 @@ public interface RecordParser {
     /** Whether the first record of each file is a header, to be given to {@link #header}. */
     boolean wantsHeader();
 
+    /** Whether the first record of a file is none of those that are wanted, such as a header that may be there. */
+    default boolean leavesOut(Frame first) {
+        return false;
+    }
+
     /**
      * Whether a record is complete though no line end follows it, by its own marks. Where a format has none,
      * more bytes may always belong to it.
