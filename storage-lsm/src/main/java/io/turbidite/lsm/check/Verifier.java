@@ -82,6 +82,11 @@ public final class Verifier {
                 subjects.size(), verifier.components, verifier.records, verifier.errors);
     }
 
+    private void report(StorageException damage) {
+        String message = damage.getMessage();
+        report(message == null ? damage.toString() : message);
+    }
+
     private void report(String error) {
         if (errors.size() < VerifyReport.ERROR_COUNT_MAX) {
             errors.add(error);
@@ -105,7 +110,7 @@ public final class Verifier {
                                         setAside.cause(),
                                         setAside.remedy()));
                     }
-                    check.accept(handle.component(), damage -> report(damage.getMessage()));
+                    check.accept(handle.component(), damage -> report(damage));
                     if (handle.component().isOpen() && !handle.isBitmapUnread()) {
                         checkDead(partition, handle);
                     }
@@ -143,7 +148,7 @@ public final class Verifier {
                                 handle.state().dead())
                         .close();
             } catch (CorruptionException damage) {
-                report(damage.getMessage());
+                report(damage);
             }
         }
     }
@@ -175,7 +180,7 @@ public final class Verifier {
             if (!saved.equals(handle.savedDead())) {
                 return false;
             }
-            report(damage.getMessage());
+            report(damage);
         }
         return true;
     }
@@ -193,7 +198,7 @@ public final class Verifier {
                 }
             }
         } catch (CorruptionException damage) {
-            report(damage.getMessage());
+            report(damage);
         }
     }
 
