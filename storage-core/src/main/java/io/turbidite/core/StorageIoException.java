@@ -25,11 +25,31 @@ public final class StorageIoException extends StorageException {
     }
 
     private final Kind kind;
+    private final boolean ofReading;
 
     public StorageIoException(
             Kind kind, String operation, String file, String reason, @Nullable Throwable cause) {
-        super("%s of %s failed: %s".formatted(operation, file, reason), cause);
+        this(kind, "%s of %s failed: %s".formatted(operation, file, reason), cause, false);
+    }
+
+    private StorageIoException(
+            Kind kind, String message, @Nullable Throwable cause, boolean ofReading) {
+        super(message, cause);
         this.kind = kind;
+        this.ofReading = ofReading;
+    }
+
+    /** The same of an operation that changes nothing: see {@link #isOfReading}. */
+    public StorageIoException asOfReading() {
+        return new StorageIoException(kind, String.valueOf(getMessage()), getCause(), true);
+    }
+
+    /**
+     * Whether a file was only opened or read: whatever is on disk is there as before, and another try may
+     * succeed. Of what was written or synced that can't be said.
+     */
+    public boolean isOfReading() {
+        return ofReading;
     }
 
     public Kind kind() {

@@ -189,7 +189,7 @@ public final class RealDisk implements Disk {
                     kind == FileStatus.Kind.FILE ? found.size() : 0,
                     found.lastModifiedTime().to(TimeUnit.MICROSECONDS));
         } catch (IOException e) {
-            throw IoErrors.translate("look at", nameOf(name), e);
+            throw IoErrors.translate("look at", nameOf(name), e).asOfReading();
         }
     }
 
@@ -202,9 +202,9 @@ public final class RealDisk implements Disk {
             }
         } catch (DirectoryIteratorException e) {
             IOException cause = Objects.requireNonNull(e.getCause());
-            throw IoErrors.translate("list", nameOf(directory), cause);
+            throw IoErrors.translate("list", nameOf(directory), cause).asOfReading();
         } catch (IOException e) {
-            throw IoErrors.translate("list", nameOf(directory), e);
+            throw IoErrors.translate("list", nameOf(directory), e).asOfReading();
         }
         names.sort(null);
         return names;
@@ -373,7 +373,9 @@ public final class RealDisk implements Disk {
             }
             return file;
         } catch (IOException e) {
-            throw IoErrors.translate(operation, name, e, 1, usableBytesOrMax());
+            StorageIoException failure =
+                    IoErrors.translate(operation, name, e, 1, usableBytesOrMax());
+            throw create ? failure : failure.asOfReading();
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -433,7 +435,7 @@ public final class RealDisk implements Disk {
             try {
                 return key.equals(HeldLocks.keyOf(path));
             } catch (IOException e) {
-                throw IoErrors.translate("looking at", name, e);
+                throw IoErrors.translate("looking at", name, e).asOfReading();
             }
         }
 

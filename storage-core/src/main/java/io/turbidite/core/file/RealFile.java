@@ -339,7 +339,11 @@ final class RealFile implements DiskFile {
         }
     }
 
-    /** Runs {@code transfer}, again from the start on a new channel if an interrupt closed this one. */
+    /**
+     * Runs {@code transfer}, again from the start on a new channel if an interrupt closed this one.
+     *
+     * @param wantedBytes of space; 0 if it only reads
+     */
     private long retried(String operation, long wantedBytes, Transfer transfer) {
         boolean interrupted = Thread.interrupted();
         try {
@@ -360,7 +364,9 @@ final class RealFile implements DiskFile {
             }
         } catch (IOException e) {
             long usable = wantedBytes == 0 ? Long.MAX_VALUE : disk.usableBytesOrMax();
-            throw IoErrors.translate(operation, name, e, wantedBytes, usable);
+            StorageIoException failure =
+                    IoErrors.translate(operation, name, e, wantedBytes, usable);
+            throw wantedBytes == 0 ? failure.asOfReading() : failure;
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();

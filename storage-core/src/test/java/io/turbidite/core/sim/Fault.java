@@ -27,6 +27,6 @@ public enum Fault {
 
     /** The exception that the operation ends in. */
     StorageIoException exception(OperationKind operation, String name) {
-        return new StorageIoException(kind, operation.toString(), name, reason, null);
+        return FileTree.failure(kind, operation, name, reason);
     }
 }

@@ -167,7 +167,9 @@ final class FileTree {
 
     static StorageIoException failure(
             Kind kind, OperationKind operation, String name, String reason) {
-        return new StorageIoException(kind, operation.toString(), name, reason, null);
+        StorageIoException failure =
+                new StorageIoException(kind, operation.toString(), name, reason, null);
+        return operation.isChanging() ? failure : failure.asOfReading();
     }
 
     /** A node that two names lead to, linked or left by the halves of a rename, is copied once. */

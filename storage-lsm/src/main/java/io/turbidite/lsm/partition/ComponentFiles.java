@@ -1,6 +1,7 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.StorageException;
 import io.turbidite.lsm.bitmap.DeadEntries;
 import io.turbidite.lsm.bitmap.DeadEntriesBuilder;
 import io.turbidite.lsm.bitmap.DeadEntriesOwner;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** Creates and opens the component files of a partition's trees, which go by their index's id. Stateless. */
 public final class ComponentFiles {
@@ -39,7 +41,7 @@ public final class ComponentFiles {
      */
     public static ComponentHandle openWith(
             Substrate substrate, ComponentHeader header, int generation, LiveBitmap live) {
-        DiskComponent component = openFile(substrate, header);
+        DiskComponent component = openWritten(substrate, header);
         return ComponentHandle.ofLive(
                 fresh(component, generation), component, live, substrate.graveyard());
     }
@@ -107,7 +109,7 @@ public final class ComponentFiles {
         try {
             DeadState deadState = writeDead(substrate, component, repaired.dead());
             DeadEntries dead =
-                    deadState.isNone() ? null : openDead(substrate, component, deadState);
+                    deadState.isNone() ? null : openWrittenDead(substrate, component, deadState);
             handle = ComponentHandle.of(
                     state.withRepaired(repaired.timestamp(), deadState),
                     component,
@@ -176,7 +178,7 @@ public final class ComponentFiles {
     /** All entries are alive. */
     private static ComponentHandle openFresh(
             Substrate substrate, ComponentHeader header, int generation) {
-        DiskComponent component = openFile(substrate, header);
+        DiskComponent component = openWritten(substrate, header);
         boolean opened = false;
         try {
             LiveBitmap live = LiveBitmap.create(substrate.bitmaps(), component.entryCount());
@@ -192,7 +194,42 @@ public final class ComponentFiles {
 
     private static DiskComponent openFile(
             Substrate substrate, DatasetSchema schema, int partition, int tree, long fileId) {
-        return openFile(substrate, header(substrate, schema, partition, tree, fileId));
+        return openWritten(substrate, header(substrate, schema, partition, tree, fileId));
+    }
+
+    /** Opens the file of a component that was just written; one that can't be opened is deleted. */
+    private static DiskComponent openWritten(Substrate substrate, ComponentHeader header) {
+        return openOrDelete(
+                substrate,
+                StoreFiles.component(header.fileId()),
+                () -> openFile(substrate, header));
+    }
+
+    /**
+     * Opens dead entries that were just written; a file that can't be opened is deleted.
+     *
+     * @throws CorruptionException if what is there is not what was written
+     */
+    public static DeadEntries openWrittenDead(
+            Substrate substrate, DiskComponent component, DeadState state) {
+        return openOrDelete(
+                substrate,
+                StoreFiles.dead(state.fileId()),
+                () -> openDead(substrate, component, state));
+    }
+
+    /** The work is tried again and writes another file: without this, each try would leave one. */
+    private static <T> T openOrDelete(Substrate substrate, String name, Supplier<T> opening) {
+        try {
+            return opening.get();
+        } catch (StorageException failure) {
+            try {
+                substrate.disk().delete(name);
+            } catch (StorageException left) {
+                failure.addSuppressed(left); // no manifest names it: the next opening moves it
+            }
+            throw failure;
+        }
     }
 
     /** Opens the file of a component. */

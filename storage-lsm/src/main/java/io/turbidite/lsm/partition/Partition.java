@@ -263,7 +263,7 @@ public final class Partition {
     }
 
     /** Memory of the current layer as last reported; at least 1 if anything was put, else 0. */
-    long currentBytes() {
+    public long currentBytes() {
         MemoryLayer current = version().current();
         return current.isEmpty() ? 0 : Math.max(1, current.reportedBytes());
     }

@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 
 /**
  * All partitions of a store, and the account of the memory that their unflushed layers hold together.
@@ -90,14 +91,14 @@ public final class PartitionRegistry {
         installCount.incrementAndGet();
     }
 
-    /** The partition whose current layer holds the most memory; null if all are empty. */
+    /** The partition of these whose current layer holds the most memory; null if all are empty. */
     @Nullable
-    public Partition largest() {
+    public Partition largest(Predicate<Partition> of) {
         Partition largest = null;
         long most = 0;
         for (Partition partition : partitions) {
             long bytes = partition.currentBytes();
-            if (bytes > most) {
+            if (bytes > most && of.test(partition)) {
                 most = bytes;
                 largest = partition;
             }

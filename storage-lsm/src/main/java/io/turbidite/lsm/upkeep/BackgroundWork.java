@@ -1,6 +1,5 @@
 package io.turbidite.lsm.upkeep;
 
-import io.turbidite.core.CacheFullException;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
@@ -16,7 +15,9 @@ import io.turbidite.lsm.schedule.WritePace;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
@@ -26,8 +27,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * waits for its merges, its I/O goes first, and merges pause while writers run out of memory. A flush is
  * due when the unflushed layers hold half to three quarters of the write memory, as late as writers leave time
  * for it (the largest goes first, so that components are large), or when the log has grown to its limit (the partition that keeps the oldest record alive
- * goes first). When the disk is full or handles run out, the output is dropped and the work is tried
- * again after a pause; any other failure fails the store (D6).
+ * goes first). What a failure means, {@link FailureRule} says; a partition whose flush fails alone is tried again
+ * after a pause, and those of the others go on.
  *
  * <p><em>Thread-safe.</em>
  */
@@ -36,9 +37,13 @@ public final class BackgroundWork implements AutoCloseable {
     private static final long PAUSE_NANOS_FIRST = 100_000_000;
     private static final long PAUSE_NANOS_MAX = 2_000_000_000;
 
+    /** Between two tries of a flush that fails alone. */
+    private static final long HELD_NANOS_MAX = 10_000_000_000L;
+
     private final Substrate substrate;
     private final long logBytesMax;
     private final long syncBytes;
+    private final long flushBytesMin;
     private final WriterThrottle throttle;
     private final KillRoom kills;
     private final IoBudget io;
@@ -48,6 +53,10 @@ public final class BackgroundWork implements AutoCloseable {
     private final RetentionWork retention;
     private final RepairWork repairs;
     private final DirectoryWatch watch;
+
+    /** Partitions whose flushes failed alone, until when; the flusher's. */
+    private final Map<Partition, Backoff> heldBack = new HashMap<>();
+
     private final ConcurrentLinkedQueue<Request> flushRequests = new ConcurrentLinkedQueue<>();
 
     /**
@@ -63,6 +72,7 @@ public final class BackgroundWork implements AutoCloseable {
         this.substrate = substrate;
         this.logBytesMax = logBytesMax;
         this.syncBytes = options.syncBytes();
+        this.flushBytesMin = writeMemoryBytes / 16;
         this.throttle = new WriterThrottle(
                 substrate, new WritePace(writeMemoryBytes, options.backlogComponentsMax()));
         this.kills = new KillRoom(substrate, writeMemoryBytes);
@@ -216,13 +226,36 @@ public final class BackgroundWork implements AutoCloseable {
             flushOnce(due);
             return true;
         } catch (StorageException failure) {
-            if (isTransient(failure)) {
-                pause(failure);
-            } else {
-                fail(failure);
-            }
-            return false;
+            return fail(due, failure);
         }
+    }
+
+    /** Whether flushes of other partitions may go on at once. */
+    private boolean fail(Partition partition, StorageException failure) {
+        switch (FailureRule.of(failure)) {
+            case WAIT -> pause(failure);
+            case ALONE -> {
+                holdBack(partition, failure);
+                return true;
+            }
+            case STORE -> fail(failure);
+        }
+        return false;
+    }
+
+    private void holdBack(Partition partition, StorageException failure) {
+        throttle.flushPaused(failure);
+        Backoff held = heldBack.computeIfAbsent(
+                partition, _ -> new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, HELD_NANOS_MAX));
+        long nanos = held.fail();
+        if (nanos > 0) {
+            substrate.events().paused("flush of " + partition, failure, nanos);
+        }
+    }
+
+    private boolean isHeldBack(Partition partition) {
+        Backoff held = heldBack.get(partition);
+        return held != null && !held.mayTry();
     }
 
     private void flushAll(Partition partition) {
@@ -236,6 +269,9 @@ public final class BackgroundWork implements AutoCloseable {
         if (new Flush(partition, io, merges.pace(), syncBytes, throttle).run()
                 && backoff.succeed()) {
             substrate.events().resumed("flush");
+        }
+        if (heldBack.remove(partition) != null) {
+            substrate.events().resumed("flush of " + partition);
         }
         merges.wake();
     }
@@ -252,15 +288,27 @@ public final class BackgroundWork implements AutoCloseable {
     }
 
     private @Nullable Partition dueForFlush() {
+        heldBack.keySet().removeIf(Partition::isDropped);
         for (Partition partition : substrate.partitions().all()) {
-            if (partition.frozenLayer() != null) {
+            if (partition.frozenLayer() != null && !isHeldBack(partition)) {
                 return partition;
             }
         }
         if (throttle.flushIsDue()) {
-            return substrate.partitions().largest();
+            Partition largest = substrate.partitions().largest(this::mayFlush);
+            // what can't go may fill the memory: small components of all others would not help
+            if (largest != null
+                    && (heldBack.isEmpty() || largest.currentBytes() >= flushBytesMin)) {
+                return largest;
+            }
         }
-        return substrate.log().bytes() >= logBytesMax ? substrate.partitions().oldest() : null;
+        Partition oldest =
+                substrate.log().bytes() >= logBytesMax ? substrate.partitions().oldest() : null;
+        return oldest != null && mayFlush(oldest) ? oldest : null;
+    }
+
+    private boolean mayFlush(Partition partition) {
+        return !isHeldBack(partition);
     }
 
     private boolean flushWaits() {
@@ -273,8 +321,8 @@ public final class BackgroundWork implements AutoCloseable {
             work.run();
         } catch (StorageException failure) {
             request.failure = failure;
-            if (!isTransient(failure)) {
-                fail(failure);
+            if (FailureRule.of(failure) != FailureRule.WAIT) {
+                var _ = fail(request.partition, failure);
             }
         }
         request.done = true;
@@ -287,14 +335,6 @@ public final class BackgroundWork implements AutoCloseable {
         }
         substrate.health().fail(failure);
         substrate.tasks().signal();
-    }
-
-    /** Whether waiting may help: a full disk, no file handles, a cache that is full of readers' pages. */
-    static boolean isTransient(StorageException failure) {
-        return failure instanceof CacheFullException
-                || (failure instanceof StorageIoException io
-                        && (io.kind() == StorageIoException.Kind.NO_SPACE
-                                || io.kind() == StorageIoException.Kind.TOO_MANY_FILES));
     }
 
     @Override

@@ -3,7 +3,6 @@ package io.turbidite.lsm.upkeep;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
-import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.maintain.DeferredAntimatter;
 import io.turbidite.lsm.merge.ComponentSize;
@@ -54,7 +53,7 @@ final class MergeWork implements AutoCloseable {
     private static final long PAUSE_NANOS_FIRST = 100_000_000;
     private static final long PAUSE_NANOS_MAX = 10_000_000_000L;
 
-    /** Between two tries of a merge that meets damage in what it looks things up in. */
+    /** Between two tries of a merge that fails alone. */
     private static final long HELD_NANOS_MAX = 60_000_000_000L;
 
     /** Paused merges beside those that the workers advance; each holds read-ahead buffers. */
@@ -78,7 +77,7 @@ final class MergeWork implements AutoCloseable {
     /** Partitions that are to be merged for their garbage, and why. */
     private final Map<Partition, String> garbageCauses = new ConcurrentHashMap<>();
 
-    /** Partitions whose merges met damage that could not be set aside, until when. */
+    /** Partitions whose merges failed alone, until when. */
     private final Map<Partition, Backoff> heldBack = new ConcurrentHashMap<>();
 
     /** The count of installs that the last plan has seen; under {@link #planning}. */
@@ -250,12 +249,10 @@ final class MergeWork implements AutoCloseable {
     }
 
     private void fail(Partition partition, StorageException failure) {
-        if (BackgroundWork.isTransient(failure)) {
-            pause(failure);
-        } else if (failure instanceof CorruptionException damage) {
-            damaged(partition, damage);
-        } else {
-            substrate.health().fail(failure);
+        switch (FailureRule.of(failure)) {
+            case WAIT -> pause(failure);
+            case ALONE -> failAlone(partition, failure);
+            case STORE -> substrate.health().fail(failure);
         }
         for (Request request : requests) {
             if (request.partition.equals(partition)) {
@@ -264,33 +261,39 @@ final class MergeWork implements AutoCloseable {
         }
     }
 
-    /** A merge that meets damage fails alone: what is damaged is set aside, and merges go around it (D5). */
-    private void damaged(Partition partition, CorruptionException damage) {
-        if (substrate.quarantine().take(damage)) {
+    /**
+     * What is damaged is set aside, and merges go around it (D5). Anything else may pass: a read that the system failed,
+     * damage of what was just written, of a component that is set aside already and asked for what it no longer tells.
+     */
+    private void failAlone(Partition partition, StorageException failure) {
+        if (failure instanceof CorruptionException damage
+                && substrate.quarantine().take(damage)) {
             noteQuarantine();
             return;
         }
-        // it was set aside before, or is no component: what the merge wants of it may change
         Backoff held = heldBack.computeIfAbsent(
                 partition, _ -> new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, HELD_NANOS_MAX));
         long nanos = held.fail();
         if (nanos > 0) {
-            substrate.events().paused("merge of " + partition, damage, nanos);
+            substrate.events().paused("merge of " + partition, failure, nanos);
         }
     }
 
     private void noteQuarantine() {
         try {
             substrate.quarantine().note();
-        } catch (StorageIoException unwritten) {
+        } catch (StorageException unwritten) {
             // it is set aside all the same, and noted when there is space
-            if (!BackgroundWork.isTransient(unwritten)) {
-                substrate.health().fail(unwritten);
-            } else {
-                pause(unwritten);
-            }
-        } catch (StoreFailedException uncertain) {
-            substrate.health().fail(uncertain);
+            failPlan(unwritten);
+        }
+    }
+
+    private void failPlan(StorageException failure) {
+        if (FailureRule.of(failure) == FailureRule.STORE) {
+            substrate.health().fail(failure);
+            substrate.tasks().signal();
+        } else {
+            pause(failure);
         }
     }
 
@@ -353,8 +356,8 @@ final class MergeWork implements AutoCloseable {
                 startSuspected();
                 startWanted();
             }
-        } catch (StorageIoException noSpace) {
-            pause(noSpace);
+        } catch (StorageException failure) {
+            failPlan(failure);
         } finally {
             planning.unlock();
         }

@@ -172,7 +172,7 @@ final class Repair implements AutoCloseable {
         if (dead.count() > deadState.count()) {
             deadState = ComponentFiles.writeDead(substrate, before.component(), dead);
             substrate.disk().syncDirectory(StoreFiles.DATA);
-            known = ComponentFiles.openDead(substrate, before.component(), deadState);
+            known = ComponentFiles.openWrittenDead(substrate, before.component(), deadState);
         }
         ComponentHandle after = before.repaired(state.withRepaired(timestamp, deadState), known);
         boolean installed = false;

@@ -1,7 +1,5 @@
 package io.turbidite.lsm.upkeep;
 
-import io.turbidite.core.CorruptionException;
-import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.partition.Partition;
@@ -203,9 +201,7 @@ final class RepairWork implements AutoCloseable {
         } catch (StorageException failure) {
             request.failure = failure;
             ended = true;
-            if (!BackgroundWork.isTransient(failure)
-                    && !(failure instanceof InvalidRequestException)
-                    && !(failure instanceof CorruptionException)) {
+            if (FailureRule.of(failure) == FailureRule.STORE) {
                 substrate.health().fail(failure);
             }
         } finally {

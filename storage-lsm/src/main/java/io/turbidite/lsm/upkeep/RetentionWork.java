@@ -86,13 +86,15 @@ final class RetentionWork implements AutoCloseable {
                 substrate.events().resumed("retention");
             }
         } catch (StorageException failure) {
-            if (failure instanceof StorageIoException io && BackgroundWork.isTransient(io)) {
-                DirectoryWatch.makeRoom(substrate);
-                substrate.events().paused("retention", io, backoff.fail());
-            } else {
+            if (FailureRule.of(failure) == FailureRule.STORE) {
                 substrate.health().fail(failure);
                 substrate.tasks().signal();
+                return false;
             }
+            if (failure instanceof StorageIoException) {
+                DirectoryWatch.makeRoom(substrate);
+            }
+            substrate.events().paused("retention", failure, backoff.fail());
         }
         return false;
     }
