@@ -6,6 +6,8 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeyForm;
+import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
@@ -31,6 +33,8 @@ import java.util.List;
  *       later place in the log.
  *   <li>What counts is the state after the whole batch: records may swap keys in it. A key with a null or
  *       missing field is equal to none.
+ *   <li>Keys are compared and locked in the current {@link KeyForm}, in which the two zeros are one. An older index
+ *       is probed for both.
  * </ol>
  *
  * <p><em>Confined to one thread.</em> Costs a search of every partition for each key that is new to its
@@ -82,10 +86,14 @@ final class UniqueKeys {
         operations[count] = operation;
         indexes[count] = index;
         offsets[count] = bytes.length();
-        index.key().append(view, bytes);
+        current(index).append(view, bytes);
         lengths[count] = bytes.length() - offsets[count];
         hashes[count] = BloomFilter.hash(key(count, key)) + index.id();
         count++;
+    }
+
+    private static KeySpec current(IndexSchema index) {
+        return index.key().withForm(KeyForm.CURRENT);
     }
 
     private Slice key(int at, Slice slice) {
@@ -157,12 +165,25 @@ final class UniqueKeys {
         if (!indexes[at].appendIfFits(view.wrap(old), oldKey)) {
             return false;
         }
+        if (indexes[at].key().isAmbiguous()) {
+            oldKey.clear();
+            current(indexes[at]).append(view, oldKey);
+        }
         return oldKey.asSlice(other).contentEquals(key(at, key));
     }
 
     private void probe(WriteBatch batch, int at, ViewState now) {
+        probe(batch, at, now, key(at, key));
+        if (indexes[at].key().isAmbiguous()) {
+            for (Slice same : indexes[at].key().alternatives(key(at, key))) {
+                probe(batch, at, now, same);
+            }
+        }
+    }
+
+    private void probe(WriteBatch batch, int at, ViewState now, Slice indexKey) {
         Dataset dataset = batch.dataset(operations[at]);
-        KeyRange range = KeyRange.startingWith(key(at, key).toByteArray());
+        KeyRange range = KeyRange.startingWith(indexKey.toByteArray());
         for (Partition partition : dataset.partitions()) {
             try (IndexCursor cursor = PartitionReads.search(
                     partition, indexes[at], now, range, FilterPredicate.none())) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.record.RecordWriter;
@@ -167,11 +168,20 @@ class ManifestEditTest {
         });
         try {
             for (int round = 0; round < 4; round++) {
+                boolean before = Thread.interrupted(); // an interrupt ends waits for a flush
+                assertThat(before).isEqualTo(round > 0);
                 try (Store store = Store.open(directory.resolve("store" + round))) {
                     fill(store);
                     on.set(true);
-                    change.run(store);
-                    on.set(false);
+                    try {
+                        change.run(store);
+                    } catch (StorageIoException told) {
+                        // the wait for background work that goes on; nothing else is ended
+                        assertThat(told.kind()).isEqualTo(StorageIoException.Kind.INTERRUPTED);
+                        assertThat(told).hasMessageContaining("which goes on");
+                    } finally {
+                        on.set(false);
+                    }
                     store.dataset("Other").upsert(new Row(2, "u", 1, null, "b").toMap());
                 }
             }

@@ -6,10 +6,12 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
+import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.entry.EntryStream;
+import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
@@ -29,6 +31,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * Builds the components of one empty partition, one for each tree, all with one ID.
@@ -255,6 +258,24 @@ public final class BulkLoad implements AutoCloseable {
 
     private ComponentHandle primary() {
         return Objects.requireNonNull(loaded.get(IndexSchema.PRIMARY_ID));
+    }
+
+    /** Gives every primary key that is loaded, once the load is complete. */
+    public void forEachKey(Consumer<Slice> out) {
+        if (!loaded.isEmpty()) {
+            try (TreeCursor cursor = primary().component().keyCursor()) {
+                while (cursor.next()) {
+                    out.accept(cursor.key());
+                }
+            }
+        }
+    }
+
+    /** Whether a record with that primary key is loaded. */
+    public boolean has(Slice key, long hash) {
+        return !loaded.isEmpty()
+                && primary().component().mayContain(hash)
+                && primary().component().findKey(key, Long.MAX_VALUE, new Found(0)) != Found.ABSENT;
     }
 
     /** The timestamp of the loaded records; {@link Long#MAX_VALUE} if there are none. */
