@@ -271,11 +271,15 @@ final class MergeWork implements AutoCloseable {
             noteQuarantine();
             return;
         }
+        holdBack(partition, failure);
+    }
+
+    private void holdBack(Partition partition, StorageException cause) {
         Backoff held = heldBack.computeIfAbsent(
                 partition, _ -> new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, HELD_NANOS_MAX));
         long nanos = held.fail();
         if (nanos > 0) {
-            substrate.events().paused("merge of " + partition, failure, nanos);
+            substrate.events().paused("merge of " + partition, cause, nanos);
         }
     }
 
@@ -473,11 +477,20 @@ final class MergeWork implements AutoCloseable {
                     ? MergePlan.remaking(pinned, fileId)
                     : null;
             if (plan != null) {
-                start(partition, pinned, plan);
+                startOrHoldBack(partition, pinned, plan);
             }
             return has;
         } finally {
             pinned.unpin();
+        }
+    }
+
+    /** What can't be merged for want of space waits alone: merges that need less go on. */
+    private void startOrHoldBack(Partition partition, Version pinned, MergePlan plan) {
+        try {
+            start(partition, pinned, plan);
+        } catch (StorageIoException noSpace) {
+            holdBack(partition, noSpace);
         }
     }
 
