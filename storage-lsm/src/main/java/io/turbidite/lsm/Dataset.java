@@ -2,7 +2,6 @@ package io.turbidite.lsm;
 
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.Limits;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
@@ -189,17 +188,6 @@ public final class Dataset implements Source {
             }
         }
         return code;
-    }
-
-    /** Whether there is a record under another key of the same value. */
-    boolean hasTwin(Slice key) {
-        Found found = new Found(Limits.RECORD_BYTES_MAX);
-        for (Slice other : primaryKeySpec().alternatives(key)) {
-            if (findExactly(other, found) == Found.MATTER) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private int findExactly(Slice key, Found found) {

@@ -226,6 +226,6 @@ final class UniqueKeys {
                 indexes[at].name(),
                 indexes[at].key().decode(key(at, key), 0).toString(),
                 List.of(dataset.primaryKeySpec().decode(own, 0).toString(), holderKey),
-                operations[at]);
+                batch.number(operations[at]));
     }
 }

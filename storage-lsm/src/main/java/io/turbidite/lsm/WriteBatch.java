@@ -35,7 +35,10 @@ public final class WriteBatch {
     /** An operation: remove. */
     static final int DELETE = 2;
 
-    /** What becomes of an insert that a delete follows: nothing is left, if nothing was there. */
+    /**
+     * What becomes of an insert that a delete follows: nothing is left, if nothing was there. An insert asks
+     * that of the other keys of its value too.
+     */
     static final int INSERT_AND_DELETE = 3;
 
     /** Most operations in a batch: an index has to fit beside 44 bits of hash. */
@@ -63,6 +66,9 @@ public final class WriteBatch {
     private int[] recordLengths = new int[16];
     private long[] hashes = new long[16];
     private boolean[] superseded = new boolean[16];
+
+    /** Put in beside another, for another key of its value. */
+    private boolean[] isTwin = new boolean[16];
 
     /** Where the old record lies in the old bytes; -1 if there is none. */
     private int[] oldOffsets = new int[16];
@@ -108,22 +114,40 @@ public final class WriteBatch {
         if (primaryKey.length() > Limits.KEY_BYTES_MAX) {
             throw Limits.keyTooLong("primary key of " + dataset.name(), primaryKey.length());
         }
-        deleteExactly(dataset, primaryKey);
-        deleteTwins(dataset, primaryKey);
+        int before = count;
+        putKey(DELETE, dataset, primaryKey);
+        putTwins(DELETE, dataset, primaryKey, before);
         return this;
     }
 
-    private void deleteExactly(Dataset dataset, Slice primaryKey) {
-        int at = reserve(dataset, DELETE, primaryKey, 0);
+    private void putKey(int kind, Dataset dataset, Slice primaryKey) {
+        int at = reserve(dataset, kind, primaryKey, 0);
         keyOffsets[at] = bytes.length();
         bytes.putBytes(primaryKey);
     }
 
-    /** What a value's other keys have goes too: one value has one record, however its key was once encoded. */
-    private void deleteTwins(Dataset dataset, Slice primaryKey) {
-        if (dataset.primaryKeySpec().isAmbiguous()) {
+    /**
+     * One value has one record, however its key was once encoded: what an operation asks of its key it asks of
+     * the value's other keys too, under their stripes. They are operations of their own, so that each key's
+     * come to the same, whichever of them was put in.
+     *
+     * @param before operations without this one: it goes whole or not at all
+     */
+    private void putTwins(int kind, Dataset dataset, Slice primaryKey, int before) {
+        if (!dataset.primaryKeySpec().isAmbiguous()) {
+            return;
+        }
+        boolean whole = false;
+        try {
             for (Slice other : dataset.primaryKeySpec().alternatives(primaryKey)) {
-                deleteExactly(dataset, other);
+                putKey(kind, dataset, other);
+                isTwin[count - 1] = true;
+            }
+            whole = true;
+        } finally {
+            if (!whole) {
+                bytes.truncate(keyOffsets[before]);
+                count = before;
             }
         }
     }
@@ -143,13 +167,10 @@ public final class WriteBatch {
         Maintainer keys = maintainer(dataset);
         keys.appendKey(record, keyBytes, key);
         keys.check(key, record);
-        if (kind == INSERT && dataset.hasTwin(key)) {
-            throw dataset.duplicate(key);
-        }
         int at = reserve(dataset, kind, key, record.length());
         keyOffsets[at] = bytes.length();
         bytes.putBytes(key).putBytes(record);
-        deleteTwins(dataset, key);
+        putTwins(kind == INSERT ? INSERT_AND_DELETE : DELETE, dataset, key, at);
         return this;
     }
 
@@ -175,6 +196,7 @@ public final class WriteBatch {
         recordLengths[at] = recordLength;
         hashes[at] = BloomFilter.hash(primaryKey);
         superseded[at] = false;
+        isTwin[at] = false;
         oldOffsets[at] = -1;
         return at;
     }
@@ -190,6 +212,7 @@ public final class WriteBatch {
         recordLengths = Arrays.copyOf(recordLengths, larger);
         hashes = Arrays.copyOf(hashes, larger);
         superseded = Arrays.copyOf(superseded, larger);
+        isTwin = Arrays.copyOf(isTwin, larger);
         oldOffsets = Arrays.copyOf(oldOffsets, larger);
         oldLengths = Arrays.copyOf(oldLengths, larger);
     }
@@ -248,7 +271,24 @@ public final class WriteBatch {
 
     /** Whether there is a record under the key when the operation is done. */
     boolean leavesRecord(int at) {
-        return outcomes[at] == UPSERT || outcomes[at] == INSERT;
+        return putsRecord(outcomes[at]);
+    }
+
+    private static boolean putsRecord(int kind) {
+        return kind == UPSERT || kind == INSERT;
+    }
+
+    private static boolean needsFreeKey(int kind) {
+        return kind == INSERT || kind == INSERT_AND_DELETE;
+    }
+
+    /** Which one of those that were put in from outside it is, from 0. */
+    int number(int at) {
+        int number = 0;
+        for (int i = 0; i < at; i++) {
+            number += isTwin[i] ? 0 : 1;
+        }
+        return number;
     }
 
     Dataset dataset(int at) {
@@ -309,7 +349,7 @@ public final class WriteBatch {
      */
     void recheckKeys() {
         for (int i = 0; i < count; i++) {
-            if (schemaVersions[i] != datasets[i].schema().version() && kinds[i] != DELETE) {
+            if (schemaVersions[i] != datasets[i].schema().version() && putsRecord(kinds[i])) {
                 maintainer(datasets[i]).check(key(i, key), record(i, otherKey));
             }
         }
@@ -352,14 +392,14 @@ public final class WriteBatch {
 
     /** What two operations on one key come to, of which {@code earlier} was put in before. */
     private int outcomeOf(int earlier, int later) {
-        if (kinds[later] == INSERT && leavesRecord(earlier)) {
+        if (needsFreeKey(kinds[later]) && leavesRecord(earlier)) {
             throw datasets[later].duplicate(key(later, key));
         }
-        boolean mustBeFree = outcomes[earlier] == INSERT || outcomes[earlier] == INSERT_AND_DELETE;
-        if (kinds[later] == DELETE) {
-            return mustBeFree ? INSERT_AND_DELETE : DELETE;
+        boolean mustBeFree = needsFreeKey(outcomes[earlier]);
+        if (putsRecord(kinds[later])) {
+            return mustBeFree ? INSERT : UPSERT;
         }
-        return mustBeFree ? INSERT : UPSERT;
+        return mustBeFree ? INSERT_AND_DELETE : DELETE;
     }
 
     private boolean sameKey(int a, int b) {
