@@ -156,6 +156,7 @@ final class DatasetView implements ReadView {
 
     @Override
     public void validate(int partition, CandidateBatch candidates) {
+        state.checkOpen();
         PartitionReads.validate(dataset.partitions().get(partition), state, candidates);
     }
 

@@ -15,11 +15,13 @@ final class IndexRepair {
 
     /** Repairs all indexes that are not eager. */
     static RepairCounts ofAll(Dataset dataset, RepairOptions options) {
+        dataset.store().checkReadable();
         return run(dataset, all(dataset.schema()), options);
     }
 
     /** Repairs the index of that name. */
     static RepairCounts ofOne(Dataset dataset, String name) {
+        dataset.store().checkReadable();
         return run(dataset, List.of(one(dataset, name)), options(dataset));
     }
 
@@ -34,6 +36,7 @@ final class IndexRepair {
 
     /** All that are not eager, by records instead of keys. */
     static RepairCounts runByRecords(Dataset dataset) {
+        dataset.store().checkReadable();
         return dataset.store()
                 .background()
                 .repairByRecords(dataset.partitions(), all(dataset.schema()));

@@ -61,6 +61,7 @@ final class SchemaChanges {
     }
 
     IndexBuild startIndex(Dataset dataset, IndexSpec spec) {
+        substrate.health().checkWritable();
         DatasetSchema base = dataset.schema();
         IndexSchema there = base.catalog().find(spec.name());
         if (there != null) {
@@ -81,6 +82,7 @@ final class SchemaChanges {
     }
 
     IndexBuild startEnable(Dataset dataset, String name) {
+        substrate.health().checkWritable();
         DatasetSchema base = dataset.schema();
         IndexSchema there = find(base, name);
         if (there.state() != State.DISABLED) {
@@ -92,6 +94,7 @@ final class SchemaChanges {
     }
 
     IndexBuild startRebuild(Dataset dataset, String name) {
+        substrate.health().checkWritable();
         IndexSchema there = find(dataset.schema(), name);
         // before anything is given up: without the records there is nothing to build from
         for (Partition partition : dataset.partitions()) {

@@ -222,11 +222,13 @@ public final class Store implements AutoCloseable {
 
     /** All datasets, by name. */
     public List<Dataset> datasets() {
+        checkReadable();
         return List.copyOf(new TreeMap<>(datasets).values());
     }
 
     /** A batch for {@link #write}; reusable. */
     public WriteBatch newBatch() {
+        checkReadable();
         return new WriteBatch(this, options.log().payloadBytesMax());
     }
 

@@ -153,6 +153,7 @@ public final class WriteBatch {
     }
 
     private void requireOwn(Dataset dataset) {
+        store.checkReadable();
         if (dataset.store() != store) {
             store.requireOwn(dataset);
         }

@@ -1,0 +1,151 @@
+package io.turbidite.lsm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.log.Durability;
+import io.turbidite.core.scan.CandidateBatch;
+import io.turbidite.core.scan.FetchOptions;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.scan.KeyBatch;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordBatch;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.lsm.backup.CopyMode;
+import io.turbidite.lsm.repair.RepairOptions;
+import io.turbidite.lsm.schema.Maintenance;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/**
+ * Every public method of what is closed, or belongs to a closed store, says so: by reflection, so that new
+ * ones do too.
+ */
+class ClosedTest {
+    private static final long SEED = 34;
+
+    /** What only tells what is known without the store, or ends something. */
+    private static final Set<String> ANSWERS = Set.of(
+            "close",
+            "endWaitsWithin",
+            "requireOwn",
+            "events",
+            "meters",
+            "surroundings",
+            "newRecordWriter",
+            "primaryKeySpec",
+            "keyForm",
+            "name",
+            "type",
+            "primaryKey",
+            "filterFields",
+            "indexes",
+            "timestamp",
+            "source",
+            "partitionCount",
+            "recordCount");
+
+    private final List<String> wrong = new ArrayList<>();
+    private int callCount;
+
+    private @Nullable Object argument(Class<?> type, Dataset dataset, WriteBatch batch) {
+        Map<Class<?>, Supplier<?>> values = Map.ofEntries(
+                Map.entry(
+                        String.class, () -> "{\"id\":1,\"user\":\"u\",\"score\":1,\"body\":\"b\"}"),
+                Map.entry(Map.class, () -> new Row(1, "u", 1, null, "b").toMap()),
+                Map.entry(Object[].class, () -> new Object[] {1L}),
+                Map.entry(Slice.class, () -> Slice.of(dataset.primaryKeySpec().encode(1L))),
+                Map.entry(ByteSink.class, () -> new ByteSink(16, 1 << 20)),
+                Map.entry(KeyRange.class, KeyRange::all),
+                Map.entry(FilterPredicate.class, FilterPredicate::none),
+                Map.entry(IndexSpec.class, () -> IndexSpec.btree("by_body", "body")),
+                Map.entry(DatasetSpec.class, () -> Row.spec("U")),
+                Map.entry(DuplicateKeys.class, () -> DuplicateKeys.REFUSED),
+                Map.entry(RepairOptions.class, () -> RepairOptions.within(1 << 20)),
+                Map.entry(WriteBatch.class, () -> batch),
+                Map.entry(Dataset.class, () -> dataset),
+                Map.entry(CopyMode.class, () -> CopyMode.COPY),
+                Map.entry(FetchOptions.class, FetchOptions::defaults),
+                Map.entry(IndexDescription.class, () -> dataset.indexes().getFirst()),
+                Map.entry(KeyBatch.class, () -> new KeyBatch(1 << 10)),
+                Map.entry(RecordBatch.class, () -> new RecordBatch(1 << 10)),
+                Map.entry(CandidateBatch.class, () -> new CandidateBatch(1 << 10)),
+                Map.entry(Path.class, () -> Path.of("nowhere")));
+        Supplier<?> value = values.get(type);
+        if (value != null) {
+            return value.get();
+        }
+        return type == int.class ? (Object) 0 : type == long.class ? (Object) 1L : null;
+    }
+
+    private void callAll(Class<?> type, Object target, Dataset dataset, WriteBatch batch)
+            throws IllegalAccessException {
+        for (Method method : type.getMethods()) {
+            if (Modifier.isStatic(method.getModifiers())
+                    || method.getDeclaringClass().equals(Object.class)
+                    || method.isSynthetic()
+                    || ANSWERS.contains(method.getName())
+                    || method.getName().equals("toString")) {
+                continue;
+            }
+            Class<?>[] types = method.getParameterTypes();
+            @Nullable Object[] arguments = new @Nullable Object[types.length];
+            for (int i = 0; i < types.length; i++) {
+                arguments[i] = argument(types[i], dataset, batch);
+            }
+            callCount++;
+            method.setAccessible(true);
+            String what = type.getSimpleName() + "." + method.getName();
+            try {
+                var _ = method.invoke(target, arguments);
+                wrong.add(what + " answers");
+            } catch (InvocationTargetException e) {
+                if (!(e.getCause() instanceof ClosedException)) {
+                    wrong.add(what + ": " + e.getCause());
+                }
+            }
+        }
+    }
+
+    @Test
+    void every_call_says_that_it_is_closed() throws IllegalAccessException {
+        SimStore sim = SimStore.open(
+                new SimDisk(SEED, Profile.STRICT), SEED, SimStore.options(Durability.SYNC));
+        Store store = sim.store;
+        Dataset dataset = store.createDataset(Row.spec("T").maintenance(Maintenance.VALIDATION));
+        dataset.upsert(new Row(1, "u", 1, null, "b").toMap());
+        WriteBatch batch = store.newBatch()
+                .delete(dataset, Slice.of(dataset.primaryKeySpec().encode(1L)));
+        Snapshot snapshot = store.openSnapshot();
+        ReadView view = dataset.openView();
+        ReadView closedView = dataset.openView();
+        Snapshot closedSnapshot = store.openSnapshot();
+        closedView.close();
+        closedSnapshot.close();
+        callAll(ReadView.class, closedView, dataset, batch);
+        callAll(Snapshot.class, closedSnapshot, dataset, batch);
+        sim.close();
+        callAll(Store.class, store, dataset, batch);
+        callAll(Dataset.class, dataset, dataset, batch);
+        callAll(Snapshot.class, snapshot, dataset, batch);
+        callAll(ReadView.class, view, dataset, batch);
+        assertThat(callCount).isGreaterThan(60);
+        assertThat(wrong).isEmpty();
+    }
+}
