@@ -7,6 +7,7 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.time.Clock;
@@ -66,6 +67,10 @@ public final class StoreDelivery implements Delivery {
     private final WriteBatch probe;
     private final RecordView view;
     private final KeySpec keySpec;
+
+    /** Equal for equal values, in a dataset of an older key form too. */
+    private final KeySpec valueSpec;
+
     private final ByteSink key = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
     private final ByteSink found = new ByteSink(64, Limits.RECORD_BYTES_MAX + 64);
     private final ByteSink refused = new ByteSink(64, Integer.MAX_VALUE - 16);
@@ -92,6 +97,7 @@ public final class StoreDelivery implements Delivery {
         RecordType type = recordType();
         this.view = new RecordView(type);
         this.keySpec = KeySpec.of(type, dataset.primaryKey(), "primary key", dataset.keyForm());
+        this.valueSpec = keySpec.withForm(KeyForm.CURRENT);
     }
 
     /**
@@ -309,8 +315,10 @@ public final class StoreDelivery implements Delivery {
         Set<ByteBuffer> seen = new HashSet<>();
         for (int i = 0; i < batch.recordCount(); i++) {
             if (reasons[i] == null) {
+                key.clear();
+                valueSpec.append(view.wrap(batch.record(i, slice)), key);
+                boolean taken = !seen.add(ByteBuffer.wrap(key.asSlice(slice).toByteArray()));
                 Slice recordKey = key(batch.record(i, slice));
-                boolean taken = !seen.add(ByteBuffer.wrap(recordKey.toByteArray()));
                 if (taken || dataset.getRecord(recordKey, found)) {
                     String decoded = keySpec.decode(recordKey, 0).toString();
                     refuse(batch, i, new DuplicateKeyException(dataset.name(), decoded));

@@ -11,6 +11,10 @@ import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.log.LogOptions;
 import io.turbidite.core.type.Point;
 import io.turbidite.core.type.Rectangle;
+import io.turbidite.feeds.Feed;
+import io.turbidite.feeds.FeedDefinition;
+import io.turbidite.feeds.FeedProgress;
+import io.turbidite.feeds.FeedReport;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
@@ -21,8 +25,11 @@ import io.turbidite.ops.QueryResult;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,6 +68,50 @@ class GoldenZerosTest {
         }
         GoldenStoreTest.unzip(ONE, directory.resolve("store"));
         check(directory.resolve("store"), KeyForm.ONE_ZERO);
+    }
+
+    /** A feed may put one of them, and goes on. */
+    @ParameterizedTest
+    @ValueSource(strings = {SIGNED, ONE})
+    void an_insert_of_the_other_zero_is_a_dead_letter(String archive, @TempDir Path directory)
+            throws IOException {
+        GoldenStoreTest.unzip(archive, directory.resolve("store"));
+        Files.writeString(directory.resolve("zeros.csv"), """
+                d,text
+                0.0,first
+                -0.0,second
+                1.0,taken
+                2.0,third
+                """);
+        Files.writeString(directory.resolve("feed.yaml"), """
+                feed: zeros
+                dataset:
+                  name: Twins
+                  type: { d: double, text: string }
+                  primaryKey: d
+                source: { kind: file, path: zeros.csv }
+                parser: { kind: csv }
+                mode: insert
+                """);
+        FeedDefinition definition = FeedDefinition.load(directory.resolve("feed.yaml"));
+        try (Store store = Store.openExisting(directory.resolve("store"), options())) {
+            Dataset twins = store.dataset("Twins");
+            twins.delete(0.0);
+            try (Feed feed = Feed.open(definition, store)) {
+                FeedReport report = feed.run(FeedProgress.none());
+                assertThat(report.records()).isEqualTo(2);
+                assertThat(report.rejected()).isEqualTo(2);
+                assertThat(Files.readAllLines(
+                                Path.of(Objects.requireNonNull(report.deadLetters()))))
+                        .satisfiesExactly(
+                                letter -> assertThat(letter).contains("\"-0.0,second\""),
+                                letter -> assertThat(letter).contains("\"1.0,taken\""));
+            }
+            assertThat(Objects.requireNonNull(twins.get(-0.0)).get("text")).isEqualTo("first");
+            assertThat(Objects.requireNonNull(twins.get(1.0)).get("text")).isEqualTo("1.0");
+            assertThat(Objects.requireNonNull(twins.get(2.0)).get("text")).isEqualTo("third");
+            assertThat(store.verify().errors()).isEmpty();
+        }
     }
 
     private static StoreOptions options() {
