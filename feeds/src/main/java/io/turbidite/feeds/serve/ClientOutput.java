@@ -102,8 +102,7 @@ final class ClientOutput {
     void refuse(String why) {
         refused = true;
         refuse(channel, why);
-        var _ = channel.eventLoop()
-                .schedule(this::letGo, writeMillisMax, TimeUnit.MILLISECONDS);
+        var _ = channel.eventLoop().schedule(this::letGo, writeMillisMax, TimeUnit.MILLISECONDS);
     }
 
     private void letGo() {
