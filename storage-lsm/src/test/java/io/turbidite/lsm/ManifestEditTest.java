@@ -168,10 +168,8 @@ class ManifestEditTest {
         });
         try {
             for (int round = 0; round < 4; round++) {
-                var _ =
-                        Thread
-                                .interrupted(); // it would end a wait for a flush that fills the
-                                                // store
+                // an interrupt would end a wait for a flush that fills the store
+                var _ = Thread.interrupted();
                 try (Store store = Store.open(directory.resolve("store" + round))) {
                     fill(store);
                     on.set(true);
