@@ -267,6 +267,7 @@ final class OpenStore {
         substrate.partitions().all().forEach(Partition::reportGrowth);
         substrate.quarantine().enforce();
         replay.unread().forEach(substrate.quarantine()::takeUnreplayed);
+        replay.unmarked().forEach(substrate.quarantine()::takeUnmarked);
         for (OpenDataset dataset : datasets) {
             long needed = CacheNeed.of(dataset.schema()).bytes();
             if (needed > options.cacheBytes()) {

@@ -295,6 +295,10 @@ class QuarantineTest {
                                     ? List.of(
                                             name + ".primary",
                                             name + ".by_user",
+                                            name + ".by_user",
+                                            name + ".by_user",
+                                            name + ".by_score",
+                                            name + ".by_score",
                                             name + ".by_score")
                                     : List.of(name + ".primary"));
             reopened.flush();

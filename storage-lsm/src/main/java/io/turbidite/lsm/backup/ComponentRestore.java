@@ -23,6 +23,8 @@ import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.partition.VersionSearch;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
@@ -37,9 +39,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 
 /**
  * Brings components back from quarantine: as they are, if their files are whole again, else with the very files from
@@ -76,29 +80,46 @@ public final class ComponentRestore {
      */
     public static QuarantineReport run(Substrate substrate, @Nullable Disk backup) {
         substrate.health().checkWritable();
+        // what it goes by is what the manifest says
+        substrate.quarantine().note();
         ComponentRestore restore = new ComponentRestore(substrate, backup);
         for (Partition partition : substrate.partitions().all()) {
-            Version pinned = partition.pinUnlessDropped();
-            if (pinned != null) {
-                try {
-                    restore.restore(partition, pinned);
-                } finally {
-                    pinned.unpin();
-                }
-            }
+            restore.restore(partition);
         }
         return new QuarantineReport(restore.outcomes);
     }
 
-    private void restore(Partition partition, Version pinned) {
-        for (int tree : pinned.schema().treeIds()) {
-            // newest first: what is newer tells what is dead
-            for (ComponentHandle handle : pinned.tree(tree)) {
-                ComponentDamage damage = handle.component().damage();
-                if (damage != null) {
-                    restore(new Subject(partition, pinned, tree, handle), damage);
+    private void restore(Partition partition) {
+        Set<Long> tried = new HashSet<>();
+        while (restoreNext(partition, tried)) {
+            // the next one needs the version that has what was restored
+        }
+    }
+
+    /**
+     * Restores the next component of a partition that is in quarantine, in the version of now.
+     *
+     * @return false if none is left
+     */
+    private boolean restoreNext(Partition partition, Set<Long> tried) {
+        Version pinned = partition.pinUnlessDropped();
+        if (pinned == null) {
+            return false;
+        }
+        try {
+            for (int tree : pinned.schema().treeIds()) {
+                // newest first: what is newer tells what is dead
+                for (ComponentHandle handle : pinned.tree(tree)) {
+                    ComponentDamage damage = handle.component().damage();
+                    if (damage != null && tried.add(handle.state().fileId())) {
+                        restore(new Subject(partition, pinned, tree, handle), damage);
+                        return true;
+                    }
                 }
             }
+            return false;
+        } finally {
+            pinned.unpin();
         }
     }
 
@@ -113,6 +134,7 @@ public final class ComponentRestore {
         String lost = lost(subject);
         String refusal = null;
         try {
+            requireTold(subject);
             install(subject, openWhole(subject));
         } catch (CorruptionException | InvalidRequestException | StorageIoException failure) {
             if (failure instanceof StorageIoException io
@@ -123,6 +145,18 @@ public final class ComponentRestore {
         }
         outcomes.add(new Outcome(
                 subject.handle.component().name(), damage.whose(), damage.cause(), lost, refusal));
+    }
+
+    /** Of a primary newer layers tell what is dead, of an eager index nobody does. */
+    private void requireTold(Subject subject) {
+        IndexSchema index = subject.pinned.schema().index(subject.tree);
+        if (index != null
+                && index.maintenance() == Maintenance.EAGER
+                && stateOf(subject).isUntold()) {
+            throw new InvalidRequestException(
+                    "the file does not matter: %s has entries that no record has any more; rebuild the index"
+                            .formatted(subject.handle.component().name()));
+        }
     }
 
     private static String lost(Subject subject) {

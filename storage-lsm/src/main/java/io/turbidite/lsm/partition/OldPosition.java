@@ -38,6 +38,9 @@ public final class OldPosition {
     private @Nullable LiveBitmap bitmap;
     private long position;
 
+    /** The component that {@link #bitmap} belongs to, if what is marked there is not saved; null if it is. */
+    private @Nullable String unsaved;
+
     /** There is no such version. */
     public void clear() {
         layer = null;
@@ -80,6 +83,7 @@ public final class OldPosition {
                 }
                 if (code == Found.MATTER) {
                     bitmap = Objects.requireNonNull(handle.live());
+                    unsaved = handle.isBitmapUnread() ? handle.component().name() : null;
                     position = found.position;
                 }
             }
@@ -170,10 +174,14 @@ public final class OldPosition {
     /**
      * Marks the version as dead while the log is replayed, if it lies on disk; its bitmap may know already. No
      * older reader is left, so the mark needs no time.
+     *
+     * @return the component whose bitmap could not be read, so that nobody saves the mark; null if it lasts
      */
-    public void supersedeInReplay() {
-        if (bitmap != null) {
-            bitmap.settle(position);
+    public @Nullable String supersedeInReplay() {
+        if (bitmap == null) {
+            return null;
         }
+        bitmap.settle(position);
+        return unsaved;
     }
 }

@@ -8,6 +8,7 @@ import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Version;
 
@@ -105,25 +106,27 @@ public final class Quarantine {
     }
 
     /**
-     * Sets aside what the log supersedes entries of, but could not be told which: components that can't be read,
-     * and those of eager indexes that have the entries of the same operations. {@link #note} must come before
-     * the log lets go.
+     * Sets aside what the log supersedes entries of, but could not be told which: components of the primary that
+     * can't be read, and all of each eager index of the partition. An entry that did not change lies in the component
+     * that had it first, and what is older than the unread one was hidden from replay as well: any of them may lack
+     * anti-matter. {@link #note} must come before the log lets go.
      *
      * @param files of components of the primary
      */
     public void takeUnreplayed(Partition partition, Set<String> files) {
+        takeUnmarked(partition, files);
         Version pinned = partition.pinUnlessDropped();
         if (pinned == null) {
             return;
         }
         try {
-            for (ComponentHandle handle : pinned.tree(IndexSchema.PRIMARY_ID)) {
-                String file = handle.component().name();
-                if (files.contains(file)) {
-                    takeUnreplayed(new Place(pinned.schema(), partition.number(), 0), handle);
-                    pinned.schema().indexes().stream()
-                            .filter(index -> index.maintenance() == Maintenance.EAGER)
-                            .forEach(index -> takeEntriesOf(partition, pinned, index.id(), handle));
+            for (IndexSchema index : pinned.schema().indexes()) {
+                if (index.maintenance() == Maintenance.EAGER) {
+                    Place place = new Place(pinned.schema(), partition.number(), index.id());
+                    String cause =
+                            "%sentries of its index; which ones, %s would tell, which can't be read"
+                                    .formatted(ComponentState.UNTOLD, files);
+                    pinned.tree(index.id()).forEach(handle -> takeUntold(place, handle, cause));
                 }
             }
         } finally {
@@ -131,24 +134,37 @@ public final class Quarantine {
         }
     }
 
-    private void takeUnreplayed(Place place, ComponentHandle handle) {
-        String cause = "the log supersedes records of it, and it can't be read";
-        if (!take(place, handle, cause)) {
-            unnoted.add(new Note(place, handle.state().fileId(), cause));
+    /**
+     * Sets aside components of the primary whose entries the log supersedes, and whose bitmaps could not be told of
+     * it so that it lasts. {@link #note} must come before the log lets go.
+     *
+     * @param files of components of the primary
+     */
+    public void takeUnmarked(Partition partition, Set<String> files) {
+        Version pinned = partition.pinUnlessDropped();
+        if (pinned == null) {
+            return;
+        }
+        try {
+            Place place = new Place(pinned.schema(), partition.number(), IndexSchema.PRIMARY_ID);
+            for (ComponentHandle handle : pinned.tree(IndexSchema.PRIMARY_ID)) {
+                if (files.contains(handle.component().name())) {
+                    takeUntold(
+                            place,
+                            handle,
+                            ComponentState.UNTOLD + "records of it, and it can't be read");
+                }
+            }
+        } finally {
+            pinned.unpin();
         }
     }
 
-    private void takeEntriesOf(
-            Partition partition, Version pinned, int index, ComponentHandle primary) {
-        for (ComponentHandle handle : pinned.tree(index)) {
-            if (handle.state().minTimestamp() <= primary.state().maxTimestamp()
-                    && primary.state().minTimestamp() <= handle.state().maxTimestamp()) {
-                take(
-                        new Place(pinned.schema(), partition.number(), index),
-                        handle,
-                        "which of its entries the log supersedes, %s would tell, which can't be read"
-                                .formatted(primary.component().name()));
-            }
+    /** What is set aside already, for its file, gets the note too: its file may come back. */
+    private void takeUntold(Place place, ComponentHandle handle, String cause) {
+        if (!handle.state().isUntold() && !take(place, handle, cause)) {
+            unnoted.add(
+                    new Note(place, handle.state().fileId(), place.damage(cause).cause()));
         }
     }
 

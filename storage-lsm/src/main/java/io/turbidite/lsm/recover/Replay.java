@@ -39,6 +39,8 @@ public final class Replay {
     private final OldPosition position = new OldPosition();
     private final Map<Partition, Set<String>> unreadByPartition = new HashMap<>();
 
+    private final Map<Partition, Set<String>> unmarkedByPartition = new HashMap<>();
+
     /** Components that the change under way had to be looked for in, and that could not be read. */
     private final Set<String> unread = new HashSet<>();
 
@@ -118,7 +120,12 @@ public final class Replay {
         }
         // what lies under a component that can't be read is superseded in any case
         if (change.isUpdate()) {
-            position.supersedeInReplay();
+            String unsaved = position.supersedeInReplay();
+            if (unsaved != null) {
+                unmarkedByPartition
+                        .computeIfAbsent(partition, _ -> new HashSet<>())
+                        .add(unsaved);
+            }
         }
     }
 
@@ -148,6 +155,14 @@ public final class Replay {
      */
     public Map<Partition, Set<String>> unread() {
         return unreadByPartition;
+    }
+
+    /**
+     * The files of components that hold versions which were superseded, and whose bitmaps could not be read: the
+     * marks that they got are not saved.
+     */
+    public Map<Partition, Set<String>> unmarked() {
+        return unmarkedByPartition;
     }
 
     /** The highest timestamp seen; 0 if none. */

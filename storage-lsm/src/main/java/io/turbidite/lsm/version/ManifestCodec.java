@@ -61,7 +61,9 @@ import java.util.Map;
  * indexReads := indexId i32, searches i64, entries i64        repairPlace := indexId i32, placement str
  * </pre>
  *
- * Version 10 had neither: every component was sound, as far as it knew, and all keys had the first form.
+ * A cause with the words of {@link ManifestState.ComponentState#UNTOLD} is of its own kind.
+ *
+ * <p>Version 10 had neither: every component was sound, as far as it knew, and all keys had the first form.
  */
 final class ManifestCodec {
     /** Since then components may be set aside, and the form of keys is told. */

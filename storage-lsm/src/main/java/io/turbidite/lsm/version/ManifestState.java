@@ -338,6 +338,9 @@ public record ManifestState(
             long repairedTimestamp,
             DeadState dead,
             String quarantine) {
+        /** So causes begin of what may be whole, but was not told what the log supersedes of it. */
+        public static final String UNTOLD = "the log supersedes ";
+
         public ComponentState {
             // of a manifest too that no writer made: what is wrong is told before a component is
             // opened
@@ -387,6 +390,14 @@ public record ManifestState(
                     repairedTimestamp,
                     dead,
                     cause);
+        }
+
+        /**
+         * Whether it is set aside since replay could not tell what the log supersedes of it: then it stays aside
+         * though its file is whole. Causes that name damage of a file don't have these words.
+         */
+        public boolean isUntold() {
+            return quarantine.contains(UNTOLD);
         }
 
         /** Whether the component covers operations of this timestamp. */
