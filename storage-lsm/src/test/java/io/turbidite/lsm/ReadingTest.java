@@ -3,7 +3,9 @@ package io.turbidite.lsm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.QuarantinedException;
 import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.sim.Profile;
@@ -125,6 +127,47 @@ class ReadingTest {
             assertThat(SimStore.rows(recovered.store.dataset("T"))).isEqualTo(rows);
             recovered.verify();
         }
+    }
+
+    /** What is left of the log when its files are gone. */
+    enum LogLeft {
+        EMPTY_DIRECTORY,
+        NOTHING
+    }
+
+    @ParameterizedTest
+    @EnumSource(LogLeft.class)
+    void a_store_without_its_log_is_refused_as_it_is(LogLeft left) {
+        SimDisk disk = crashed(Durability.SYNC);
+        disk.list(StoreFiles.LOG).forEach(name -> disk.delete(StoreFiles.LOG + "/" + name));
+        if (left == LogLeft.NOTHING) {
+            disk.delete(StoreFiles.LOG);
+        }
+        Map<String, List<Byte>> before = contents(disk);
+        assertThatThrownBy(() -> openForReading(disk).close())
+                .isInstanceOf(CorruptionException.class)
+                .hasMessageContaining("of the log")
+                .hasMessageContaining("in none of 0 segments");
+        assertThat(contents(disk)).isEqualTo(before);
+        assertThat(disk.exists(StoreFiles.LOG)).isEqualTo(left == LogLeft.EMPTY_DIRECTORY);
+        assertThat(disk.openHandles()).isEmpty();
+    }
+
+    @Test
+    void a_store_without_its_components_gives_no_answer_and_its_backup_says_so() {
+        SimDisk disk = crashed(Durability.SYNC);
+        disk.list(StoreFiles.DATA).forEach(name -> disk.delete(StoreFiles.DATA + "/" + name));
+        disk.delete(StoreFiles.DATA);
+        Map<String, List<Byte>> before = contents(disk);
+        try (Store store = openForReading(disk)) {
+            assertThatThrownBy(() -> SimStore.rows(store.dataset("T")))
+                    .isInstanceOf(QuarantinedException.class);
+            assertThat(store.verify().errors()).isNotEmpty();
+            SimDisk backup = new SimDisk(SEED, Profile.STRICT);
+            assertThat(store.backup(backup, CopyMode.COPY).leftOut()).isNotEmpty();
+        }
+        assertThat(contents(disk)).isEqualTo(before);
+        assertThat(disk.exists(StoreFiles.DATA)).isFalse();
     }
 
     @Test

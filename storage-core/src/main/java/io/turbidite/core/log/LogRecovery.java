@@ -122,9 +122,6 @@ final class LogRecovery {
     }
 
     private void replay() {
-        if (!disk.exists(site.directory())) {
-            return; // an empty log
-        }
         openSegments();
         findBegin();
         walk();
@@ -139,7 +136,11 @@ final class LogRecovery {
 
     private void openSegments() {
         List<Long> numbers = new ArrayList<>();
-        for (String name : disk.list(site.directory())) {
+        // who only looks makes no directory: without one there are no segments, and that is checked
+        // below
+        List<String> names =
+                disk.exists(site.directory()) ? disk.list(site.directory()) : List.of();
+        for (String name : names) {
             long number = Segment.numberOf(name);
             if (number >= 0) {
                 numbers.add(number);
