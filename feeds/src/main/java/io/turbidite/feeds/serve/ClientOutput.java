@@ -70,11 +70,13 @@ final class ClientOutput {
     private synchronized void awaitRoom() throws IOException {
         long startNanos = clock.monotonicNanos();
         long waitNanos = TimeUnit.MILLISECONDS.toNanos(writeMillisMax);
+        boolean inVain = false;
         try {
             while (channel.isActive() && !channel.isWritable()) {
                 // it may be woken early, so that only the clock tells how long it has waited
                 long left = waitNanos - (clock.monotonicNanos() - startNanos);
                 if (left <= 0) {
+                    inVain = true;
                     break;
                 }
                 wait(Math.min(100, Math.max(1, TimeUnit.NANOSECONDS.toMillis(left))));
@@ -86,7 +88,8 @@ final class ClientOutput {
         if (!channel.isActive()) {
             throw new IOException("the client has gone");
         }
-        if (!channel.isWritable()) {
+        // not by another look: what was written before may be counted as unsent only now
+        if (inVain) {
             String why = "its output was not taken for %d ms, so that the command was ended"
                     .formatted(writeMillisMax);
             LOG.warn("a command of another process: {}", why);

@@ -123,11 +123,13 @@ class PipelineTest {
     void aHugeRecordGrowsABatchForOnceOnly() {
         Batch batch = new Batch();
         batch.begin(FILE, new Head(0, 0), 0, 1);
-        byte[] huge = new byte[4 << 20];
+        int hugeLength = 4 << 20;
+        byte[] huge = new byte[hugeLength + 1];
+        huge[hugeLength] = '\n';
         RecordFramer framer =
                 new RecordFramer(new ByteArrayInputStream(huge)::read, Quotes.NONE, ',', 0, 1);
         assertThat(framer.next()).isTrue();
-        batch.add(new Slice().set(framer.frame().segment(), 0, huge.length), framer.frame());
+        batch.add(new Slice().set(framer.frame().segment(), 0, hugeLength), framer.frame());
         assertThat(batch.isFull()).isTrue();
         assertThat(batch.byteCount()).isEqualTo(8 << 20);
         batch.clear();
