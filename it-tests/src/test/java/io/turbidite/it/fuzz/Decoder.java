@@ -5,22 +5,22 @@ import java.util.function.Supplier;
 
 /** What is fuzzed; the names are those of the directories of kept inputs. */
 enum Decoder {
-    MANIFEST(() -> StoreFiles.of("MANIFEST")),
-    COMPONENT(() -> StoreFiles.of(".component")),
-    BITMAP(() -> StoreFiles.of(".dead")),
-    LOG(() -> StoreFiles.of("log/")),
-    SHIPMENT(ShipmentStream::create),
-    SOCKET(SocketFrames::create),
-    DEFINITION(Texts::definition),
-    FEED_JSON(Texts::feedJson),
-    FEED_CSV(Texts::feedCsv),
-    FEED_EXPRESSION(Texts::feedExpression),
-    LOG_JSON(Texts::logJson),
-    LOG_CSV(Texts::logCsv),
-    LOG_EXPRESSION(Texts::logExpression),
-    LOG_PAGES(() -> HashLogFiles.of(".pages")),
-    LOG_REGISTRY(() -> HashLogFiles.of("HASHLOG")),
-    LOG_TAIL(() -> HashLogFiles.of("TAIL"));
+    MANIFEST(5_000, () -> StoreFiles.of("MANIFEST")),
+    COMPONENT(400, () -> StoreFiles.of(".component")),
+    BITMAP(400, () -> StoreFiles.of(".dead")),
+    LOG(1_500, () -> StoreFiles.of("log/")),
+    SHIPMENT(3_000, ShipmentStream::create),
+    SOCKET(20_000, SocketFrames::create),
+    DEFINITION(20_000, Texts::definition),
+    FEED_JSON(20_000, Texts::feedJson),
+    FEED_CSV(20_000, Texts::feedCsv),
+    FEED_EXPRESSION(20_000, Texts::feedExpression),
+    LOG_JSON(20_000, Texts::logJson),
+    LOG_CSV(20_000, Texts::logCsv),
+    LOG_EXPRESSION(20_000, Texts::logExpression),
+    LOG_PAGES(10_000, () -> HashLogFiles.of(".pages")),
+    LOG_REGISTRY(20_000, () -> HashLogFiles.of("HASHLOG")),
+    LOG_TAIL(10_000, () -> HashLogFiles.of("TAIL"));
 
     /** One decoder with what it needs. */
     interface Run {
@@ -31,11 +31,22 @@ enum Decoder {
         void decode(byte[] input);
     }
 
+    private final int runs;
+
     @SuppressWarnings("ImmutableEnumChecker") // a supplier that keeps nothing
     private final Supplier<Run> made;
 
-    Decoder(Supplier<Run> made) {
+    /**
+     * @param runs inputs in the default tier: what a busy machine does in some seconds, so that each machine does the
+     *     same
+     */
+    Decoder(int runs, Supplier<Run> made) {
+        this.runs = runs;
         this.made = made;
+    }
+
+    int runs() {
+        return runs;
     }
 
     Run make() {

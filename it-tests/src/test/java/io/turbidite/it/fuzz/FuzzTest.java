@@ -34,8 +34,11 @@ import javax.tools.ToolProvider;
  * resources, in the directory of its decoder, and is tried first ever after.
  */
 class FuzzTest {
-    private static final int RUNS = Tier.count(0, 20_000, 50_000_000);
-    private static final int SECONDS = Tier.count(0, 8, 300);
+    private static final int RUNS_LONG = 50_000_000;
+
+    /** The default tier is bounded by its runs; this only ends one that hangs. */
+    private static final int SECONDS = Tier.count(0, 120, 300);
+
     private static final int MEMORY_MEBIBYTES = 512;
     private static final String NO_CHECKSUMS = "io.turbidite.it.fuzz.NoChecksums";
     private static final String JAZZER = "com.code_intelligence.jazzer.Jazzer";
@@ -110,7 +113,7 @@ class FuzzTest {
                 "--reproducer_path=" + findings,
                 "-artifact_prefix=" + findings + "/",
                 "-seed=" + (Seeds.of("FuzzTest") & 0x7FFF_FFFF),
-                "-runs=" + RUNS,
+                "-runs=" + Tier.count(0, decoder.runs(), RUNS_LONG),
                 "-max_total_time=" + SECONDS,
                 "-max_len=" + (64 << 10),
                 "-rss_limit_mb=0",
