@@ -22,7 +22,6 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
-import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Trash;
 
@@ -31,7 +30,6 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -42,6 +40,7 @@ import java.util.SplittableRandom;
  * <ol>
  *   <li>Take the directory's lock; whatever is decided is decided under it.
  *   <li>Read the manifest, or write the first one if the directory holds no file of a store.
+ *   <li>Put back from the {@link Trash} what the manifest names.
  *   <li>Open the components of every partition.
  *   <li>Replay the log into fresh memory layers: every operation above its partition's flushed
  *       timestamp. Replay flushes nothing, so recovering twice gives the same (R2); the memory it takes
@@ -232,6 +231,9 @@ final class OpenStore {
             // a store without components should know, too, whether it can
             substrate.componentDisk().openReadOnly(StoreFiles.MANIFEST).close();
         }
+        if (mode != OpenMode.READING) {
+            putBack(state);
+        }
         // those of datasets that are created later too
         closers.push(() -> substrate.partitions().close());
         for (DatasetState dataset : state.datasets()) {
@@ -282,6 +284,14 @@ final class OpenStore {
                         substrate.clock().monotonicNanos() - startNanos);
     }
 
+    /** Files that an opening with another manifest took away. */
+    private void putBack(ManifestState state) {
+        List<Trash.Item> back = substrate.trash().putBack(state);
+        if (!back.isEmpty()) {
+            substrate.events().trashChanged("manifest", back);
+        }
+    }
+
     private void putAside(ManifestState state) {
         Disk disk = substrate.disk();
         for (String mark : List.of(StoreFiles.SHIPMENT, StoreFiles.INCOMPLETE)) {
@@ -292,7 +302,7 @@ final class OpenStore {
         if (disk.exists(StoreFiles.SPILL)) {
             disk.list(StoreFiles.SPILL).forEach(name -> disk.delete(StoreFiles.SPILL + "/" + name));
         }
-        List<Trash.Item> taken = substrate.trash().takeIn(named(state));
+        List<Trash.Item> taken = substrate.trash().takeIn(state);
         if (!taken.isEmpty()) {
             substrate.events().trashChanged("opening", taken);
         }
@@ -306,22 +316,6 @@ final class OpenStore {
             names.addAll(substrate.disk().list(StoreFiles.DATA));
         }
         names.forEach(name -> substrate.manifest().passOver(StoreFiles.fileIdOf(name)));
-    }
-
-    /** File ids of the components and bitmaps that a manifest names. */
-    private static Set<Long> named(ManifestState state) {
-        Set<Long> named = new HashSet<>();
-        for (DatasetState dataset : state.datasets()) {
-            for (PartitionState partition : dataset.partitions()) {
-                partition
-                        .trees()
-                        .forEach(tree -> tree.components().forEach(component -> {
-                            named.add(component.fileId());
-                            named.add(component.deadFileId());
-                        }));
-            }
-        }
-        return named;
     }
 
     Substrate substrate() {

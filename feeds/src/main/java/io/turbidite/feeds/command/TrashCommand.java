@@ -18,7 +18,8 @@ import java.util.concurrent.Callable;
         description = {
             "List the component files that the store's manifest does not name.",
             "Work that a crash cut short leaves such files; so does a MANIFEST that was replaced by an",
-            "older one. They go when the store has been open for a day, when space gets short, or by --empty.",
+            "older one. They go when the store has been open for a day, when space gets short, or by --empty;",
+            "when the MANIFEST that names them is back, the next command that writes puts them back.",
         },
         sortOptions = false)
 final class TrashCommand implements Callable<Integer> {
@@ -64,6 +65,11 @@ final class TrashCommand implements Callable<Integer> {
                                 Words.count(files.size(), "file"),
                                 Words.bytes(bytes),
                                 empty ? " deleted" : ""));
+        int kept = empty ? store.describe().trash().size() : 0;
+        if (kept > 0) {
+            console.out()
+                    .println("%s kept: MANIFEST names them".formatted(Words.count(kept, "file")));
+        }
         return Main.EXIT_OK;
     }
 }

@@ -220,10 +220,11 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
-     * Components and bitmaps that no manifest names went to the trash, or from there for good.
+     * Components and bitmaps that no manifest names went to the trash, or from there, back or for good.
      *
-     * @param cause {@code "opening"}: the opening found them and put them there; deleted by {@code "command"},
-     *     for their {@code "age"}, or since {@code "space"} on disk was short
+     * @param cause {@code "opening"}: the opening found them and put them there; {@code "manifest"}: it names
+     *     them, and the opening put them back; deleted by {@code "command"}, for their {@code "age"}, or
+     *     since {@code "space"} on disk was short
      */
     record TrashChanged(long wallMicros, String cause, int fileCount, long bytes)
             implements StoreEvent {}

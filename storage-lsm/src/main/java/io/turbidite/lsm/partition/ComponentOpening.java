@@ -15,8 +15,11 @@ import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DeadState;
 import io.turbidite.lsm.version.StoreFiles;
+import io.turbidite.lsm.version.Trash;
 
 import org.jspecify.annotations.Nullable;
+
+import java.util.List;
 
 /**
  * Opens a component that the manifest names, while the store opens. One that is damaged, cut, missing or another's
@@ -66,7 +69,8 @@ final class ComponentOpening {
         try {
             return openAs(substrate, header, state);
         } catch (StorageException failure) {
-            ComponentDamage found = place.damage(causeOf(failure));
+            ComponentDamage found =
+                    place.damage(causeOf(failure, StoreFiles.component(state.fileId())));
             damage = found;
             return DiskComponent.unreadable(
                     header,
@@ -80,14 +84,32 @@ final class ComponentOpening {
         }
     }
 
-    /** What is wrong with the file; a failure that is not the file's goes on. */
-    private static String causeOf(StorageException failure) {
-        if (failure instanceof CorruptionException
-                || (failure instanceof StorageIoException io
-                        && io.kind() == StorageIoException.Kind.NOT_FOUND)) {
+    /** What is wrong with a file; a failure that is not the file's goes on. */
+    private String causeOf(StorageException failure, String file) {
+        if (failure instanceof CorruptionException) {
             return String.valueOf(failure.getMessage());
         }
+        if (failure instanceof StorageIoException io
+                && io.kind() == StorageIoException.Kind.NOT_FOUND) {
+            return failure.getMessage() + whereabouts(file);
+        }
         throw failure;
+    }
+
+    /** A writing opening has put back what lies whole in the trash; who only reads moves nothing. */
+    private String whereabouts(String file) {
+        List<Trash.Item> there =
+                substrate.trash().namesakes(file.substring(StoreFiles.DATA.length() + 1));
+        if (there.isEmpty()) {
+            return "";
+        }
+        return "; %s/%s may be it: %s"
+                .formatted(
+                        StoreFiles.TRASH,
+                        there.getFirst().name(),
+                        substrate.health().isReading()
+                                ? "a writing opening of the store puts it back if it is whole"
+                                : "but it is not whole, or another's");
     }
 
     private ComponentHandle openHandle(DiskComponent component) {
@@ -103,7 +125,7 @@ final class ComponentOpening {
                 LiveBitmap live = openLive(substrate, component, state.dead());
                 return ComponentHandle.ofLive(state, component, live, substrate.graveyard());
             } catch (StorageException failure) {
-                damage = place.damage(causeOf(failure));
+                damage = place.damage(causeOf(failure, StoreFiles.dead(state.deadFileId())));
             }
         }
         LiveBitmap empty = LiveBitmap.create(substrate.bitmaps(), component.entryCount());
@@ -119,7 +141,7 @@ final class ComponentOpening {
             DeadEntries dead = ComponentFiles.openDead(substrate, component, state.dead());
             return ComponentHandle.of(state, component, dead, substrate.graveyard());
         } catch (StorageException failure) {
-            String cause = causeOf(failure);
+            String cause = causeOf(failure, StoreFiles.dead(state.deadFileId()));
             if (!isMadeAgain()) {
                 damage = place.damage(cause);
                 return ComponentHandle.of(state, component, null, substrate.graveyard());

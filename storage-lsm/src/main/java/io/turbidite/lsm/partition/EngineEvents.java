@@ -414,7 +414,7 @@ public final class EngineEvents {
                 nanos));
     }
 
-    /** Files went to the trash, or from it for good; {@link StoreEvent.TrashChanged} has the causes. */
+    /** Files went to the trash, or from it; {@link StoreEvent.TrashChanged} has the causes. */
     public void trashChanged(String cause, List<Trash.Item> items) {
         events.publish(new StoreEvent.TrashChanged(
                 clock.wallMicros(), cause, items.size(), Trash.Item.bytes(items)));

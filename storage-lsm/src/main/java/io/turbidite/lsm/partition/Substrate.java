@@ -305,13 +305,13 @@ public final class Substrate {
     }
 
     /**
-     * Deletes what is in the trash, and says so.
+     * Deletes what is in the trash and the manifest does not name, and says so.
      *
      * @param cause {@code "command"}, {@code "age"} or {@code "space"}
      * @return what was deleted
      */
     public List<Trash.Item> emptyTrash(String cause) {
-        List<Trash.Item> deleted = trash.empty();
+        List<Trash.Item> deleted = trash.empty(manifest.state());
         if (!deleted.isEmpty()) {
             events.trashChanged(cause, deleted);
         }

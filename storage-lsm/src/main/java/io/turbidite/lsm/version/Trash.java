@@ -8,9 +8,15 @@ import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.FileFooter;
 import io.turbidite.core.format.FileHeader;
 import io.turbidite.core.time.Clock;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.ManifestState.DatasetState;
+import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.ManifestState.TreeState;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -18,7 +24,9 @@ import java.util.concurrent.TimeUnit;
  * Components and bitmaps that an opening found and no manifest names. An unfinished flush, merge or repair
  * leaves such files; so does a manifest that somebody replaced by an older one, and then they may be the only
  * copy of what they hold. So they go to a directory of their own, by rename, and are deleted later: by
- * command, when the store has been open for a day, or when the disk is nearly full.
+ * command, when the store has been open for a day, or when the disk is nearly full. When the manifest that
+ * names one comes back, the next opening {@linkplain #putBack puts it back}; while it names one, that is
+ * not deleted.
  *
  * <p>The day is one of running time: a clock of the day may jump.
  *
@@ -63,21 +71,90 @@ public final class Trash {
         return new Trash(disk, clock, items);
     }
 
+    /** The files that a manifest names, by their plain names, with the bytes that they have. */
+    public static Map<String, Long> filesOf(ManifestState state) {
+        Map<String, Long> files = new HashMap<>();
+        for (DatasetState dataset : state.datasets()) {
+            for (PartitionState partition : dataset.partitions()) {
+                for (TreeState tree : partition.trees()) {
+                    for (ComponentState component : tree.components()) {
+                        files.put(
+                                plain(StoreFiles.component(component.fileId())), component.bytes());
+                        if (!component.dead().isNone()) {
+                            files.put(
+                                    plain(StoreFiles.dead(component.deadFileId())),
+                                    component.dead().bytes());
+                        }
+                    }
+                }
+            }
+        }
+        return files;
+    }
+
+    private static String plain(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+
+    /**
+     * Puts back what the manifest names, is missing where it belongs and lies here whole: an opening with
+     * another manifest put it here. To be called before components are opened. A rename is there or not,
+     * so what a power cut leaves undone the next opening does.
+     *
+     * @return what was put back
+     */
+    public synchronized List<Item> putBack(ManifestState state) {
+        Map<String, Long> named = filesOf(state);
+        List<Item> back = new ArrayList<>();
+        for (Item item : items) {
+            String name = nameInData(item);
+            String from = StoreFiles.TRASH + "/" + item.name;
+            String to = StoreFiles.DATA + "/" + name;
+            if (named.getOrDefault(name, -1L) == item.bytes
+                    && disk.exists(from)
+                    && !disk.exists(to)
+                    && isWhole(from, name, state)) {
+                disk.rename(from, to);
+                back.add(item);
+            }
+        }
+        if (!back.isEmpty()) {
+            // first where they are to be found from now on
+            disk.syncDirectory(StoreFiles.DATA);
+            disk.syncDirectory(StoreFiles.TRASH);
+            List<Item> rest = new ArrayList<>(items);
+            rest.removeAll(back);
+            items = rest;
+        }
+        return back;
+    }
+
+    /** Without the number that a namesake has. */
+    private static String nameInData(Item item) {
+        int number = item.name.indexOf('.', item.name.indexOf('.') + 1);
+        return number < 0 ? item.name : item.name.substring(0, number);
+    }
+
+    /** The files here that a file of the data directory can be, by its plain name. */
+    public synchronized List<Item> namesakes(String name) {
+        return items.stream().filter(item -> nameInData(item).equals(name)).toList();
+    }
+
     /**
      * Takes in what is in the data directory and has no name in the manifest. Of what is unfinished nothing
      * could be read: a file without a sound footer is deleted, as are the runs of sorts. To be called when
      * the log was found to reach back to where the manifest says.
      *
-     * @param named file ids of components and bitmaps that the manifest names
      * @return what was taken in
      */
-    public synchronized List<Item> takeIn(Set<Long> named) {
+    public synchronized List<Item> takeIn(ManifestState state) {
+        Set<String> named = filesOf(state).keySet();
         List<Item> taken = new ArrayList<>();
         boolean deleted = false;
         for (String name : disk.list(StoreFiles.DATA)) {
             long fileId = StoreFiles.fileIdOf(name);
             String path = StoreFiles.DATA + "/" + name;
-            if (fileId >= 0 && !named.contains(fileId) && isWhole(path)) {
+            if (fileId >= 0 && !named.contains(name) && isWhole(path)) {
                 if (taken.isEmpty() && !disk.exists(StoreFiles.TRASH)) {
                     disk.createDirectories(StoreFiles.TRASH);
                     disk.syncDirectory("");
@@ -86,7 +163,7 @@ public final class Trash {
                 String free = freeName(name);
                 disk.rename(path, StoreFiles.TRASH + "/" + free);
                 taken.add(new Item(free, bytes));
-            } else if (StoreFiles.isSortRun(name) || (fileId >= 0 && !named.contains(fileId))) {
+            } else if (StoreFiles.isSortRun(name) || (fileId >= 0 && !named.contains(name))) {
                 disk.delete(path);
                 deleted = true;
             }
@@ -125,6 +202,22 @@ public final class Trash {
         }
     }
 
+    /** As {@link #isWhole(String)}, and of this store and the file id in {@code name}. */
+    private boolean isWhole(String path, String name, ManifestState state) {
+        try (DiskFile file = disk.openReadOnly(path)) {
+            FileHeader.readFrom(file).checkOwner(path, state.storeId(), StoreFiles.fileIdOf(name));
+        } catch (FormatVersionException | CorruptionException another) {
+            return false;
+        }
+        return isWhole(path);
+    }
+
+    /** Whether a file is where it belongs: a power cut in a rename may leave it in both places. */
+    private boolean isInPlace(String name, long bytes, ManifestState state) {
+        String path = StoreFiles.DATA + "/" + name;
+        return disk.exists(path) && bytesOf(disk, path) == bytes && isWhole(path, name, state);
+    }
+
     private static long bytesOf(Disk disk, String path) {
         try (DiskFile file = disk.openReadOnly(path)) {
             return file.size();
@@ -142,22 +235,28 @@ public final class Trash {
     }
 
     /**
-     * Deletes all that is in it.
+     * Deletes what is in it, but for what the manifest names and is not where it belongs: though it is not
+     * whole, it may be the only copy.
      *
      * @return what was deleted
      * @throws StorageIoException if a file can't be deleted; those before it are gone
      */
-    public synchronized List<Item> empty() {
+    public synchronized List<Item> empty(ManifestState state) {
+        Map<String, Long> named = filesOf(state);
+        List<Item> kept = new ArrayList<>();
         List<Item> deleted = new ArrayList<>();
         try {
             for (Item item : items) {
                 String path = StoreFiles.TRASH + "/" + item.name;
-                if (disk.exists(path)) { // somebody may have put it back
+                String name = nameInData(item);
+                if (named.containsKey(name) && !isInPlace(name, named.get(name), state)) {
+                    kept.add(item);
+                } else if (disk.exists(path)) { // somebody may have put it back
                     disk.delete(path);
                     deleted.add(item);
                 }
             }
-            items = List.of();
+            items = kept;
         } finally {
             if (!deleted.isEmpty()) {
                 disk.syncDirectory(StoreFiles.TRASH);
