@@ -26,6 +26,9 @@ package io.turbidite.lsm.schedule;
  * @param componentsMax components behind at which writers stop
  */
 public record WritePace(long memoryBytesMax, int componentsMax) {
+    /** So long a write waits for room where the disk has failed, then it is refused. */
+    public static final long REFUSE_NANOS = 1_000_000_000;
+
     /** Writers may become faster by that much while a flush runs, and still pay nothing. */
     private static final double SPURT = 1.25;
 

@@ -52,6 +52,7 @@ public final class BackgroundWork implements AutoCloseable {
     private final MergeWork merges;
     private final RetentionWork retention;
     private final RepairWork repairs;
+    private final GarbageWatch garbage;
     private final DirectoryWatch watch;
 
     /** Partitions whose flushes failed alone, until when; the flusher's. */
@@ -78,11 +79,14 @@ public final class BackgroundWork implements AutoCloseable {
         this.kills = new KillRoom(substrate, writeMemoryBytes);
         this.io = new IoBudget(substrate.clock(), options.ioBytesPerSecond());
         this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
-        this.merges = new MergeWork(substrate, options, io, throttle, writeMemoryBytes);
+        this.merges = new MergeWork(
+                substrate, options, io, throttle, writeMemoryBytes, StrategyHooks::new);
         this.retention = new RetentionWork(substrate);
         // a flush, and as much log meanwhile
         this.watch = new DirectoryWatch(substrate, 2 * writeMemoryBytes);
-        this.repairs = new RepairWork(substrate, options.mergeWorkers(), merges, this::flushWaits);
+        this.repairs = new RepairWork(substrate, merges::wake, this::lookForGarbage);
+        this.garbage = new GarbageWatch(substrate, repairs, merges, this::flushWaits);
+        repairs.start(options.mergeWorkers());
         this.flusher = substrate.start("flush", IDLE_MICROS, this::flushStep);
     }
 
@@ -309,6 +313,10 @@ public final class BackgroundWork implements AutoCloseable {
 
     private boolean mayFlush(Partition partition) {
         return !isHeldBack(partition);
+    }
+
+    private void lookForGarbage() {
+        garbage.look();
     }
 
     private boolean flushWaits() {

@@ -3,6 +3,7 @@ package io.turbidite.lsm.upkeep;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.schedule.WritePace;
 import io.turbidite.lsm.write.Timestamps;
 
 import java.util.List;
@@ -18,9 +19,8 @@ import java.util.List;
  */
 final class KillRoom {
     /** How long a writer waits for readers to end before it is refused. */
-    private static final long REFUSE_NANOS = WriterThrottle.REFUSE_NANOS;
-
     private final Substrate substrate;
+
     private final long bytesMax;
 
     /** Nothing more can be forgotten until the horizon has passed it. */
@@ -65,7 +65,7 @@ final class KillRoom {
         long startNanos = substrate.clock().monotonicNanos();
         substrate.awaitBeforeWrite(
                 "snapshots that keep kills",
-                () -> !isFull() || waitedNanos(startNanos) >= REFUSE_NANOS);
+                () -> !isFull() || waitedNanos(startNanos) >= WritePace.REFUSE_NANOS);
         substrate.events().stalled("an old snapshot keeps kills", waitedNanos(startNanos));
         substrate.health().checkWritable();
         if (isFull()) {

@@ -92,14 +92,15 @@ final class Merge implements RunQueue.Job, AutoCloseable {
         }
     }
 
-    private Merge(Partition partition, DatasetSchema schema, List<Tree> trees) {
+    private Merge(
+            Partition partition, DatasetSchema schema, List<Tree> trees, MergeHooks.Factory hooks) {
         this.partition = partition;
         this.substrate = partition.substrate();
         this.schema = schema;
         this.trees = trees;
         Map<Integer, List<ComponentHandle>> inputs = new HashMap<>();
         trees.forEach(tree -> inputs.put(tree.id, tree.newestFirst));
-        this.hooks = new MergeHooks(partition, schema, inputs);
+        this.hooks = hooks.of(partition, schema, inputs);
         this.inputBytes = trees.stream().mapToLong(Tree::bytes).sum();
         this.remainingBytes = inputBytes;
         List<ComponentHandle> marked = marked(schema, trees);
@@ -123,9 +124,11 @@ final class Merge implements RunQueue.Job, AutoCloseable {
     /**
      * Starts a merge: claims its inputs.
      *
+     * @param hooks what the maintenance strategies add to it
      * @return null if somebody else has claimed or replaced one of them since {@code pinned}
      */
-    static @Nullable Merge start(Partition partition, Version pinned, MergePlan plan) {
+    static @Nullable Merge start(
+            Partition partition, Version pinned, MergePlan plan, MergeHooks.Factory hooks) {
         List<Tree> trees = new ArrayList<>();
         for (int id : plan.trees()) {
             boolean oldest = pinned.includesOldest(id, plan.range().lastIndex());
@@ -148,7 +151,7 @@ final class Merge implements RunQueue.Job, AutoCloseable {
             return null;
         }
         claimed.forEach(ComponentHandle::retain);
-        return new Merge(partition, pinned.schema(), trees);
+        return new Merge(partition, pinned.schema(), trees, hooks);
     }
 
     Partition partition() {

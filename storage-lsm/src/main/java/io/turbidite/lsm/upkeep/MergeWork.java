@@ -66,6 +66,7 @@ final class MergeWork implements AutoCloseable {
     private final IoBudget io;
     private final MergePace pace;
     private final WriterThrottle throttle;
+    private final MergeHooks.Factory hooks;
     private final long reservedBytes;
     private final long stepBytes;
     private final Backoff backoff;
@@ -116,18 +117,21 @@ final class MergeWork implements AutoCloseable {
 
     /**
      * @param writeMemoryBytes is kept free on disk by merges
+     * @param hooks what the maintenance strategies add to merges
      */
     MergeWork(
             Substrate substrate,
             BackgroundOptions options,
             IoBudget io,
             WriterThrottle throttle,
-            long writeMemoryBytes) {
+            long writeMemoryBytes,
+            MergeHooks.Factory hooks) {
         this.substrate = substrate;
         this.options = options;
         this.io = io;
         this.pace = new MergePace(substrate.clock(), substrate.log()::takeSlowestSyncNanos);
         this.throttle = throttle;
+        this.hooks = hooks;
         this.reservedBytes = writeMemoryBytes;
         this.stepBytes = Math.min(STEP_BYTES_MAX, writeMemoryBytes / 64);
         this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
@@ -598,7 +602,7 @@ final class MergeWork implements AutoCloseable {
                             .formatted(usable, needed),
                     null);
         }
-        Merge merge = Merge.start(partition, pinned, plan);
+        Merge merge = Merge.start(partition, pinned, plan, hooks);
         if (merge == null) {
             planIsStale = true;
             return false;

@@ -20,8 +20,7 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Standalone repairs that somebody asked for, one index of one partition at a time, several at once: workers
- * take them in turn and advance each by a step. Between the steps they look whether garbage should be cleared
- * away that nobody asked about ({@link GarbageWatch}).
+ * take them in turn and advance each by a step.
  *
  * <p><em>Thread-safe.</em> No step waits: a component that is being merged is looked for again later.
  */
@@ -34,17 +33,24 @@ final class RepairWork implements AutoCloseable {
     private final Runnable afterClaims;
     private final List<Tasks.Worker> workers = new ArrayList<>();
     private final Queue<Request> waiting = new ConcurrentLinkedQueue<>();
-    private final GarbageWatch watch;
+    private final Runnable betweenSteps;
 
     /**
-     * @param workerCount how many indexes are repaired at once
-     * @param merges may merge again when components are free, and merges garbage away
-     * @param flushWaits whether a flush does
+     * @param afterClaims told when components are free again, which a merge may have waited for
+     * @param betweenSteps what a worker looks at before each step
      */
-    RepairWork(Substrate substrate, int workerCount, MergeWork merges, BooleanSupplier flushWaits) {
+    RepairWork(Substrate substrate, Runnable afterClaims, Runnable betweenSteps) {
         this.substrate = substrate;
-        this.afterClaims = merges::wake;
-        this.watch = new GarbageWatch(substrate, this, merges, flushWaits);
+        this.afterClaims = afterClaims;
+        this.betweenSteps = betweenSteps;
+    }
+
+    /**
+     * Starts the workers; called once.
+     *
+     * @param workerCount how many indexes are repaired at once
+     */
+    void start(int workerCount) {
         for (int i = 0; i < workerCount; i++) {
             workers.add(substrate.start("repair-" + i, IDLE_MICROS, this::step));
         }
@@ -181,7 +187,7 @@ final class RepairWork implements AutoCloseable {
         if (substrate.health().isClosing() || substrate.health().isReading()) {
             return false;
         }
-        watch.look();
+        betweenSteps.run();
         Request request = waiting.poll();
         if (request == null) {
             return false;

@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * arithmetic).
  *
  * <p>Where there is no room because the disk is full, waiting helps only if somebody makes space:
- * after {@link #REFUSE_NANOS} the write is refused, with the disk's failure as its cause (D6).
+ * after {@link WritePace#REFUSE_NANOS} the write is refused, with the disk's failure as its cause (D6).
  *
  * <p><em>Thread-safe.</em> A writer that isn't behind reads two words.
  */
@@ -33,8 +33,6 @@ final class WriterThrottle {
 
     /** Unused time that writers may catch up with: parks end late. */
     private static final long CREDIT_NANOS = 2_000_000;
-
-    static final long REFUSE_NANOS = 1_000_000_000;
 
     /** Until a flush or merge has been measured. */
     private static final long ASSUMED_BYTES_PER_SECOND = 64 << 20;
@@ -178,7 +176,7 @@ final class WriterThrottle {
                 () -> !isStopped()
                         || (trouble() != null
                                 && substrate.clock().monotonicNanos() - startNanos
-                                        >= REFUSE_NANOS));
+                                        >= WritePace.REFUSE_NANOS));
         substrate
                 .events()
                 .stalled(

@@ -26,7 +26,8 @@ public final class MergeStep implements AutoCloseable {
             Merge merge = Merge.start(
                     partition,
                     pinned,
-                    new MergePlan(pinned.schema().treeIds(), new MergeRange(first, last)));
+                    new MergePlan(pinned.schema().treeIds(), new MergeRange(first, last)),
+                    StrategyHooks::new);
             return new MergeStep(Objects.requireNonNull(merge));
         } finally {
             pinned.unpin();
