@@ -17,13 +17,13 @@ import io.turbidite.lsm.bitmap.LiveBitmap;
 import io.turbidite.lsm.partition.EngineEvents;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
-import io.turbidite.lsm.recover.Replay;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Trash;
+import io.turbidite.lsm.write.Replay;
 
 import org.jspecify.annotations.Nullable;
 

@@ -24,6 +24,7 @@ import io.turbidite.lsm.backup.Shipment;
 import io.turbidite.lsm.backup.ShipmentReport;
 import io.turbidite.lsm.check.Verifier;
 import io.turbidite.lsm.check.VerifyReport;
+import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.partition.ViewState;
@@ -31,7 +32,6 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.upkeep.BackgroundWork;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
-import io.turbidite.lsm.write.Timestamps;
 
 import org.jspecify.annotations.Nullable;
 

@@ -9,6 +9,7 @@ import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.maintain.Maintainer;
 import io.turbidite.lsm.maintain.OldRecord;
+import io.turbidite.lsm.order.Gate;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.partition.VersionSearch;
@@ -16,7 +17,6 @@ import io.turbidite.lsm.upkeep.BackgroundWork;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
 import io.turbidite.lsm.write.Change;
-import io.turbidite.lsm.write.Gate;
 import io.turbidite.lsm.write.KeyStripes;
 import io.turbidite.lsm.write.LogRecords;
 

@@ -6,7 +6,7 @@ import io.turbidite.core.file.Disk;
 import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.task.Tasks;
-import io.turbidite.lsm.write.Timestamps;
+import io.turbidite.lsm.order.Timestamps;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

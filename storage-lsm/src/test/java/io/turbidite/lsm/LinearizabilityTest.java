@@ -14,8 +14,8 @@ import io.turbidite.core.sim.Tier;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.schema.Maintenance;
-import io.turbidite.lsm.write.Timestamps;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

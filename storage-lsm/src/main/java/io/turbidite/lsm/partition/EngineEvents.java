@@ -9,6 +9,7 @@ import io.turbidite.core.scan.FetchWork;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.advice.RepairDecision;
 import io.turbidite.lsm.handover.HandoverMeter;
+import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.repair.RepairCounts;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -19,7 +20,6 @@ import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Trash;
 import io.turbidite.lsm.version.Version.MergedTree;
-import io.turbidite.lsm.write.Timestamps;
 
 import java.util.Collection;
 import java.util.List;

@@ -3,6 +3,7 @@ package io.turbidite.lsm.partition;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.lsm.bitmap.LiveBitmap;
 import io.turbidite.lsm.maintain.GarbageEstimate;
+import io.turbidite.lsm.order.Gate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -11,7 +12,6 @@ import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.ManifestState.TreeState;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
-import io.turbidite.lsm.write.Gate;
 
 import org.jspecify.annotations.Nullable;
 

@@ -13,6 +13,7 @@ import io.turbidite.lsm.bitmap.LiveBitmap;
 import io.turbidite.lsm.component.ComponentWriters;
 import io.turbidite.lsm.handover.Handover;
 import io.turbidite.lsm.memory.ChunkSource;
+import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.repair.RepairOptions;
 import io.turbidite.lsm.sort.SortSite;
 import io.turbidite.lsm.version.Graveyard;
@@ -20,7 +21,6 @@ import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Trash;
-import io.turbidite.lsm.write.Timestamps;
 
 import org.jspecify.annotations.Nullable;
 

@@ -1,10 +1,10 @@
 package io.turbidite.lsm.upkeep;
 
 import io.turbidite.core.StorageIoException;
+import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schedule.WritePace;
-import io.turbidite.lsm.write.Timestamps;
 
 import java.util.List;
 

@@ -1,9 +1,10 @@
 /**
- * What orders and protects writers: timestamps and the watermark, the gate that lets a flush switch
- * memory components, the key stripes, the log record of an operation.
+ * The way of a write, and of a write that a crash has left in the log: key stripes, the log record of an
+ * operation, replay.
  *
- * <p>Locks are taken in this order: key stripes ascending, then gates in partition order; nothing waits
- * inside a gate. Start reading at {@link io.turbidite.lsm.write.Timestamps}.
+ * <p>Invariants: locks are taken in this order, key stripes ascending, then gates in partition order; nothing
+ * waits inside a gate. Replaying the same log twice over the same components gives the same layers. Start
+ * reading at {@link io.turbidite.lsm.write.LogRecords} and {@link io.turbidite.lsm.write.Replay}.
  */
 @NullMarked
 package io.turbidite.lsm.write;

@@ -6,7 +6,7 @@ import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.entry.EntryCursor;
-import io.turbidite.lsm.write.Timestamps;
+import io.turbidite.lsm.order.Timestamps;
 
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.Operation;

@@ -1,4 +1,4 @@
-package io.turbidite.lsm.write;
+package io.turbidite.lsm.order;
 
 import io.turbidite.core.Limits;
 import io.turbidite.core.StoreFailedException;

@@ -1,4 +1,4 @@
-package io.turbidite.lsm.recover;
+package io.turbidite.lsm.write;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.Limits;
@@ -13,8 +13,6 @@ import io.turbidite.lsm.partition.VersionSearch;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
-import io.turbidite.lsm.write.Change;
-import io.turbidite.lsm.write.LogRecords;
 
 import java.util.HashMap;
 import java.util.HashSet;

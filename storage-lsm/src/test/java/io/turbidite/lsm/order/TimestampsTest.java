@@ -1,4 +1,4 @@
-package io.turbidite.lsm.write;
+package io.turbidite.lsm.order;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
