@@ -8,7 +8,6 @@ import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.merge.Discards;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
-import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.sort.Duplicates;
 import io.turbidite.lsm.sort.EntrySort;
 import io.turbidite.lsm.sort.SortSite;
@@ -49,7 +48,7 @@ public final class DeferredAntimatter implements Discards, AutoCloseable {
      * @param sortBytesMax for all indexes together; each gets four chunks at least
      */
     public DeferredAntimatter(DatasetSchema schema, SortSite site, long sortBytesMax) {
-        this(schema, deferred(schema), site, sortBytesMax);
+        this(schema, schema.deferredIndexes(), site, sortBytesMax);
     }
 
     /** For these secondaries, whatever their strategy is. */
@@ -62,13 +61,6 @@ public final class DeferredAntimatter implements Discards, AutoCloseable {
                     index,
                     EntrySort.create(site, sortBytesMax / indexes.size(), new Duplicates.Keep())));
         }
-    }
-
-    /** The secondaries that wait for the primary's merges. */
-    public static List<IndexSchema> deferred(DatasetSchema schema) {
-        return schema.indexes().stream()
-                .filter(index -> index.maintenance() == Maintenance.DEFERRED)
-                .toList();
     }
 
     @Override

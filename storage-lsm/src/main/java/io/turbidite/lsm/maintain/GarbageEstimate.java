@@ -60,7 +60,7 @@ public final class GarbageEstimate {
         }
         shares.keySet().retainAll(there);
         double largest = 0;
-        for (IndexSchema index : DeferredAntimatter.deferred(pinned.schema())) {
+        for (IndexSchema index : pinned.schema().deferredIndexes()) {
             long entries = entriesOnDisk(pinned, index.id());
             if (entries > 0) {
                 largest = Math.max(largest, Math.min(1, entries(pinned) / (double) entries));

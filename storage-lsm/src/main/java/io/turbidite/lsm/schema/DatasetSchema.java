@@ -107,6 +107,13 @@ public record DatasetSchema(
         }
     }
 
+    /** The secondaries that wait for the primary's merges. */
+    public List<IndexSchema> deferredIndexes() {
+        return indexes().stream()
+                .filter(index -> index.maintenance() == Maintenance.DEFERRED)
+                .toList();
+    }
+
     /** The secondaries that have trees, in order of creation. */
     public List<IndexSchema> indexes() {
         return catalog.live();

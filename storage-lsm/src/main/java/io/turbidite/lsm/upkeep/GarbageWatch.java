@@ -1,6 +1,5 @@
 package io.turbidite.lsm.upkeep;
 
-import io.turbidite.lsm.maintain.DeferredAntimatter;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -103,7 +102,7 @@ final class GarbageWatch {
     private void lookAtDeferred(List<Partition> ofDataset) {
         Partition any = ofDataset.getFirst();
         long passedOver = 0;
-        for (IndexSchema index : DeferredAntimatter.deferred(any.schema())) {
+        for (IndexSchema index : any.schema().deferredIndexes()) {
             passedOver = Math.max(passedOver, any.work().takePassedOverMost(index.id()));
         }
         if (passedOver > 0) {

@@ -4,7 +4,6 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.task.Tasks;
-import io.turbidite.lsm.maintain.DeferredAntimatter;
 import io.turbidite.lsm.merge.ComponentSize;
 import io.turbidite.lsm.merge.MergeDebt;
 import io.turbidite.lsm.merge.MergePolicySpec;
@@ -386,7 +385,7 @@ final class MergeWork implements AutoCloseable {
             return;
         }
         try {
-            if (!DeferredAntimatter.deferred(pinned.schema()).isEmpty()) {
+            if (!pinned.schema().deferredIndexes().isEmpty()) {
                 partition.garbage().refresh(pinned);
             }
         } finally {

@@ -1,6 +1,5 @@
 package io.turbidite.lsm.upkeep;
 
-import io.turbidite.lsm.maintain.DeferredAntimatter;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -80,7 +79,7 @@ public final class StrategyHooks implements MergeHooks {
     }
 
     private MergeHook primary() {
-        if (DeferredAntimatter.deferred(schema).isEmpty()) {
+        if (schema.deferredIndexes().isEmpty()) {
             return MergeHook.NONE;
         }
         long sortBytes = (long) SORT_CHUNKS * substrate.chunks().chunkBytes();
