@@ -179,12 +179,15 @@ public final class LogSalvage implements AutoCloseable {
     public Result copy(HashLog target, Consumer<Loss> losses, BooleanSupplier stopped) {
         Deleted deleted = new Deleted();
         boolean finished = source.visit(deleted, stopped);
-        if (source.marksLost()) {
-            losses.accept(new Loss(
-                    0,
-                    0,
-                    site.directory() + "/TAIL",
-                    "no mark can be read: records that were truncated may come back"));
+        if (source.marksLost() > 0) {
+            losses.accept(
+                    new Loss(
+                            0,
+                            0,
+                            site.directory() + "/TAIL",
+                            source.marksLost() == 2
+                                    ? "no mark can be read: records that were truncated may come back"
+                                    : "one of two marks can't be read, maybe the newest: a newest page without checksums of its own may have gone further"));
         }
         try (IngestSession session = target.openSession("salvage")) {
             Copy copy = new Copy(session, deleted.addresses, losses);

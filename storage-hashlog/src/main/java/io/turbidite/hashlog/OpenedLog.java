@@ -1,5 +1,6 @@
 package io.turbidite.hashlog;
 
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.file.Disk;
@@ -57,8 +58,9 @@ record OpenedLog(
      * <ol>
      *   <li>the registry is read, and every function that an active PSF names must be known;
      *   <li>the newest checkpoint that is sound fills the table;
-     *   <li>the end is found: pages are verified from where the replay will begin. If the log does not reach
-     *       as far as the checkpoint says, an older one is taken, or none;
+     *   <li>the end is found: pages are verified from where the replay will begin. A log that does not reach as
+     *       far as a sound checkpoint says was cut: it is refused. Of an older release, whose marks may be
+     *       lost, an older checkpoint is taken, or none;
      *   <li>what lies behind the end is removed, and intervals are clipped to it, durably: whatever the log
      *       takes from here on must not meet what an earlier life left; runs that can't be opened are dropped;
      *   <li>the rest is replayed.
@@ -228,6 +230,16 @@ record OpenedLog(
             LogStart start = LogEnd.find(
                     site, shape, stored.state().logId(), stored.hasTail(), index.from());
             used = start.tail() >= index.end();
+            if (!used && stored.hasTail()) {
+                throw new CorruptionException(
+                        site.directory() + "/TAIL",
+                        0,
+                        "the end of the log",
+                        "at %d or behind, as index checkpoint %08x.index says, which is written when all of that is durable"
+                                .formatted(index.end(), index.number()),
+                        "at %d: an older TAIL or older pages were put there, or a newer checkpoint"
+                                .formatted(start.tail()));
+            }
             return used ? new Base(index, start) : null;
         } finally {
             if (!used) {

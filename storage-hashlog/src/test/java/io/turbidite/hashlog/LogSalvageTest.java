@@ -98,7 +98,7 @@ class LogSalvageTest {
         }
         try (HashLog target = HashLog.open(site, LogBench.options())) {
             boolean isTyped = !target.psfs().isEmpty();
-            assertThat(target.recoveredSerial("loader")).isBetween(1L, COUNT + 1L);
+            assertThat(target.recoveredSerial("loader")).isBetween(0L, COUNT + 1L);
             return new Salvaged(
                     result,
                     losses,
@@ -147,26 +147,108 @@ class LogSalvageTest {
         LogBench.reopened(SEED, disk, LogBench.options()).close();
     }
 
+    private static String newestFile(SimDisk disk) {
+        return "log/"
+                + disk.list("log").stream()
+                        .filter(name -> name.endsWith(".pages"))
+                        .reduce("", (a, b) -> b);
+    }
+
+    private static long newestPageAt(SimDisk disk) {
+        int pageInFile = (disk.content(newestFile(disk)).length - 4_096 - 1) / PAGE;
+        return 4_096L + (long) pageInFile * PAGE;
+    }
+
     @Test
-    void a_damaged_newest_page_costs_no_more_than_itself() {
-        SimDisk disk = filled();
-        String newest = disk.list("log").stream()
-                .filter(name -> name.endsWith(".pages"))
-                .reduce("", (a, b) -> b);
-        String file = "log/" + newest;
-        int pageInFile = (disk.content(file).length - 4_096 - 1) / PAGE;
-        disk.flipBit(file, 4_096L + (long) pageInFile * PAGE + 700, 2);
+    void a_damaged_block_of_the_newest_page_costs_the_records_in_it_alone() {
+        SimDisk whole = filled();
+        String file = newestFile(whole);
+        long pageAt = newestPageAt(whole);
+        int length = (int) (whole.content(file).length - pageAt);
+        assertThat(length).isGreaterThan(2 * 4_096);
+        SplittableRandom random = new SplittableRandom(SEED);
+        int partial = 0;
+        for (int round = 0; round < 40; round++) {
+            SimDisk disk = whole.copy();
+            disk.flipBit(file, pageAt + random.nextInt(length), random.nextInt(8));
+            List<Integer> ids = salvage(disk, "new").ids();
+            List<Integer> lost = new ArrayList<>(all());
+            lost.removeAll(ids);
+            lost.remove((Integer) 7); // what said that 7 is deleted may be lost
+            assertThat(ids).as("round %d", round).isSorted().doesNotHaveDuplicates();
+            if (!lost.isEmpty()) {
+                assertThat(lost)
+                        .isEqualTo(IntStream.rangeClosed(lost.getFirst(), lost.getLast())
+                                .boxed()
+                                .toList());
+            }
+            partial += !lost.isEmpty() && lost.getLast() < COUNT - 1 ? 1 : 0;
+        }
+        assertThat(partial).isGreaterThan(10);
+    }
+
+    /** A small log, all in its newest page, with one damaged byte: what is before and behind is kept. */
+    @Test
+    void one_damaged_byte_of_a_small_log_costs_few_records() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        try (LogBench bench = LogBench.simulated(SEED, disk, LogBench.options());
+                IngestSession session = bench.log.openSession("loader")) {
+            for (int i = 0; i < 60; i++) {
+                MemorySegment record =
+                        LogBench.segment("{\"id\":%d,\"t\":\"%s\"}".formatted(i, "y".repeat(150)));
+                session.append(record, 0, (int) record.byteSize());
+            }
+        }
+        disk.flipBit("log/00000000.pages", 4_096 + 4_096 + 2_000, 3);
         requireUnopenable(disk);
         Salvaged salvaged = salvage(disk);
-        List<Integer> ids = salvaged.ids();
-        // what said that 7 is deleted lay in the newest page
-        assertThat(ids).isEqualTo(IntStream.range(0, ids.size()).boxed().toList());
-        assertThat(ids.size()).isBetween(COUNT * 4 / 5, COUNT - 2);
-        assertThat(salvaged.losses()).hasSize(1);
-        assertThat(salvaged.losses().getFirst().toString())
-                .contains(newest)
-                .contains("newest page");
-        assertThat(salvaged.result().lostBytes()).isBetween(1L, (long) PAGE);
+        assertThat(salvaged.ids()).hasSizeBetween(30, 59).contains(0, 59);
+        assertThat(salvaged.losses()).isNotEmpty();
+        assertThat(salvaged.result().lostBytes()).isLessThan(3 * 4_096L);
+    }
+
+    /** A payload that is made of records, as it were, and damage to the header word before it. */
+    @Test
+    void payload_that_looks_like_records_is_never_shown_as_records() {
+        SimDisk whole = new SimDisk(SEED, Profile.STRICT);
+        List<String> real = new ArrayList<>();
+        try (LogBench bench = LogBench.simulated(SEED, whole, LogBench.options());
+                IngestSession session = bench.log.openSession("loader")) {
+            for (int i = 0; i < 12; i++) {
+                byte[] forging = new byte[1_024];
+                for (int at = 0; at < forging.length; at += 32) {
+                    forging[at] = 24; // payload bytes
+                    forging[at + 7] = (byte) 0x80; // visible
+                    forging[at + 8] = 'F';
+                }
+                real.add(new String(forging, java.nio.charset.StandardCharsets.UTF_8));
+                MemorySegment record = MemorySegment.ofArray(forging);
+                session.append(record, 0, forging.length);
+            }
+        }
+        int length = whole.content("log/00000000.pages").length;
+        for (int at = 4_096 + 128; at + 8 < length; at += 8) {
+            SimDisk disk = whole.copy();
+            disk.flipBit("log/00000000.pages", at + at / 8 % 2, at / 16 % 8);
+            List<String> found = salvage(disk).records();
+            assertThat(found).as("at %d", at).isSubsetOf(real);
+        }
+    }
+
+    @Test
+    void a_lost_mark_is_told() {
+        SimDisk disk = filled();
+        byte[] tail = disk.content("log/TAIL");
+        for (int slot = 1; slot <= 2; slot++) {
+            SimDisk damaged = disk.copy();
+            byte[] bytes = tail.clone();
+            bytes[slot * 4_096 + 3] ^= 1;
+            bytes[slot * 4_096 + 2_048 + 3] ^= 1;
+            damaged.put("log/TAIL", bytes);
+            Salvaged salvaged = salvage(damaged);
+            assertThat(salvaged.ids()).isEqualTo(all());
+            assertThat(salvaged.losses().toString()).contains("TAIL").contains("one of two marks");
+        }
     }
 
     @Test
@@ -207,9 +289,9 @@ class LogSalvageTest {
         disk.delete("log/TAIL");
         Salvaged noMarks = salvage(disk, "a");
         int ids = noMarks.ids().size();
-        assertThat(noMarks.ids()).isEqualTo(IntStream.range(0, ids).boxed().toList());
-        assertThat(ids).isGreaterThan(COUNT * 4 / 5);
-        assertThat(noMarks.losses().toString()).contains("TAIL").contains("newest page");
+        assertThat(noMarks.ids()).isEqualTo(all());
+        assertThat(ids).isEqualTo(COUNT - 1);
+        assertThat(noMarks.losses().toString()).contains("TAIL").contains("no mark can be read");
 
         disk = filled();
         disk.flipBit("log/HASHLOG", 90, 1);

@@ -3,6 +3,7 @@ package io.turbidite.hashlog;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.memory.MemoryBudget;
@@ -99,7 +100,7 @@ class RecoveryTest {
     }
 
     @Test
-    void a_checkpoint_that_says_more_than_the_log_has_is_left_alone() {
+    void a_log_that_ends_before_what_a_checkpoint_says_is_refused_and_not_changed() {
         SimDisk disk = filled();
         LogState whole = stateOf(disk.copy());
         SimDisk later = disk.copy();
@@ -109,6 +110,10 @@ class RecoveryTest {
             bench.log.checkpoint();
         }
         disk.put("log/00000003.index", later.content("log/00000003.index"));
+        assertThatThrownBy(() -> stateOf(disk))
+                .isInstanceOf(CorruptionException.class)
+                .hasMessageContaining("00000003.index");
+        disk.delete("log/00000003.index");
         assertThat(stateOf(disk)).isEqualTo(whole);
     }
 

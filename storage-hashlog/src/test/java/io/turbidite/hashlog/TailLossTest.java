@@ -99,6 +99,67 @@ class TailLossTest {
         refusedUntilBack(zeros, whole, "zeros");
     }
 
+    /** Each TAIL that there ever was, in the place of the newest one: no record is hidden by it, nor cut. */
+    @ParameterizedTest
+    @EnumSource(Profile.class)
+    void an_older_tail_hides_nothing(Profile profile) {
+        SimDisk disk = new SimDisk(SEED, profile);
+        List<byte[]> tails = new ArrayList<>();
+        int count = 0;
+        try (LogBench bench = LogBench.simulated(SEED, disk, LogBench.options());
+                IngestSession session = bench.log.openSession("s")) {
+            for (; count < 700; count++) {
+                MemorySegment record = LogBench.segment(LogState.event("s", count));
+                session.append(record, 0, (int) record.byteSize());
+                if (count % 50 == 3) {
+                    session.awaitDurable();
+                    tails.add(disk.content(TAIL));
+                }
+            }
+        }
+        for (byte[] tail : tails) {
+            SimDisk older = disk.copy();
+            older.put(TAIL, tail);
+            SimDisk cut = older.copy();
+            assertThat(countOf(older)).isEqualTo(count);
+            assertThat(countOf(older)).isEqualTo(count); // it is whole again
+            try (LogBench bench = LogBench.reading(SEED, cut, LogBench.options())) {
+                assertThat(LogState.of(bench.log).numbersOf("s")).hasSize(count);
+            }
+        }
+        assertThat(tails).hasSizeGreaterThan(10);
+    }
+
+    /** As an older release wrote it: the newest page does not say how far it goes, but an index checkpoint does. */
+    @Test
+    void an_older_tail_that_an_index_checkpoint_contradicts_is_refused_until_the_newer_is_back() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        byte[] older;
+        try (LogBench bench = LogBench.simulated(SEED, disk, LogBench.options())) {
+            try (IngestSession session = bench.log.openSession("s")) {
+                for (int i = 0; i < COUNT; i++) {
+                    MemorySegment record = LogBench.segment(LogState.event("s", i));
+                    session.append(record, 0, (int) record.byteSize());
+                    if (i == 5) {
+                        session.awaitDurable();
+                    }
+                }
+                older = disk.content(TAIL);
+            }
+            bench.log.checkpoint();
+        }
+        byte[] pages = disk.content("log/00000000.pages");
+        Arrays.fill(pages, 4_096, 4_096 + 64, (byte) 0);
+        disk.put("log/00000000.pages", pages);
+        SimDisk swapped = disk.copy();
+        swapped.put(TAIL, older);
+        assertThatThrownBy(() -> countOf(swapped))
+                .isInstanceOf(CorruptionException.class)
+                .hasMessageContaining("TAIL")
+                .hasMessageContaining("index checkpoint");
+        refusedUntilBack(swapped, disk, "older TAIL");
+    }
+
     private record Cut(SimDisk disk, long durable) {}
 
     /** A page that a power cut tore is cut; one that was durable two syncs ago is damage, though no mark was forced. */

@@ -67,6 +67,9 @@ final class Flusher implements AutoCloseable {
     /** Pages below it were written, sealed. */
     private long writtenPage;
 
+    /** The page whose frame begins with checksums of all its durable blocks. */
+    private long openPage = -1;
+
     private long lastFlushNanos;
     private long lastStallNanos;
     private long lastRetainNanos;
@@ -366,12 +369,23 @@ final class Flusher implements AutoCloseable {
         int from = shape.offsetOf(log.durable()) & -LogShape.BLOCK_BYTES;
         int until = Math.min(
                 shape.pageBytes(), (usedBytes + LogShape.BLOCK_BYTES - 1) & -LogShape.BLOCK_BYTES);
+        int headerBytes = shape.pageHeaderBytes();
+        long openedMicros = log.ring().openedMicros(page);
+        new OpenPage(to.logId(), page, openedMicros, log.begin(), usedBytes)
+                .write(frame, headerBytes, page == openPage ? from : 0, crc);
+        openPage = page;
+        int headerUntil = Math.min(until, OpenPage.blockBytes(headerBytes));
+        if (from > headerUntil) {
+            to.writePage(page, frame, 0, headerUntil);
+            bytesWritten.add(headerUntil);
+        } else {
+            from = 0;
+        }
         to.writePage(page, frame, from, until);
         to.sync(page, page);
-        int headerBytes = shape.pageHeaderBytes();
         int checksum = crc.compute(frame, headerBytes, usedBytes - (long) headerBytes);
         crc.forget();
-        to.writeMark(page, log.ring().openedMicros(page), usedBytes, checksum);
+        to.writeMark(page, openedMicros, usedBytes, checksum);
         bytesWritten.add(until - (long) from);
         log.durable(safeTail);
     }

@@ -20,6 +20,8 @@ import java.util.List;
  *   <li>the {@link BeginMark} says where the log begins;
  *   <li>pages are verified upwards, header and every block, until one is not sealed, torn or not there;
  *   <li>if the {@link TailMark} is of that page and its checksum holds, the page counts up to the mark;
+ *   <li>if the page itself says that it was written further ({@link OpenPage}), and all of it agrees, it counts up to
+ *       there: the mark is an older one, or a power cut came before the newer;
  *   <li>what lies behind was never reported durable, and {@link #settle} removes it. If the mark says that more
  *       was durable than can be read, that is damage and not a power cut.
  * </ol>
@@ -75,23 +77,44 @@ public final class LogEnd {
             if (mark == null) {
                 return unmarked(files, shape, begin, p, page, lastArrival);
             }
+            int usedBytes = shape.pageHeaderBytes();
+            long arrival = lastArrival;
+            if (mark.page() > p) {
+                throw shortOf(files, shape, mark, p);
+            }
             if (mark.page() == p) {
                 requireMark(files, shape, mark, page, crc);
-                boolean hasRecords = mark.usedBytes() > shape.pageHeaderBytes();
-                return new LogStart(
-                        logId,
-                        begin,
-                        shape.startOf(p) + mark.usedBytes(),
-                        hasRecords ? page.asSlice(0, mark.usedBytes()) : null,
-                        hasRecords ? mark.firstArrivalMicros() : lastArrival,
-                        true);
+                usedBytes = mark.usedBytes();
+                arrival = mark.firstArrivalMicros();
             }
-            if (mark.page() > p) {
-                throw PageHeader.damaged(
-                        files.nameOf(p), files.offsetOf(p), "last sound page", mark.page(), p);
+            OpenPage open = OpenPage.read(page, shape, logId, p, crc);
+            if (open != null
+                    && open.usedBytes() > usedBytes
+                    && open.isWhole(page, shape.pageHeaderBytes(), crc)) {
+                usedBytes = open.usedBytes();
+                arrival = open.firstArrivalMicros();
+                begin = Math.max(begin, open.begin());
             }
-            return new LogStart(logId, begin, shape.firstRecordOf(p), null, lastArrival, true);
+            boolean hasRecords = usedBytes > shape.pageHeaderBytes();
+            return new LogStart(
+                    logId,
+                    begin,
+                    shape.startOf(p) + usedBytes,
+                    hasRecords ? page.asSlice(0, usedBytes) : null,
+                    hasRecords ? arrival : lastArrival,
+                    true);
         }
+    }
+
+    private static CorruptionException shortOf(
+            SegmentFiles files, LogShape shape, TailMark mark, long p) {
+        return new CorruptionException(
+                files.nameOf(p),
+                files.offsetOf(p),
+                "page " + p,
+                "sealed and whole, since TAIL says that the log ends in page %d at %d"
+                        .formatted(mark.page(), shape.startOf(mark.page()) + mark.usedBytes()),
+                "not");
     }
 
     /** Where the log begins. Segments below are deleted after the mark said so, and none above. */

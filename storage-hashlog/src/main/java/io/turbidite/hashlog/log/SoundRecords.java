@@ -28,9 +28,12 @@ import java.util.function.BooleanSupplier;
  *   <li>a block is believed if its checksum agrees, even where the page's header is damaged elsewhere: a chance hit
  *       of 32 bits is rarer than damage to a header;
  *   <li>records are stepped over from the page's first one. A damaged block within a record costs that record alone,
- *       since its header word says where the next one begins; a damaged header word costs the rest of the page;
- *   <li>the newest page has no checksums of blocks: of the two tail marks, the longer one whose checksum agrees says
- *       how much of it is sound.
+ *       since its header word says where the next one begins;
+ *   <li>header words in a damaged block are followed if they lead to the very end of the page and no other way leads
+ *       there ({@link PageFraming}): then the damage is to payloads, and costs the records that touch the block. Else
+ *       it costs the rest of the page;
+ *   <li>the newest page has checksums of its blocks too ({@link OpenPage}). One of an older release has none: of the two
+ *       tail marks, the longer one whose checksum agrees says how much of it is sound.
  * </ol>
  */
 public final class SoundRecords {
@@ -43,10 +46,11 @@ public final class SoundRecords {
     private final LogShape shape;
     private final List<TailMark> marks = new ArrayList<>();
     private final long begin;
-    private final boolean marksLost;
+    private final int marksLost;
     private final Crc32c crc = new Crc32c();
     private final MemorySegment page;
     private final BitSet sound = new BitSet();
+    private final PageFraming framing = new PageFraming();
 
     /**
      * @param logId of the log: pages of another one are not its own
@@ -59,7 +63,6 @@ public final class SoundRecords {
         this.shape = shape;
         this.page = MemorySegment.ofArray(new byte[shape.pageBytes()]);
         long begun = 0;
-        boolean found = false;
         MemorySegment slot = MemorySegment.ofArray(new byte[LogShape.BLOCK_BYTES]);
         if (disk.exists(directory + "/" + TAIL)) {
             try (DiskFile file = disk.openReadOnly(directory + "/" + TAIL)) {
@@ -68,7 +71,6 @@ public final class SoundRecords {
                         TailMark mark = TailMark.readEither(slot, logId, shape);
                         if (mark != null) {
                             marks.add(mark);
-                            found = true;
                         }
                     }
                     if (isRead(file, BeginMark.slotOffset(i), slot.asSlice(0, BeginMark.BYTES))) {
@@ -79,7 +81,7 @@ public final class SoundRecords {
             }
         }
         this.begin = begun;
-        this.marksLost = !found;
+        this.marksLost = 2 - marks.size();
     }
 
     /**
@@ -136,8 +138,8 @@ public final class SoundRecords {
         return begin;
     }
 
-    /** Whether no tail mark could be read. */
-    public boolean marksLost() {
+    /** How many of the two tail marks can't be read. */
+    public int marksLost() {
         return marksLost;
     }
 
@@ -146,7 +148,7 @@ public final class SoundRecords {
         List<Long> segments = segments();
         // a log that was never truncated begins at page 0
         long wantedPage = shape.pageOf(begin);
-        if (marksLost && !segments.isEmpty()) {
+        if (marks.isEmpty() && !segments.isEmpty()) {
             wantedPage = Math.max(wantedPage, firstPageOf(segments.getFirst()));
         }
         long lastMarked = marks.stream().mapToLong(TailMark::page).max().orElse(-1);
@@ -211,7 +213,13 @@ public final class SoundRecords {
         // the newest page begins with what its frame held before: the header of an older page
         boolean isOlder = !isHeaderSound
                 && isHeaderSound(file, at, page.get(Bytes.I64, PageHeader.PAGE_OFFSET));
-        if (!isOlder && (findSound() || isHeaderSound)) {
+        OpenPage open = isHeaderSound ? null : OpenPage.read(page, shape, logId, p, crc);
+        int end = isHeaderSound ? 0 : soundByMarks(p);
+        int claimed = isHeaderSound ? 0 : claimed(p, isNewest);
+        if (open == null
+                && !isOlder
+                && (findSound() || isHeaderSound)
+                && !isMarkedAll(end, claimed)) {
             if (!isHeaderSound) {
                 visitor.lost(new Loss(
                         shape.startOf(p),
@@ -223,10 +231,15 @@ public final class SoundRecords {
             walk(file, p, shape.pageBytes(), visitor);
             return;
         }
-        int end = soundByMarks(p);
-        sound.set(0, shape.blockCount());
+        if (open != null && open.usedBytes() > end && isBelieved(open, end, claimed)) {
+            end = open.usedBytes();
+            for (int block = 0; block < shape.blockCount(); block++) {
+                sound.set(block, open.isSound(page, block, shape.pageHeaderBytes(), crc));
+            }
+        } else {
+            sound.set(0, shape.blockCount());
+        }
         walk(file, p, end, visitor);
-        int claimed = claimed(p, isNewest);
         if (claimed > end) {
             visitor.lost(new Loss(
                     Math.max(begin, shape.startOf(p) + end),
@@ -236,6 +249,24 @@ public final class SoundRecords {
                             ? "the newest page, which no sound mark vouches for up to there"
                             : "the page is damaged"));
         }
+    }
+
+    /** Whether marks vouch for all that was written of a page: its header may be damaged, or an open page's. */
+    private boolean isMarkedAll(int marked, int claimed) {
+        int behind = Math.ceilDiv(marked, LogShape.BLOCK_BYTES);
+        return marked > shape.pageHeaderBytes()
+                && marked == claimed
+                && sound.nextSetBit(behind) < 0;
+    }
+
+    /**
+     * Whether the page says how far it goes. If it is not whole, and a mark vouches for all that marks claim, a power
+     * cut tore what came behind that mark.
+     */
+    private boolean isBelieved(OpenPage open, int marked, int claimed) {
+        return marked <= shape.pageHeaderBytes()
+                || marked < claimed
+                || open.isWhole(page, shape.pageHeaderBytes(), crc);
     }
 
     private boolean isHeaderSound(DiskFile file, long at, long p) {
@@ -319,13 +350,19 @@ public final class SoundRecords {
         }
         while (at < end) {
             if (!sound.get(at / LogShape.BLOCK_BYTES)) {
-                visitor.lost(
-                        new Loss(
-                                start + at,
-                                start + end,
-                                file.name(),
-                                "a block is damaged, and where the next record of the page begins is not known"));
-                return;
+                int behind = framing.behindDamage(page, sound, at, end);
+                visitor.lost(new Loss(
+                        start + at,
+                        start + (behind < 0 ? end : behind),
+                        file.name(),
+                        behind < 0
+                                ? "a block is damaged, and where the next record of the page begins is not known"
+                                : "a block is damaged"));
+                if (behind < 0) {
+                    return;
+                }
+                at = behind;
+                continue;
             }
             long word = page.get(Bytes.I64, at);
             long byteCount = RecordHeader.recordBytes(word);

@@ -88,6 +88,16 @@ class LogFormatTest {
     }
 
     @Test
+    void an_open_page_has_the_pinned_bytes() {
+        byte[] bytes = golden().content("log/00000000.pages");
+        int page = SegmentHeader.BYTES + LogBench.SHAPE.pageBytes();
+        assertThat(hex(bytes, page, page + 80))
+                .isEqualTo("545552424f50454ef0debc9a7856341201000000000000000040204648470600"
+                        + "8000000000000000f814000000000000000000000000000000000000ff9fefc4"
+                        + "8810fc84d7ea9a130000000000000000");
+    }
+
+    @Test
     void offsets_are_those_of_the_tables() {
         assertThat(PageHeader.PAGE_OFFSET).isEqualTo(16);
         assertThat(PageHeader.FIRST_ARRIVAL_OFFSET).isEqualTo(24);
@@ -95,6 +105,10 @@ class LogFormatTest {
         assertThat(PageHeader.ZERO_OFFSET).isEqualTo(40);
         assertThat(PageHeader.CHECKSUM_OFFSET).isEqualTo(60);
         assertThat(PageHeader.BLOCKS_OFFSET).isEqualTo(64);
+        assertThat(OpenPage.BEGIN_OFFSET).isEqualTo(32);
+        assertThat(OpenPage.USED_OFFSET).isEqualTo(40);
+        assertThat(OpenPage.CHECKSUM_OFFSET).isEqualTo(60);
+        assertThat(OpenPage.BLOCKS_OFFSET).isEqualTo(64);
         assertThat(SegmentHeader.FIRST_PAGE_OFFSET).isEqualTo(64);
         assertThat(SegmentHeader.CHECKSUM_OFFSET).isEqualTo(84);
         assertThat(TailMark.USED_OFFSET).isEqualTo(32);
