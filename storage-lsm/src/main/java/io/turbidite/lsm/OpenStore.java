@@ -231,6 +231,7 @@ final class OpenStore {
             // a store without components should know, too, whether it can
             substrate.componentDisk().openReadOnly(StoreFiles.MANIFEST).close();
         }
+        checkLogIsThere(state);
         if (mode != OpenMode.READING) {
             putBack(state);
         }
@@ -259,7 +260,7 @@ final class OpenStore {
                 ? WriteAheadLog.openForReading(
                         site, options.log(), state.logPosition(), replay::record)
                 : WriteAheadLog.open(site, options.log(), state.logPosition(), replay::record);
-        closers.push(log::close);
+        closers.push(() -> closeLog(log));
         substrate.attachLog(log);
         substrate.timestamps().resumeAbove(replay.lastTimestamp());
         if (mode != OpenMode.READING) {
@@ -282,6 +283,27 @@ final class OpenStore {
                         replay.byteCount(),
                         replay.operationCount(),
                         substrate.clock().monotonicNanos() - startNanos);
+    }
+
+    /** A log that is not there looks like the one of a fresh store; the manifest tells them apart. */
+    private void checkLogIsThere(ManifestState state) {
+        if (state.hasLog() && WriteAheadLog.isMissing(substrate.disk(), StoreFiles.LOG)) {
+            throw new CorruptionException(
+                    StoreFiles.LOG,
+                    0,
+                    "the directory of the log of " + substrate.disk().description(),
+                    "there, since it has held records,",
+                    "missing, in none of 0 segments: put the directory %s back from where the store came, or restore"
+                                    .formatted(StoreFiles.LOG)
+                            + " a backup elsewhere; nothing was changed");
+        }
+    }
+
+    private void closeLog(WriteAheadLog log) {
+        log.close();
+        if (substrate.health().firstFailure() == null) {
+            substrate.noteLog();
+        }
     }
 
     /** Files that an opening with another manifest took away. */

@@ -9,6 +9,7 @@ import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.file.Disk;
 import io.turbidite.core.log.OverflowBuffers.Buffer;
 import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.task.Tasks;
@@ -120,6 +121,12 @@ public final class WriteAheadLog implements AutoCloseable {
             LogSite site, LogOptions options, long startPosition, ReplayVisitor visitor) {
         return new WriteAheadLog(
                 site, options, LogRecovery.look(site, options, startPosition, visitor), true);
+    }
+
+    /** Whether there is no segment, used or prepared, and no directory for them perhaps. */
+    public static boolean isMissing(Disk disk, String directory) {
+        return !disk.exists(directory)
+                || disk.list(directory).stream().allMatch(name -> Segment.numberOf(name) < 0);
     }
 
     /** Where nothing is to be done. */

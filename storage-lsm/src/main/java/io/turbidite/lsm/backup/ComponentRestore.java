@@ -309,7 +309,7 @@ public final class ComponentRestore {
         ComponentHandle after = null;
         boolean installed = false;
         try {
-            ComponentState state = stateOf(subject).withQuarantine("");
+            ComponentState state = stateOf(subject).withoutQuarantine();
             after = subject.handle.live() == null
                     ? withFixedBitmap(component, state)
                     : withMarks(subject, component, state);
@@ -358,7 +358,8 @@ public final class ComponentRestore {
                 number,
                 state.partition(dataset, number)
                         .withDead(subject.tree, dead)
-                        .withQuarantine(subject.tree, subject.fileId(), ""));
+                        .withComponent(
+                                subject.tree, subject.fileId(), ComponentState::withoutQuarantine));
     }
 
     /** With the bitmap that the manifest names, of the store or of the backup. */

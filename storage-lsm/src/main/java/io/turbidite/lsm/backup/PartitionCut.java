@@ -173,9 +173,11 @@ public final class PartitionCut implements AutoCloseable {
         if (damage != null) {
             // its files stay behind; a restore works the marks of writers out
             DeadState dead = live == null ? handle.state().dead() : DeadState.NONE;
-            return handle.state()
-                    .withRepaired(handle.state().repairedTimestamp(), dead)
-                    .withQuarantine(damage.cause());
+            ComponentState left =
+                    handle.state().withRepaired(handle.state().repairedTimestamp(), dead);
+            return substrate.quarantine().isUntold(handle)
+                    ? left.withUntold(damage.cause())
+                    : left.withQuarantine(damage.cause());
         }
         if (live == null) {
             return handle.state();

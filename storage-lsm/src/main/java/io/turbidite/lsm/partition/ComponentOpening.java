@@ -179,7 +179,7 @@ final class ComponentOpening {
         DiskComponent component = ComponentFiles.openFile(substrate, header);
         ComponentState found = ComponentFiles.fresh(component, state.generation())
                 .withRepaired(state.repairedTimestamp(), state.dead())
-                .withQuarantine(state.quarantine());
+                .withQuarantineOf(state);
         if (!found.equals(state)) {
             component.close();
             throw new CorruptionException(

@@ -8,7 +8,6 @@ import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
-import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Version;
 
@@ -47,7 +46,10 @@ public final class Quarantine {
     /** Set aside, but no manifest says so yet. */
     private final Queue<Note> unnoted = new ConcurrentLinkedQueue<>();
 
-    private record Note(Place place, long fileId, String cause) {}
+    private record Note(Place place, long fileId, String cause, boolean isUntold) {}
+
+    /** Files of components that no manifest may call untold yet. */
+    private final Set<Long> untold = ConcurrentHashMap.newKeySet();
 
     /** Where a component is. */
     record Place(DatasetSchema schema, int partition, int tree) {
@@ -124,8 +126,8 @@ public final class Quarantine {
                 if (index.maintenance() == Maintenance.EAGER) {
                     Place place = new Place(pinned.schema(), partition.number(), index.id());
                     String cause =
-                            "%sentries of its index; which ones, %s would tell, which can't be read"
-                                    .formatted(ComponentState.UNTOLD, files);
+                            "the log supersedes entries of its index; which ones, %s would tell, which can't be read"
+                                    .formatted(files);
                     pinned.tree(index.id()).forEach(handle -> takeUntold(place, handle, cause));
                 }
             }
@@ -152,7 +154,7 @@ public final class Quarantine {
                     takeUntold(
                             place,
                             handle,
-                            ComponentState.UNTOLD + "records of it, and it can't be read");
+                            "the log supersedes records of it, and it can't be read");
                 }
             }
         } finally {
@@ -162,10 +164,19 @@ public final class Quarantine {
 
     /** What is set aside already, for its file, gets the note too: its file may come back. */
     private void takeUntold(Place place, ComponentHandle handle, String cause) {
-        if (!handle.state().isUntold() && !take(place, handle, cause)) {
-            unnoted.add(
-                    new Note(place, handle.state().fileId(), place.damage(cause).cause()));
+        long fileId = handle.state().fileId();
+        if (!isUntold(handle)) {
+            untold.add(fileId);
+            if (!handle.isQuarantined()) {
+                setAside(place, handle, place.damage(cause));
+            }
+            unnoted.add(new Note(place, fileId, place.damage(cause).cause(), true));
         }
+    }
+
+    /** Whether replay could not tell what the log supersedes of a component. */
+    public boolean isUntold(ComponentHandle handle) {
+        return handle.state().isUntold() || untold.contains(handle.state().fileId());
     }
 
     private boolean take(Place place, ComponentHandle handle, String cause) {
@@ -174,7 +185,7 @@ public final class Quarantine {
         }
         ComponentDamage damage = place.damage(cause);
         setAside(place, handle, damage);
-        unnoted.add(new Note(place, handle.state().fileId(), damage.cause()));
+        unnoted.add(new Note(place, handle.state().fileId(), damage.cause(), false));
         return true;
     }
 
@@ -202,7 +213,12 @@ public final class Quarantine {
                         dataset,
                         number,
                         state.partition(dataset, number)
-                                .withQuarantine(note.place.tree, note.fileId, note.cause));
+                                .withComponent(
+                                        note.place.tree,
+                                        note.fileId,
+                                        component -> note.isUntold
+                                                ? component.withUntold(note.cause)
+                                                : component.withQuarantine(note.cause)));
             }
         }
         return state;
@@ -274,6 +290,7 @@ public final class Quarantine {
     public void lifted(
             DatasetSchema schema, Partition partition, int tree, ComponentHandle restored) {
         unnoted.removeIf(note -> note.fileId == restored.state().fileId());
+        untold.remove(restored.state().fileId());
         metFiles.remove(restored.component().name());
         substrate.events().quarantineLifted(schema, partition.number(), tree, restored.state());
     }

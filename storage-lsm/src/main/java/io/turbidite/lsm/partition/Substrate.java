@@ -267,7 +267,8 @@ public final class Substrate {
                     state -> {
                         health.checkUnfailed();
                         checkLock();
-                        return change.apply(state);
+                        ManifestState changed = change.apply(state);
+                        return hasDurableRecords() ? changed.withLog() : changed;
                     },
                     install);
         } catch (StoreFailedException failure) {
@@ -275,6 +276,20 @@ public final class Substrate {
             tasks.signal();
             throw failure;
         }
+    }
+
+    /**
+     * Notes in the manifest that the log holds records, once in a store's life: from then on one without a log
+     * is not taken for a fresh one.
+     */
+    public void noteLog() {
+        if (!manifest.state().hasLog() && hasDurableRecords()) {
+            edit(state -> state, () -> {});
+        }
+    }
+
+    private boolean hasDurableRecords() {
+        return log != null && log.durableSequence() > 0;
     }
 
     /**

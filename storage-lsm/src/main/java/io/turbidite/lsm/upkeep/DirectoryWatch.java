@@ -8,7 +8,7 @@ import io.turbidite.lsm.partition.Substrate;
 /**
  * Looks at the store's directory twice a second. A lock file that somebody has deleted or replaced keeps
  * nobody out any more, so the store takes no writes from then on. The trash is emptied when it has lain there for
- * a day of running time, and before space on disk gets short.
+ * a day of running time, and before space on disk gets short. That a fresh store's log holds records is noted.
  *
  * <p>A worker of its own: a flush may take seconds.
  */
@@ -31,6 +31,7 @@ final class DirectoryWatch implements AutoCloseable {
     private boolean step() {
         if (substrate.health().firstFailure() == null && !substrate.health().isClosing()) {
             lookAtLock();
+            lookAtLog();
             lookAtTrash();
         }
         return false;
@@ -43,6 +44,14 @@ final class DirectoryWatch implements AutoCloseable {
             substrate.events().failed("the store takes no writes any more", gone);
         } catch (StorageException failure) {
             substrate.events().failed("the lock file could not be looked at", failure);
+        }
+    }
+
+    private void lookAtLog() {
+        try {
+            substrate.noteLog();
+        } catch (StorageException failure) {
+            substrate.events().failed("that there is a log could not be noted", failure);
         }
     }
 

@@ -40,12 +40,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The payload of the manifest file, version 11. All integers big-endian, strings as {@link
+ * The payload of the manifest file, version 12. All integers big-endian, strings as {@link
  * DataOutputStream#writeUTF}, lists as a 32-bit count and the elements. It is read only after its
  * checksum was found right, so a count can be believed.
  *
  * <pre>
- * payload   := nextFileId i64, nextDatasetId i32, lastTimestamp i64, logPosition i64, dataset*
+ * payload   := nextFileId i64, nextDatasetId i32, lastTimestamp i64, logPosition i64, hasLog bool,
+ *              dataset*
  * dataset   := id i32, version i32, name str, field*, partitions i32, primaryKey str*, filterField str*,
  *              keyForm u8, nextIndexId i32, index*, maintenance str, policy str, retain str, repair str,
  *              bitmapHandover str, options, partition*, counts
@@ -55,21 +56,27 @@ import java.util.Map;
  * options   := pageBytes i32, compression str, bloom bool, bloomFalsePositiveRate f64, keyTree bool
  * partition := flushedTimestamp i64, tree*        tree := indexId i32, component*
  * component := fileId i64, minTimestamp i64, maxTimestamp i64, bytes i64, generation i32,
- *              repairedTimestamp i64, deadFileId i64, [deadBytes i64, deadCount i64], quarantine str
+ *              repairedTimestamp i64, deadFileId i64, [deadBytes i64, deadCount i64], quarantine str,
+ *              isUntold bool
  * counts    := writes i64, deletes i64, superseded i64, merged i64, lookedUp i64, found i64,
  *              fetched i64, validated i64, valid i64, indexReads*, repairPlace*
  * indexReads := indexId i32, searches i64, entries i64        repairPlace := indexId i32, placement str
  * </pre>
  *
- * A cause with the words of {@link ManifestState.ComponentState#UNTOLD} is of its own kind.
- *
- * <p>Version 10 had neither: every component was sound, as far as it knew, and all keys had the first form.
+ * <p>Version 11 had neither hasLog, which was not known then, nor isUntold: the words of its cause told. Version 10
+ * had no cause: every component was sound, as far as it knew, and all keys had the first form.
  */
 final class ManifestCodec {
     /** Since then components may be set aside, and the form of keys is told. */
     private static final int QUARANTINE_VERSION = 11;
 
     private static final int KEY_FORM_VERSION = 11;
+
+    /** Since then it is told whether the log has held records, and which components are untold. */
+    private static final int HAS_LOG_VERSION = 12;
+
+    /** What the causes of components that are untold say in version 11. */
+    private static final String UNTOLD = "the log supersedes ";
 
     private ManifestCodec() {}
 
@@ -80,6 +87,7 @@ final class ManifestCodec {
             out.writeInt(state.nextDatasetId());
             out.writeLong(state.lastTimestamp());
             out.writeLong(state.logPosition());
+            out.writeBoolean(state.hasLog());
             out.writeInt(state.datasets().size());
             for (DatasetState dataset : state.datasets()) {
                 writeSchema(out, dataset.schema());
@@ -107,6 +115,7 @@ final class ManifestCodec {
             int nextDatasetId = in.readInt();
             long lastTimestamp = in.readLong();
             long logPosition = in.readLong();
+            boolean hasLog = version >= HAS_LOG_VERSION && in.readBoolean();
             List<DatasetState> datasets = new ArrayList<>();
             int datasetCount = in.readInt();
             for (int i = 0; i < datasetCount; i++) {
@@ -122,7 +131,13 @@ final class ManifestCodec {
                 throw new IOException("%d bytes too many".formatted(in.available()));
             }
             return new ManifestState(
-                    storeId, nextFileId, nextDatasetId, lastTimestamp, logPosition, datasets);
+                    storeId,
+                    nextFileId,
+                    nextDatasetId,
+                    lastTimestamp,
+                    logPosition,
+                    hasLog,
+                    datasets);
         }
     }
 
@@ -283,6 +298,7 @@ final class ManifestCodec {
             out.writeLong(dead.count());
         }
         out.writeUTF(component.quarantine());
+        out.writeBoolean(component.isUntold());
     }
 
     private static ComponentState readComponent(DataInputStream in, int version)
@@ -298,6 +314,8 @@ final class ManifestCodec {
                 ? DeadState.NONE
                 : new DeadState(deadFileId, in.readLong(), in.readLong());
         String quarantine = version >= QUARANTINE_VERSION ? in.readUTF() : "";
+        boolean untold =
+                version >= HAS_LOG_VERSION ? in.readBoolean() : quarantine.contains(UNTOLD);
         return new ComponentState(
                 fileId,
                 minTimestamp,
@@ -306,7 +324,8 @@ final class ManifestCodec {
                 generation,
                 repairedTimestamp,
                 dead,
-                quarantine);
+                quarantine,
+                untold);
     }
 
     private static PartitionState readPartition(DataInputStream in, int version)

@@ -19,14 +19,14 @@ import java.util.Arrays;
  *
  * <pre>
  * offset          bytes field
- *      0             64 {@link FileHeader}, format "manifest", version 11, file id 0
+ *      0             64 {@link FileHeader}, format "manifest", version 12, file id 0
  *     64              n payload
  * 64 + n             64 {@link FileFooter} of the payload
  * </pre>
  */
 final class ManifestFile {
     static final String FORMAT = "manifest";
-    static final int VERSION = 11;
+    static final int VERSION = 12;
 
     /** The oldest version that is read; it is written anew with the next edit. */
     static final int VERSION_MIN = 10;

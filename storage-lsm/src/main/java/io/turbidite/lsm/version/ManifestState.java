@@ -19,6 +19,7 @@ import java.util.function.UnaryOperator;
  * @param nextDatasetId dataset ids at or above it are unused
  * @param lastTimestamp no timestamp at or below it will be drawn again
  * @param logPosition the log is replayed from here
+ * @param hasLog the log has held records: one without segments was lost, whatever the position
  * @param datasets in order of creation
  */
 public record ManifestState(
@@ -27,6 +28,7 @@ public record ManifestState(
         int nextDatasetId,
         long lastTimestamp,
         long logPosition,
+        boolean hasLog,
         List<DatasetState> datasets) {
     public ManifestState {
         datasets = List.copyOf(datasets);
@@ -34,13 +36,13 @@ public record ManifestState(
 
     /** A new store. */
     public static ManifestState empty(long storeId) {
-        return new ManifestState(storeId, 1, 1, 0, 0, List.of());
+        return new ManifestState(storeId, 1, 1, 0, 0, false, List.of());
     }
 
     /** The same with a higher next file id. */
     public ManifestState withNextFileId(long fileId) {
         return new ManifestState(
-                storeId, fileId, nextDatasetId, lastTimestamp, logPosition, datasets);
+                storeId, fileId, nextDatasetId, lastTimestamp, logPosition, hasLog, datasets);
     }
 
     /** The same with a dataset more; its id is the next. */
@@ -48,7 +50,13 @@ public record ManifestState(
         List<DatasetState> more = new ArrayList<>(datasets);
         more.add(dataset);
         return new ManifestState(
-                storeId, nextFileId, dataset.schema().id() + 1, lastTimestamp, logPosition, more);
+                storeId,
+                nextFileId,
+                dataset.schema().id() + 1,
+                lastTimestamp,
+                logPosition,
+                hasLog,
+                more);
     }
 
     /** The same with new highest timestamp and log position. */
@@ -59,6 +67,7 @@ public record ManifestState(
                 nextDatasetId,
                 Math.max(timestamp, lastTimestamp),
                 Math.max(position, logPosition),
+                hasLog,
                 datasets);
     }
 
@@ -73,7 +82,22 @@ public record ManifestState(
                 nextDatasetId,
                 Math.max(timestamp, lastTimestamp),
                 0,
+                false,
                 datasets);
+    }
+
+    /** The same for a store whose log holds records. */
+    public ManifestState withLog() {
+        return hasLog
+                ? this
+                : new ManifestState(
+                        storeId,
+                        nextFileId,
+                        nextDatasetId,
+                        lastTimestamp,
+                        logPosition,
+                        true,
+                        datasets);
     }
 
     /** The same with a partition replaced; as it is if the dataset is gone. */
@@ -113,7 +137,7 @@ public record ManifestState(
 
     private ManifestState withDatasets(List<DatasetState> changed) {
         return new ManifestState(
-                storeId, nextFileId, nextDatasetId, lastTimestamp, logPosition, changed);
+                storeId, nextFileId, nextDatasetId, lastTimestamp, logPosition, hasLog, changed);
     }
 
     /** The state of a dataset; null if there is none with that id. */
@@ -217,13 +241,14 @@ public record ManifestState(
                             .toList());
         }
 
-        /** The same with a component of a tree set aside, or no longer; as it is if it is not there. */
-        public PartitionState withQuarantine(int indexId, long fileId, String cause) {
+        /** The same with a component of a tree changed; as it is if it is not there. */
+        public PartitionState withComponent(
+                int indexId, long fileId, UnaryOperator<ComponentState> change) {
             return new PartitionState(
                     flushedTimestamp,
                     trees.stream()
                             .map(tree -> tree.indexId() == indexId
-                                    ? tree.withQuarantine(fileId, cause)
+                                    ? tree.withComponent(fileId, change)
                                     : tree)
                             .toList());
         }
@@ -279,11 +304,11 @@ public record ManifestState(
             return new TreeState(indexId, more);
         }
 
-        private TreeState withQuarantine(long fileId, String cause) {
+        private TreeState withComponent(long fileId, UnaryOperator<ComponentState> change) {
             return new TreeState(
                     indexId,
                     components.stream()
-                            .map(c -> c.fileId() == fileId ? c.withQuarantine(cause) : c)
+                            .map(c -> c.fileId() == fileId ? change.apply(c) : c)
                             .toList());
         }
 
@@ -307,9 +332,7 @@ public record ManifestState(
             // the same file with another bitmap is no better than it was
             changed.add(
                     first,
-                    before.fileId() == merged.fileId()
-                            ? merged.withQuarantine(before.quarantine())
-                            : merged);
+                    before.fileId() == merged.fileId() ? merged.withQuarantineOf(before) : merged);
             return new TreeState(indexId, changed);
         }
     }
@@ -328,6 +351,8 @@ public record ManifestState(
      *     memory component what is superseded got anti-matter
      * @param dead which entries are dead
      * @param quarantine what it was found damaged by, since when it is set aside; empty if it is sound
+     * @param isUntold it is set aside since replay could not tell what the log supersedes of it: then it stays
+     *     aside though its file is whole
      */
     public record ComponentState(
             long fileId,
@@ -337,10 +362,8 @@ public record ManifestState(
             int generation,
             long repairedTimestamp,
             DeadState dead,
-            String quarantine) {
-        /** So causes begin of what may be whole, but was not told what the log supersedes of it. */
-        public static final String UNTOLD = "the log supersedes ";
-
+            String quarantine,
+            boolean isUntold) {
         public ComponentState {
             // of a manifest too that no writer made: what is wrong is told before a component is
             // opened
@@ -349,6 +372,10 @@ public record ManifestState(
                 throw new IllegalArgumentException(
                         "component %x of %d bytes, generation %d, repaired up to %d"
                                 .formatted(fileId, bytes, generation, repairedTimestamp));
+            }
+            if (isUntold && quarantine.isEmpty()) {
+                throw new IllegalArgumentException(
+                        "component %x is not set aside, and untold".formatted(fileId));
             }
         }
 
@@ -363,7 +390,8 @@ public record ManifestState(
                     generation,
                     maxTimestamp,
                     DeadState.NONE,
-                    "");
+                    "",
+                    false);
         }
 
         /** The same, checked up to another timestamp, with other dead entries. */
@@ -376,11 +404,31 @@ public record ManifestState(
                     generation,
                     timestamp,
                     changed,
-                    quarantine);
+                    quarantine,
+                    isUntold);
         }
 
-        /** The same, set aside for {@code cause}, or no longer if that is empty. */
+        /** The same, set aside for {@code cause}; what was untold before stays so. */
         public ComponentState withQuarantine(String cause) {
+            return withQuarantine(cause, isUntold);
+        }
+
+        /** The same, set aside for {@code cause}, since it was not told what the log supersedes of it. */
+        public ComponentState withUntold(String cause) {
+            return withQuarantine(cause, true);
+        }
+
+        /** The same, sound. */
+        public ComponentState withoutQuarantine() {
+            return withQuarantine("", false);
+        }
+
+        /** The same, set aside as another state of its file is. */
+        public ComponentState withQuarantineOf(ComponentState other) {
+            return withQuarantine(other.quarantine, other.isUntold);
+        }
+
+        private ComponentState withQuarantine(String cause, boolean untold) {
             return new ComponentState(
                     fileId,
                     minTimestamp,
@@ -389,15 +437,8 @@ public record ManifestState(
                     generation,
                     repairedTimestamp,
                     dead,
-                    cause);
-        }
-
-        /**
-         * Whether it is set aside since replay could not tell what the log supersedes of it: then it stays aside
-         * though its file is whole. Causes that name damage of a file don't have these words.
-         */
-        public boolean isUntold() {
-            return quarantine.contains(UNTOLD);
+                    cause,
+                    untold);
         }
 
         /** Whether the component covers operations of this timestamp. */

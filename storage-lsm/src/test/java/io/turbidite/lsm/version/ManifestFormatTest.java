@@ -96,12 +96,16 @@ class ManifestFormatTest {
 
     /** What version 10 can say. */
     private static ManifestState state10() {
-        return state("", KeyForm.SIGNED_ZEROS);
+        return state("", false, KeyForm.SIGNED_ZEROS, false);
     }
 
-    private static ManifestState state(String quarantine, KeyForm form) {
-        ComponentState newer = quarantined(ComponentState.fresh(8, 200, 300, 4_096, 0), quarantine);
-        ComponentState older = ComponentState.fresh(5, 1, 199, 65_536, 2);
+    private static ManifestState state(
+            String quarantine, boolean untold, KeyForm form, boolean hasLog) {
+        ComponentState newer =
+                ComponentState.fresh(8, 200, 300, 4_096, 0).withQuarantine(quarantine);
+        ComponentState fresh = ComponentState.fresh(5, 1, 199, 65_536, 2);
+        ComponentState older =
+                untold ? fresh.withUntold("the log supersedes records of it") : fresh;
         ComponentState checked = ComponentState.fresh(9, 1, 300, 2_048, 1)
                 .withRepaired(250, new DeadState(7, 256, 12));
         PartitionState partition = new PartitionState(
@@ -121,31 +125,47 @@ class ManifestFormatTest {
                 4,
                 310,
                 12_345,
+                hasLog,
                 List.of(new DatasetState(schema(form), List.of(partition), counts)));
-    }
-
-    private static ComponentState quarantined(ComponentState state, String cause) {
-        return state.withQuarantine(cause);
     }
 
     /** What version 11 can say besides. */
     private static ManifestState state11() {
-        return state("page 3 is damaged", KeyForm.ONE_ZERO);
+        return state("page 3 is damaged", false, KeyForm.ONE_ZERO, false);
+    }
+
+    /** What version 12 can say besides. */
+    private static ManifestState state12() {
+        return state("page 3 is damaged", true, KeyForm.ONE_ZERO, true);
     }
 
     @Test
     void what_is_written_is_the_archived_manifest() throws IOException {
-        check("/golden/manifest-v11.hex", state11());
+        check("/golden/manifest-v12.hex", state12());
     }
 
     @Test
     void archived_manifests_are_read_as_they_were_written() throws IOException {
+        assertThat(ManifestFile.decode(
+                        "MANIFEST", HexFormat.of().parseHex(golden("/golden/manifest-v12.hex"))))
+                .isEqualTo(state12());
         assertThat(ManifestFile.decode(
                         "MANIFEST", HexFormat.of().parseHex(golden("/golden/manifest-v11.hex"))))
                 .isEqualTo(state11());
         assertThat(ManifestFile.decode(
                         "MANIFEST", HexFormat.of().parseHex(golden("/golden/manifest-v10.hex"))))
                 .isEqualTo(state10());
+    }
+
+    /** Version 11 told by words which component is untold, and knew of no log. */
+    @Test
+    void a_cause_of_version_11_tells_what_is_untold() throws IOException {
+        ManifestState read = ManifestFile.decode(
+                "MANIFEST", HexFormat.of().parseHex(golden("/golden/manifest-v11-untold.hex")));
+        assertThat(read.partition(3, 0).tree(0))
+                .extracting(ComponentState::isUntold)
+                .containsExactly(true, false);
+        assertThat(read.hasLog()).isFalse();
     }
 
     private static void check(String golden, ManifestState state) throws IOException {
@@ -166,7 +186,7 @@ class ManifestFormatTest {
 
     @Test
     void every_flipped_bit_and_every_cut_is_found() {
-        byte[] whole = ManifestFile.encode(state11());
+        byte[] whole = ManifestFile.encode(state12());
         for (int at = 0; at < whole.length; at++) {
             byte[] damaged = whole.clone();
             damaged[at] ^= (byte) (1 << at % 8);
