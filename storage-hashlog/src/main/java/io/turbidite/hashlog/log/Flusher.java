@@ -311,7 +311,13 @@ final class Flusher implements AutoCloseable {
      * asked. {@link PageSyncs} makes whole pages durable meanwhile.
      */
     private boolean flush(SegmentFiles to, PageSyncs syncing) {
-        publishSynced(to, syncing.synced());
+        try {
+            publishSynced(to, syncing.synced());
+        } catch (StorageIoException failed) {
+            // what was not synced may be gone, and the next sync not know: it is written again
+            writtenPage = 0;
+            throw failed;
+        }
         long durable = log.durable();
         long safeTail = log.safeTail();
         long first = Math.max(writtenPage, shape.pageOf(durable));

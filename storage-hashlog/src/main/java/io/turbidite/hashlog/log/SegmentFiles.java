@@ -133,7 +133,15 @@ final class SegmentFiles implements AutoCloseable {
     void syncNotes() {
         TailFile file = tailFile;
         if (file != null && noted.getAndSet(false)) {
-            file.sync();
+            boolean done = false;
+            try {
+                file.sync();
+                done = true;
+            } finally {
+                if (!done) {
+                    noted.set(true);
+                }
+            }
         }
     }
 

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 /**
  * The file {@code TAIL}: one block with its envelope, two slots of {@link TailMark}s, two of {@link BeginMark}s.
  *
- * <p><em>Confined to its owner's thread.</em> It is made at full length, with two marks of each kind, before the
+ * <p><em>Thread-safe by its monitor,</em> which no sync holds. It is made at full length, with two marks of each kind, before the
  * registry that makes a log exist. So a log whose registry says so ({@code hasTail}) has a sound mark of each kind at
  * every moment, and a file that is missing, of another length, or without a sound mark is damage. Logs of older
  * releases got theirs with the first page, in pieces; they may be without.
@@ -24,8 +24,14 @@ final class TailFile implements AutoCloseable {
     private final DiskFile file;
     private final long logId;
     private final MemorySegment slot = MemorySegment.ofArray(new byte[LogShape.BLOCK_BYTES]);
+    private final MemorySegment beginBytes = MemorySegment.ofArray(new byte[BeginMark.BYTES]);
     private long markNumber;
     private long beginNumber;
+    private long durableMarkNumber;
+    private long durableBeginNumber;
+
+    /** A sync failed: what was written since the one before may be gone. */
+    private boolean lost;
 
     private TailFile(DiskFile file, long logId, Marks newest) {
         this.file = file;
@@ -34,6 +40,8 @@ final class TailFile implements AutoCloseable {
         BeginMark begin = newest.begin;
         this.markNumber = mark == null ? 0 : mark.number();
         this.beginNumber = begin == null ? 0 : begin.number();
+        this.durableMarkNumber = markNumber;
+        this.durableBeginNumber = beginNumber;
     }
 
     /**
@@ -150,23 +158,70 @@ final class TailFile implements AutoCloseable {
     }
 
     /** Writes the next mark; durable with the next {@link #sync}. */
-    void putMark(long page, long firstArrivalMicros, int usedBytes, int pageChecksum) {
-        markNumber++;
+    synchronized void putMark(long page, long firstArrivalMicros, int usedBytes, int pageChecksum) {
+        markNumber = next(markNumber, durableMarkNumber);
         new TailMark(logId, markNumber, page, firstArrivalMicros, usedBytes, pageChecksum)
                 .writeTwice(slot);
-        file.write(TailMark.slotOffset(markNumber), slot, 0, LogShape.BLOCK_BYTES);
+        writeMark();
     }
 
     /** Writes where the log begins; durable with the next {@link #sync}. */
-    void putBegin(long begin) {
-        beginNumber++;
-        MemorySegment bytes = MemorySegment.ofArray(new byte[BeginMark.BYTES]);
-        new BeginMark(logId, beginNumber, begin).write(bytes);
-        file.write(BeginMark.slotOffset(beginNumber), bytes, 0, BeginMark.BYTES);
+    synchronized void putBegin(long begin) {
+        beginNumber = next(beginNumber, durableBeginNumber);
+        new BeginMark(logId, beginNumber, begin).write(beginBytes);
+        writeBegin();
     }
 
+    /** The next number whose slot is not that of the newest durable mark: this one stays until the next is durable. */
+    private static long next(long number, long durable) {
+        return (number + 1 - durable) % 2 == 0 ? number + 2 : number + 1;
+    }
+
+    private void writeMark() {
+        file.write(TailMark.slotOffset(markNumber), slot, 0, LogShape.BLOCK_BYTES);
+    }
+
+    private void writeBegin() {
+        file.write(BeginMark.slotOffset(beginNumber), beginBytes, 0, BeginMark.BYTES);
+    }
+
+    /** Makes the marks durable; those that a failed sync may have lost are written again. */
     void sync() {
-        file.sync();
+        long mark;
+        long begin;
+        synchronized (this) {
+            if (lost) {
+                rewrite();
+            }
+            mark = markNumber;
+            begin = beginNumber;
+        }
+        boolean done = false;
+        try {
+            file.sync(); // whoever writes the next mark does not wait for it
+            done = true;
+        } finally {
+            synced(done, mark, begin);
+        }
+    }
+
+    private void rewrite() {
+        if (markNumber > durableMarkNumber) {
+            writeMark();
+        }
+        if (beginNumber > durableBeginNumber) {
+            writeBegin();
+        }
+        lost = false;
+    }
+
+    private synchronized void synced(boolean done, long mark, long begin) {
+        if (done && !lost) {
+            durableMarkNumber = Math.max(durableMarkNumber, mark);
+            durableBeginNumber = Math.max(durableBeginNumber, begin);
+        } else {
+            lost = true;
+        }
     }
 
     @Override
