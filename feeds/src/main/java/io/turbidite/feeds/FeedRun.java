@@ -35,6 +35,9 @@ import java.util.function.BooleanSupplier;
 final class FeedRun {
     private static final long PROGRESS_NANOS = 100_000_000;
 
+    /** So many lines of a text that look like records of the file would be a strange chance. */
+    private static final int RECORDS_IN_BROKEN_QUOTE = 2;
+
     /** What a run works with. */
     record Parts(
             String feed,
@@ -220,11 +223,14 @@ final class FeedRun {
                     pipeline.publish(); // it need not wait with the rest
                     batch = begin(file, head, framer);
                 }
-                if (!restIsRecord(stream, framer)) {
+                if (quoteIsBroken(stream, framer)) {
+                    framer.cutOpenRest();
+                } else if (restIsRecord(stream, framer)) {
+                    framer.end();
+                } else {
                     waiting++;
                     return !stopped.getAsBoolean();
                 }
-                framer.end();
             }
         } finally {
             // What was read before a stop or before damage is good, and is not to be read again.
@@ -242,9 +248,24 @@ final class FeedRun {
 
     /** Whether what the file ends with, without a line end, is all of a record. */
     private boolean restIsRecord(SourceStream stream, RecordFramer framer) {
+        if (framer.restIsOpen() && !stream.saysItsEnd()) {
+            return false; // not as it is: see quoteIsBroken
+        }
         Frame rest = framer.rest();
         boolean whole = rest != null && rest.problem() == null && parts.parser.isWhole(rest);
         return whole || stream.hasEnded(parts.clock, parts.tasks, stopped);
+    }
+
+    /**
+     * Whether the quotes that are open at the end of a file are rather a mistake of its writer than a record
+     * that is still being written. A file can rest in the middle of a quoted field for as long as it likes; but
+     * where lines behind the quote are records by themselves, waiting for its end would hold back all of them.
+     */
+    private boolean quoteIsBroken(SourceStream stream, RecordFramer framer) {
+        return framer.restIsOpen()
+                && !stream.saysItsEnd()
+                && framer.restHoldsRecords(RECORDS_IN_BROKEN_QUOTE, parts.parser::standsAlone)
+                && stream.hasEnded(parts.clock, parts.tasks, stopped);
     }
 
     private void take(RecordFramer framer, Batch batch) {

@@ -6,17 +6,22 @@ import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.LogFeedDefinition.LogPart;
 import io.turbidite.feeds.log.OpenLog;
+import io.turbidite.feeds.parse.Frame;
 import io.turbidite.feeds.parse.RawRecordParser;
 import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.source.FileSource;
 import io.turbidite.feeds.store.LogDelivery;
 import io.turbidite.hashlog.HashLogOptions;
+import io.turbidite.hashlog.parse.ColumnType;
+import io.turbidite.hashlog.parse.CsvColumn;
 import io.turbidite.hashlog.parse.CsvRows;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.lsm.schema.Retention;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
 
 /**
  * A feed into a hash log, ready to run: carries the lines of its source into the log, each exactly once, however
@@ -28,6 +33,7 @@ public final class LogFeed implements AutoCloseable {
     /** Beside the datasets of a store. */
     private static final String LOGS = "logs";
 
+    private static final Pattern NUMBER = Pattern.compile("-?\\d+(\\.\\d+)?([eE][+-]?\\d+)?");
     private static final double NANOS_PER_SECOND = 1e9;
     private static final long MICROS_PER_SECOND = 1_000_000;
 
@@ -134,8 +140,22 @@ public final class LogFeed implements AutoCloseable {
                         false,
                         RecordFramer.Quotes.RFC_4180,
                         first -> CsvRows.isHeader(
-                                first.bytes(), first.start(), first.length(), rows))
+                                first.bytes(), first.start(), first.length(), rows),
+                        line -> isRow(line, rows))
                 : new RawRecordParser(spec instanceof ParserSpec.Json);
+    }
+
+    /** Whether the line has all columns, at least two, and numbers where those are declared. */
+    private static boolean isRow(Frame line, ParserSpec.Csv spec) {
+        List<CsvColumn> columns = spec.columns();
+        String[] values =
+                line.text(line.length()).split(Pattern.quote(String.valueOf(spec.separator())), -1);
+        boolean isRow = columns.size() > 1 && values.length >= columns.size();
+        for (int i = 0; isRow && i < columns.size(); i++) {
+            isRow = columns.get(i).type() != ColumnType.NUMBER
+                    || NUMBER.matcher(values[i]).matches();
+        }
+        return isRow;
     }
 
     /**

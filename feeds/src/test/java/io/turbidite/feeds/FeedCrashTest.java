@@ -148,6 +148,44 @@ class FeedCrashTest {
     }
 
     @Test
+    void aPowerCutWhileAQuotedFieldGrowsTakesItOnceAndWhole() {
+        long seed = Seeds.of("FeedCrashTest#quoted");
+        SplittableRandom random = new SplittableRandom(seed);
+        int rounds = Tier.count(3, 6, 300);
+        for (int round = 0; round < rounds; round++) {
+            String as = "%s round %d".formatted(Seeds.replay("FeedCrashTest", seed), round);
+            SimDisk disk = new SimDisk(seed + round, Profile.ADVERSARIAL);
+            StringBuilder text = new StringBuilder(new String(lines(), StandardCharsets.UTF_8));
+            for (String more : List.of("-1,\"first\n", "second\n", "third\n", "\"\n-2,x\n")) {
+                sourceDisk.put(
+                        "a.csv", text.append(more).toString().getBytes(StandardCharsets.UTF_8));
+                int cutAt = random.nextInt(60);
+                int[] step = {0};
+                SimDisk[] image = new SimDisk[1];
+                SimDisk running = disk;
+                disk.onOperation(operation -> {
+                    if (step[0]++ == cutAt) {
+                        image[0] = running.crashImage(random.nextLong());
+                    }
+                });
+                assertThat(run(disk, seed, Durability.SYNC)).as(as).isTrue();
+                disk.onOperation(operation -> {});
+                disk = image[0] == null ? disk : image[0];
+            }
+            assertThat(run(disk, seed, Durability.SYNC)).as(as).isTrue();
+            isComplete(disk, as);
+            SimClock clock = new SimClock();
+            try (Store store =
+                    Store.open(disk, new SimTasks(9, clock), clock, options(Durability.SYNC))) {
+                assertThat(store.dataset("D").get(-1L))
+                        .as(as)
+                        .containsEntry("name", "first\nsecond\nthird\n");
+                assertThat(store.dataset("D").get(-2L)).as(as).containsEntry("name", "x");
+            }
+        }
+    }
+
+    @Test
     void anErrorOfTheDiskEndsTheRunAndTheNextRunCompletesIt() {
         long seed = Seeds.of("FeedCrashTest#errors");
         sourceDisk.put("a.csv", lines());

@@ -135,7 +135,7 @@ final class FeedRunner {
     static String text(FeedReport report) {
         String waiting = report.waiting() == 0
                 ? ""
-                : ", %s unfinished: a file is being written, run it again for the rest"
+                : ", %s unfinished: a file is being written or ends within quotes, run it again for the rest"
                         .formatted(Words.count(report.waiting(), "record"));
         if (report.finished() && report.resumed() && report.records() + report.rejected() == 0) {
             return "%s: nothing new, the source was loaded before%s"

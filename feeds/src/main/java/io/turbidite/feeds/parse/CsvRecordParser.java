@@ -98,6 +98,16 @@ public final class CsvRecordParser implements RecordParser {
         return writer.finish();
     }
 
+    @Override
+    public boolean standsAlone(Frame line) {
+        try {
+            var _ = parse(line);
+            return row.count() > 1;
+        } catch (InvalidRequestException e) {
+            return false;
+        }
+    }
+
     private void writeDeclared(int index, int column) {
         Field field = type.field(index);
         if (row.length(column) > 0 || (field.kind() == TypeKind.STRING && !field.optional())) {

@@ -40,6 +40,15 @@ public final class Frame {
         return frame;
     }
 
+    /** A frame of its own over a copy of one line, whose place is of no interest. */
+    static Frame copyOf(byte[] from, int start, int end) {
+        Frame frame = new Frame();
+        frame.bytes = Arrays.copyOfRange(from, start, end);
+        frame.segment = MemorySegment.ofArray(frame.bytes);
+        frame.length = end > start && from[end - 1] == '\r' ? end - start - 1 : end - start;
+        return frame;
+    }
+
     /** What the record was when only so many of its bytes were there; a frame of its own, over a copy. */
     public Frame head(int byteCount) {
         if (byteCount < 0 || byteCount > length) {

@@ -9,6 +9,7 @@ public final class RawRecordParser implements RecordParser {
     private final boolean json;
     private final RecordFramer.Quotes quotes;
     private final Predicate<Frame> header;
+    private final Predicate<Frame> row;
     private final Slice record = new Slice();
 
     /**
@@ -17,7 +18,7 @@ public final class RawRecordParser implements RecordParser {
      * @param json whether that is what lines are, so that a closing bracket ends one too
      */
     public RawRecordParser(boolean json) {
-        this(json, RecordFramer.Quotes.NONE, first -> false);
+        this(json, RecordFramer.Quotes.NONE, first -> false, line -> false);
     }
 
     /**
@@ -25,9 +26,15 @@ public final class RawRecordParser implements RecordParser {
      *
      * @param quotes within which a line end ends no record
      * @param header whether the first record of a file only names the columns
+     * @param row whether a line is surely a record by itself, as {@link #standsAlone}
      */
-    public RawRecordParser(boolean json, RecordFramer.Quotes quotes, Predicate<Frame> header) {
+    public RawRecordParser(
+            boolean json,
+            RecordFramer.Quotes quotes,
+            Predicate<Frame> header,
+            Predicate<Frame> row) {
         this.header = header;
+        this.row = row;
         this.json = json;
         this.quotes = quotes;
     }
@@ -45,6 +52,11 @@ public final class RawRecordParser implements RecordParser {
     @Override
     public boolean leavesOut(Frame first) {
         return header.test(first);
+    }
+
+    @Override
+    public boolean standsAlone(Frame line) {
+        return row.test(line);
     }
 
     @Override

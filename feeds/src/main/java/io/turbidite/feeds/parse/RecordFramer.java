@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.function.Predicate;
 
 /**
  * Cuts a stream of bytes into records that end with a line. Works on bytes, so positions are exact and
@@ -67,6 +68,12 @@ public final class RecordFramer {
     /** Whether the frame holds the start of a record over the limit whose line end was not found. */
     private boolean frameHeldBack;
 
+    /** Whether what is left ends within quotes. */
+    private boolean restIsOpen;
+
+    /** Whether the quote that is open there is one that nobody will close. */
+    private boolean restIsCut;
+
     private long nextOffset;
     private long nextLine;
     private int spanBytesMax;
@@ -123,6 +130,7 @@ public final class RecordFramer {
             long raised = Math.max(spanBytesMax, 4L * frame.length);
             spanBytesMax = (int) Math.min(recordBytesMax, raised);
         }
+        restIsOpen = false;
         while (true) {
             frame.problem = null;
             int lineEnd = scan();
@@ -158,6 +166,39 @@ public final class RecordFramer {
         frame.endOffset = nextOffset;
         frame.endLine = nextLine;
         return frame;
+    }
+
+    /**
+     * Whether what {@link #next} has left ends within quotes: line ends in it may belong to the record, and
+     * what closes the quotes may still come.
+     */
+    public boolean restIsOpen() {
+        return restIsOpen;
+    }
+
+    /**
+     * Whether so many of the whole lines behind the first of an open rest are records by themselves: then
+     * the quote is rather broken than still to be closed.
+     *
+     * @param isRecord is asked about a frame of its own, of one line
+     */
+    public boolean restHoldsRecords(int wantedCount, Predicate<Frame> isRecord) {
+        int found = 0;
+        int from = firstLineEnd < 0 ? end : firstLineEnd + 1;
+        for (int at = from; at < end && found < wantedCount; at++) {
+            if (buffer[at] == '\n') {
+                if (isRecord.test(Frame.copyOf(buffer, from, at))) {
+                    found++;
+                }
+                from = at + 1;
+            }
+        }
+        return found == wantedCount;
+    }
+
+    /** Says that nobody will close the quotes of an open rest: its first line is given up, and all else goes on. */
+    public void cutOpenRest() {
+        restIsCut = true;
     }
 
     /** Says that the source has ended: what is left without a line end is a record like any other. */
@@ -272,11 +313,13 @@ public final class RecordFramer {
     }
 
     private int atEnd(int scanned, boolean quoted) {
+        restIsOpen = quoted;
+        if (quoted && (restIsCut || restIsRecord)) {
+            restIsCut = false;
+            return unterminated();
+        }
         if (scanned == 0 || !restIsRecord) {
             return -1;
-        }
-        if (quoted) {
-            return unterminated();
         }
         if (firstLineEnd < 0) {
             firstLineEnd = end;
@@ -287,7 +330,13 @@ public final class RecordFramer {
     /** The current line is longer than a record may be, or a quoted field goes on for too long. */
     private int tooLong() {
         if (lineCount > 1) {
-            return unterminated();
+            boolean atLimit = spanBytesMax == recordBytesMax;
+            int lineEnd = unterminated();
+            if (atLimit) {
+                frame.problem +=
+                        ", and a record can't be longer than %d bytes".formatted(recordBytesMax);
+            }
+            return lineEnd;
         }
         frame.problem = "the record is longer than the limit of %d bytes".formatted(recordBytesMax);
         return next + recordBytesMax;

@@ -25,6 +25,14 @@ public interface RecordParser {
     }
 
     /**
+     * Whether one line is surely a record by itself, and not text of some other record's field. Where one
+     * can't tell it is not.
+     */
+    default boolean standsAlone(Frame line) {
+        return false;
+    }
+
+    /**
      * Learns a file's columns.
      *
      * @throws InvalidRequestException if the records below this header can't be of the type

@@ -100,6 +100,11 @@ public final class SourceStream implements AutoCloseable {
         return !stopped.getAsBoolean() && !watch.changed;
     }
 
+    /** Whether the content says itself where it ends, so that nothing follows what was read to there. */
+    public boolean saysItsEnd() {
+        return compressed;
+    }
+
     /** What the file is now, or null if it was taken away. */
     private @Nullable FileStatus look() {
         try {

@@ -723,6 +723,40 @@ class LogCommandTest {
     }
 
     @Test
+    void a_feed_of_rows_into_a_log_waits_for_what_closes_a_quote() throws IOException {
+        Path feed = directory.resolve("rows.yaml");
+        Files.writeString(feed, """
+                feed: rows
+                log:
+                  name: Rows
+                  parser: csv(";", id:number, text)
+                  psfs: { id: field(id) }
+                source: { kind: file, path: rows.csv }
+                """);
+        Path file = directory.resolve("rows.csv");
+        Path store = directory.resolve("store");
+        Path rows = store.resolve("logs").resolve("Rows");
+        FileTime old = FileTime.fromMillis(1_000_000_000_000L);
+        // a row and text that only looks like some
+        Files.writeString(file, "1;x\n2;\"a\nb;b\nc;c\n");
+        Files.setLastModifiedTime(file, old);
+        Result first = Command.run("run", feed, "--store", store);
+        assertThat(first.out())
+                .contains(
+                        ", 1 record unfinished: a file is being written or ends within quotes, run it again for the rest");
+        assertThat(Command.run("log", "query", rows).out()).isEqualTo("1;x\n");
+        Files.writeString(file, "1;x\n2;\"a\nb;b\nc;c\n\"\n");
+        assertThat(Command.run("run", feed, "--store", store).code()).isZero();
+        assertThat(Command.run("log", "query", rows).out()).isEqualTo("2;\"a\nb;b\nc;c\n\"\n1;x\n");
+        // and one that nobody will close
+        Files.writeString(file, "1;x\n2;\"a\nb;b\nc;c\n\"\n3;\"y\n4;z\n5;-1.5e3\n");
+        Files.setLastModifiedTime(file, old);
+        Result broken = Command.run("run", feed, "--store", store, "--json");
+        assertThat(broken.json().path("records").asLong()).isEqualTo(2);
+        assertThat(broken.json().path("rejected").asLong()).isEqualTo(1);
+    }
+
+    @Test
     void a_feed_of_rows_into_a_log_takes_no_header_for_a_record() throws IOException {
         Path feed = directory.resolve("rows.yaml");
         Files.writeString(feed, """
