@@ -72,7 +72,7 @@ public final class HashLog implements AutoCloseable {
         this.lock = lock;
         this.options = options;
         this.log = opened.log();
-        log.begin(lock);
+        opened.begin(lock);
         this.table = opened.table();
         this.callers = new Callers(log);
         this.deletions = new Deletions(log);

@@ -125,6 +125,20 @@ record OpenedLog(
         }
     }
 
+    /** Takes the log over; closes table and log if another process turns out to have it. */
+    void begin(Disk.@Nullable Lock lock) {
+        boolean done = false;
+        try {
+            log.begin(lock);
+            done = true;
+        } finally {
+            if (!done) {
+                log.close();
+                table.close();
+            }
+        }
+    }
+
     private record Base(IndexCheckpoint index, LogStart start) {}
 
     private record Rebuilt(HashTable table, RegistryState registry, Replay replay) {}

@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.ForwardingDisk;
+import io.turbidite.core.file.ForwardingFile;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.hashlog.psf.PsfDefinition;
@@ -78,6 +81,41 @@ class LogLockTest {
             }
             assertThat(contents(each)).isEqualTo(before);
         }
+    }
+
+    /** A disk on which another process has files of some kind locked. */
+    private record Elsewhere(Disk disk, String kind) implements ForwardingDisk {
+        @Override
+        public DiskFile open(String name) {
+            DiskFile file = disk.open(name);
+            return !name.contains(kind) ? file : new TakenFile(file);
+        }
+    }
+
+    private record TakenFile(DiskFile file) implements ForwardingFile {
+        @Override
+        public boolean tryLock() {
+            return false;
+        }
+    }
+
+    @Test
+    void who_comes_in_past_a_deleted_lock_file_is_refused_and_changes_nothing() {
+        try (LogBench bench = LogBench.simulated(SEED, disk, LogBench.options());
+                IngestSession session = bench.log.openSession("s")) {
+            append(session, 40);
+        }
+        for (String kind : List.of("TAIL", ".pages")) {
+            SimDisk each = disk.copy();
+            Map<String, ByteBuffer> before = contents(each);
+            Disk elsewhere = new Elsewhere(each, kind);
+            assertThatThrownBy(() -> LogBench.reopened(SEED, elsewhere, LogBench.options()))
+                    .as(kind)
+                    .isInstanceOf(StoreInUseException.class);
+            assertThat(contents(each)).as(kind).isEqualTo(before);
+            assertThat(each.openHandles()).isEmpty();
+        }
+        LogBench.reopened(SEED, disk, LogBench.options()).close();
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.turbidite.hashlog.log;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.meter.Counter;
@@ -271,7 +272,7 @@ final class Flusher implements AutoCloseable {
             } else {
                 fail(e);
             }
-        } catch (StoreFailedException e) {
+        } catch (StoreFailedException | StoreInUseException e) {
             fail(e);
         }
         log.shiftHead();

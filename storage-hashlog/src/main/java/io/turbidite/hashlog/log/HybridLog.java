@@ -84,7 +84,13 @@ public final class HybridLog implements AutoCloseable {
         this.files = disk == null
                 ? null
                 : new SegmentFiles(
-                        disk, site.directory(), start.logId(), shape, direct, this::checkLock);
+                        disk,
+                        site.directory(),
+                        start.logId(),
+                        shape,
+                        direct,
+                        this::checkLock,
+                        !readOnly);
         MemoryBudget.Account account = site.budget().account("log " + site.name());
         this.ring = Ring.create(shape, account);
         this.readers = site.budget().account("readers of log " + site.name());
@@ -373,8 +379,13 @@ public final class HybridLog implements AutoCloseable {
      * The log is whole, and its owner takes it over: retention by age begins.
      *
      * @param held the lock of the directory, which the log looks after; null without a disk
+     * @throws io.turbidite.core.StoreInUseException if another process has its files open to write them
      */
     public void begin(Disk.@Nullable Lock held) {
+        SegmentFiles of = files;
+        if (of != null && !readOnly) {
+            of.lockTail();
+        }
         lock = held;
         time = new LogTime(notedMicros(), site.clock().monotonicNanos());
     }

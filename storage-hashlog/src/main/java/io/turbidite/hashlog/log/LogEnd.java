@@ -190,6 +190,7 @@ public final class LogEnd {
      * as far would take them for its own. Then the marks say so.
      *
      * @param hasTail as given to {@link #find}, as {@code verifiedTo}
+     * @throws io.turbidite.core.StoreInUseException if another process has the log open past its LOCK; nothing is changed
      * @throws CorruptionException if no mark vouches for the end and something lies behind it: nothing is cut
      */
     public static void settle(
@@ -202,7 +203,11 @@ public final class LogEnd {
         TailFile.Marks marks = TailFile.read(disk, directory, start.logId(), shape, hasTail);
         TailMark before = marks.tail();
         BeginMark begun = marks.begin();
-        try (SegmentFiles files = new SegmentFiles(disk, directory, start.logId(), shape)) {
+        try (SegmentFiles files =
+                new SegmentFiles(disk, directory, start.logId(), shape, null, () -> {}, true)) {
+            if (hasTail) {
+                files.lockTail();
+            }
             if (!start.marked()) {
                 files.requireNothingBehind(start.tail());
             }

@@ -2,6 +2,7 @@ package io.turbidite.hashlog.log;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.file.DirectDisk;
 import io.turbidite.core.file.Disk;
@@ -26,6 +27,9 @@ import java.util.function.Function;
  * <p><em>Thread-safe for reading and syncing;</em> writing and deleting are the flusher's. A segment's header
  * and name are made durable before the first page in it is called durable.
  *
+ * <p>Of a log that is written, TAIL and the open segments are locked besides LOCK: whoever comes into the directory past a
+ * deleted LOCK is refused before it changes anything.
+ *
  * <p>With direct I/O new segments are created so, which suits them: pages, blocks and the first page's place are
  * multiples of 4 KiB, in the file and in memory. Readers then have handles of their own, whose reads may be of any
  * range. A segment that an earlier life began is written on through the page cache.
@@ -39,6 +43,7 @@ final class SegmentFiles implements AutoCloseable {
     private final LogShape shape;
     private final @Nullable DirectDisk direct;
     private final Runnable beforeSegment;
+    private final boolean locking;
     private final ConcurrentHashMap<Long, DiskFile> open = new ConcurrentHashMap<>();
 
     /** With direct I/O: handles of readers. */
@@ -50,14 +55,17 @@ final class SegmentFiles implements AutoCloseable {
     /** There are marks that were not synced. */
     private final AtomicBoolean noted = new AtomicBoolean();
 
+    /** To read them. */
     SegmentFiles(Disk disk, String directory, long logId, LogShape shape) {
-        this(disk, directory, logId, shape, null, () -> {});
+        this(disk, directory, logId, shape, null, () -> {}, false);
     }
 
     /**
      * @param direct reads past the page cache, and says whether new segments are to be written so; null: ordinary
      *     files. Closed by its owner, afterwards.
      * @param beforeSegment throws if no segment may be made
+     * @param locking whether segments are locked while they are open; not with {@code direct}, since what is locked must
+     *     not be opened twice
      */
     SegmentFiles(
             Disk disk,
@@ -65,8 +73,10 @@ final class SegmentFiles implements AutoCloseable {
             long logId,
             LogShape shape,
             @Nullable DirectDisk direct,
-            Runnable beforeSegment) {
+            Runnable beforeSegment,
+            boolean locking) {
         this.beforeSegment = beforeSegment;
+        this.locking = locking && direct == null;
         this.direct = direct;
         this.disk = disk;
         this.directory = directory;
@@ -152,7 +162,24 @@ final class SegmentFiles implements AutoCloseable {
         file.sync();
     }
 
-    private TailFile tailToWrite() {
+    /**
+     * Locks TAIL until these files are closed.
+     *
+     * @throws StoreInUseException if another process has it: LOCK was deleted while that has the log open
+     */
+    void lockTail() {
+        if (!tailToWrite().tryLock()) {
+            throw new StoreInUseException(directory);
+        }
+    }
+
+    private void lock(DiskFile file) {
+        if (locking && !file.tryLock()) {
+            throw new StoreInUseException(directory);
+        }
+    }
+
+    private synchronized TailFile tailToWrite() {
         TailFile file = tailFile;
         if (file == null) {
             file = TailFile.open(disk, directory, logId, shape);
@@ -292,6 +319,7 @@ final class SegmentFiles implements AutoCloseable {
         boolean sound = false;
         try {
             SegmentHeader.of(logId, shape, segment).check(file);
+            lock(file);
             sound = true;
             return file;
         } finally {
@@ -351,6 +379,7 @@ final class SegmentFiles implements AutoCloseable {
         DiskFile file = creating.apply(unfinished);
         boolean done = false;
         try {
+            lock(file);
             header.accept(file);
             file.sync();
             disk.rename(unfinished, name);

@@ -224,6 +224,11 @@ final class TailFile implements AutoCloseable {
         }
     }
 
+    /** False if another process has it locked. */
+    boolean tryLock() {
+        return file.tryLock();
+    }
+
     @Override
     public void close() {
         file.close();
