@@ -6,6 +6,7 @@ import io.turbidite.core.meter.Counter;
 import io.turbidite.hashlog.chain.RecordWriter;
 import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogSession;
+import io.turbidite.hashlog.log.RecordHeader;
 import io.turbidite.hashlog.log.SessionMark;
 import io.turbidite.hashlog.log.TimeMark;
 import io.turbidite.hashlog.parse.CsvRows;
@@ -36,6 +37,9 @@ public final class IngestSession implements AutoCloseable {
 
     /** Between two times in the log: queries by time are as exact as that. */
     private static final long TIME_MICROS = 100_000;
+
+    /** Time marks that are tried: queries are less exact without, not wrong. */
+    private static final int TIME_TRY_COUNT = 4;
 
     /** Log bytes between two marks of how far the session has come. */
     private static final long MARK_BYTES = 64 << 10;
@@ -432,15 +436,31 @@ public final class IngestSession implements AutoCloseable {
         }
     }
 
+    /**
+     * The time is read behind the taking of the address, so that whatever lies below it came before; and before that,
+     * so that whatever lies above came after, but for what a mark may be late. A thread that was paused between, or
+     * waited for a page, tries again.
+     */
     private void markTime() {
-        long address = allocate(TimeMark.RECORD_BYTES);
-        // taken behind the address: whatever lies below it came before
-        long now = log.nowMicros();
-        log.noteTime(now);
-        TimeMark.write(log.memory(), log.place(address), now);
-        session.published(address + TimeMark.RECORD_BYTES);
+        boolean exact = false;
+        for (int i = 0; i < TIME_TRY_COUNT && !exact; i++) {
+            long before = log.nowMicros();
+            long address = allocate(TimeMark.RECORD_BYTES);
+            long now = log.nowMicros();
+            exact = now - before <= TimeMark.LATE_MICROS_MAX;
+            if (exact) {
+                log.noteTime(now);
+                TimeMark.write(log.memory(), log.place(address), now);
+            } else {
+                RecordHeader.storeRelease(
+                        log.memory(),
+                        log.place(address),
+                        RecordHeader.filler(TimeMark.RECORD_BYTES));
+            }
+            session.published(address + TimeMark.RECORD_BYTES);
+            logBytes += TimeMark.RECORD_BYTES;
+        }
         timedSerial = serial;
-        logBytes += TimeMark.RECORD_BYTES;
     }
 
     private long allocate(int recordBytes) {

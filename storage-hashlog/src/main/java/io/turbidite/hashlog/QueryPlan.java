@@ -182,7 +182,8 @@ final class QueryPlan {
                     long micros = TimeMark.read(scan.segment(), scan.offset());
                     if (isStart && micros < query.arrivedFromMicros()) {
                         found = scan.address();
-                    } else if (!isStart && micros > query.arrivedToMicros()) {
+                    } else if (!isStart
+                            && micros - TimeMark.LATE_MICROS_MAX > query.arrivedToMicros()) {
                         return scan.address();
                     }
                 }

@@ -17,6 +17,12 @@ public final class TimeMark {
     /** Bytes in the log. */
     public static final int RECORD_BYTES = RecordHeader.BYTES + 8;
 
+    /**
+     * So much after its address was taken a mark's time is at most: what lies above it came no earlier than this before
+     * its time. Marks of several sessions may not ascend by as much.
+     */
+    public static final long LATE_MICROS_MAX = 1_000;
+
     private static final int PAYLOAD_BYTES = 8;
 
     private TimeMark() {}
