@@ -40,9 +40,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * Turns a definition's tree into a {@link FeedDefinition}, section by section, and collects all problems
@@ -127,7 +129,24 @@ final class DefinitionReader {
             // whatever the store would refuse once it is made, asked by the store's own code
             root.convert("dataset", definition, whole -> whole.toDatasetSpec().check());
         }
+        if (findings.problems().isEmpty()) {
+            checkCache(definition);
+        }
         return definition;
+    }
+
+    /** The problem stands where the author said most about it. */
+    private void checkCache(FeedDefinition definition) {
+        try {
+            definition.toDatasetSpec().checkWith(definition.storeOptions());
+        } catch (InvalidRequestException e) {
+            String key = Stream.of("store.cacheBytes", "dataset.mergePolicy", "dataset")
+                    .filter(findings.lineByKey()::containsKey)
+                    .findFirst()
+                    .orElseThrow();
+            int line = Objects.requireNonNull(findings.lineByKey().get(key));
+            findings.add(line, key, "is wrong: " + e.getMessage());
+        }
     }
 
     @Nullable

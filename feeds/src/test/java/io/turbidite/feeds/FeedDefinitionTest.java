@@ -178,6 +178,28 @@ class FeedDefinitionTest {
     }
 
     @Test
+    void aDatasetWhoseScansTheCacheCannotHoldIsRefusedWhereTheCacheIsGiven() {
+        String small = GOOD.replace("cacheBytes: 64MiB", "cacheBytes: 1MiB");
+        String many = small.replace("toleranceCount: 7", "toleranceCount: 100");
+        String why = "is wrong: dataset Flights: merge policy"
+                + " prefix(mergeableBytesMax=1GiB, toleranceCount=100) keeps up to 100 components,"
+                + " and a scan reads a page of 16384 bytes of each at once: that is 1638400 bytes,"
+                + " the buffer cache has 1048576; raise cacheBytes, or make pages smaller";
+        assertThat(parse(small).dataset().name()).isEqualTo("Flights");
+        assertThat(problems(many)).containsExactly("f.yaml:24: store.cacheBytes " + why);
+        // where the cache is not given, the policy is what was
+        String lines = "mergePolicy: { kind: constant, componentCountMax: 100000 }";
+        String standard =
+                GOOD.replace("cacheBytes: 64MiB, ", "").replaceAll("mergePolicy: .*", lines);
+        assertThat(problems(standard))
+                .singleElement()
+                .asString()
+                .startsWith(
+                        "f.yaml:14: dataset.mergePolicy is wrong: dataset Flights: merge"
+                                + " policy constant(componentCountMax=100000) keeps up to 100000 components");
+    }
+
+    @Test
     void recordsAreKeptAsLongAsTheDefinitionSays() {
         for (String field : List.of("at", "day")) {
             FeedDefinition definition =

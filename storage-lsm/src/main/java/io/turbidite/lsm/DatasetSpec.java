@@ -190,6 +190,16 @@ public final class DatasetSpec {
     }
 
     /**
+     * As {@link #check()}, and what {@link Store#createDataset} asks of a store of these options.
+     *
+     * @throws InvalidRequestException saying what would be refused
+     */
+    public DatasetSpec checkWith(StoreOptions options) {
+        CacheNeed.check(resolve(1), options.cacheBytes());
+        return this;
+    }
+
+    /**
      * What the engine makes of it.
      *
      * @throws InvalidRequestException naming what does not go together
