@@ -7,11 +7,11 @@ import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.lsm.build.BulkLoad;
-import io.turbidite.lsm.maintain.Maintainer;
+import io.turbidite.lsm.indexbuild.BulkLoad;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.sort.Duplicates;
+import io.turbidite.lsm.strategy.Maintainer;
 import io.turbidite.lsm.version.ManifestState;
 
 import java.util.ArrayList;

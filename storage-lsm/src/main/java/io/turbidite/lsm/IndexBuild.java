@@ -2,8 +2,8 @@ package io.turbidite.lsm;
 
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StoreFailedException;
-import io.turbidite.lsm.build.PartitionBuild;
-import io.turbidite.lsm.build.StoppedException;
+import io.turbidite.lsm.indexbuild.PartitionBuild;
+import io.turbidite.lsm.indexbuild.StoppedException;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;

@@ -1,11 +1,11 @@
 package io.turbidite.lsm;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.lsm.repair.RepairCounts;
-import io.turbidite.lsm.repair.RepairOptions;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.RepairCounts;
+import io.turbidite.lsm.schema.RepairOptions;
 
 import java.util.List;
 

@@ -1,16 +1,16 @@
 package io.turbidite.lsm;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.lsm.advice.Facts;
-import io.turbidite.lsm.advice.Facts.IndexFacts;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.component.PageOptions;
-import io.turbidite.lsm.maintain.GarbageEstimate;
+import io.turbidite.lsm.partition.GarbageEstimate;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;
+import io.turbidite.lsm.strategy.advice.Facts;
+import io.turbidite.lsm.strategy.advice.Facts.IndexFacts;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.DatasetCounts;
 import io.turbidite.lsm.version.DatasetCounts.IndexReads;

@@ -1,6 +1,6 @@
 package io.turbidite.lsm;
 
-import io.turbidite.lsm.partition.OldPosition;
+import io.turbidite.lsm.strategy.bitmap.run.OldPosition;
 
 import java.util.Arrays;
 

@@ -2,9 +2,9 @@ package io.turbidite.lsm;
 
 import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.core.meter.Meters;
+import io.turbidite.lsm.background.BackgroundWork;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
-import io.turbidite.lsm.upkeep.BackgroundWork;
 import io.turbidite.lsm.version.Trash;
 
 /** What is read off an open store whenever somebody looks: its gauges and the log's totals. Stateless. */

@@ -6,8 +6,8 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.lsm.maintain.Maintainer;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.strategy.Maintainer;
 import io.turbidite.lsm.write.LogRecords;
 
 import org.jspecify.annotations.Nullable;

@@ -16,9 +16,9 @@ import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.merge.run.MergeStep;
 import io.turbidite.lsm.schema.BitmapHandover;
 import io.turbidite.lsm.schema.Maintenance;
-import io.turbidite.lsm.upkeep.MergeStep;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -17,8 +17,8 @@ import io.turbidite.core.scan.RecordBatch;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.backup.CopyMode;
-import io.turbidite.lsm.repair.RepairOptions;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.RepairOptions;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

@@ -18,9 +18,9 @@ import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.merge.run.MergeStep;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.Maintenance;
-import io.turbidite.lsm.upkeep.MergeStep;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;

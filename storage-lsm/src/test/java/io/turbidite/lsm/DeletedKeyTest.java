@@ -12,9 +12,9 @@ import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.StoreDescription.ComponentDescription;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.merge.run.MergeStep;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.Maintenance;
-import io.turbidite.lsm.upkeep.MergeStep;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

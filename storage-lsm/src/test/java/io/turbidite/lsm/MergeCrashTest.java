@@ -7,8 +7,8 @@ import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.merge.run.MergeStep;
 import io.turbidite.lsm.schema.Maintenance;
-import io.turbidite.lsm.upkeep.MergeStep;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;

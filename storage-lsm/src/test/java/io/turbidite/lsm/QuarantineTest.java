@@ -19,9 +19,9 @@ import io.turbidite.lsm.StoreDescription.ComponentDescription;
 import io.turbidite.lsm.StoreDescription.IndexDescription;
 import io.turbidite.lsm.backup.CopyMode;
 import io.turbidite.lsm.backup.QuarantineReport;
-import io.turbidite.lsm.backup.Shipment;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.ship.Shipment;
 import io.turbidite.lsm.version.StoreFiles;
 
 import org.junit.jupiter.api.AfterEach;

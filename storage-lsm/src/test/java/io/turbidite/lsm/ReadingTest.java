@@ -13,8 +13,8 @@ import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
 import io.turbidite.lsm.backup.CopyMode;
-import io.turbidite.lsm.backup.Shipment;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.ship.Shipment;
 import io.turbidite.lsm.version.StoreFiles;
 
 import org.junit.jupiter.api.Test;

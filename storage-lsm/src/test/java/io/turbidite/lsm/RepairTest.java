@@ -12,10 +12,10 @@ import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.StoreDescription.ComponentDescription;
 import io.turbidite.lsm.StoreDescription.IndexDescription;
 import io.turbidite.lsm.merge.MergePolicySpec;
-import io.turbidite.lsm.repair.RepairCounts;
-import io.turbidite.lsm.repair.RepairOptions;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;
+import io.turbidite.lsm.schema.RepairCounts;
+import io.turbidite.lsm.schema.RepairOptions;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -19,9 +19,9 @@ import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.sim.SubDisk;
 import io.turbidite.core.sim.Tier;
-import io.turbidite.lsm.backup.Reception;
-import io.turbidite.lsm.backup.Shipment;
-import io.turbidite.lsm.backup.ShipmentReport;
+import io.turbidite.lsm.ship.Reception;
+import io.turbidite.lsm.ship.Shipment;
+import io.turbidite.lsm.ship.ShipmentReport;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.StoreFiles;
 

@@ -2,11 +2,11 @@ package io.turbidite.feeds.command;
 
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
-import io.turbidite.lsm.advice.Advice;
-import io.turbidite.lsm.advice.Advice.IndexAdvice;
-import io.turbidite.lsm.advice.Cost;
-import io.turbidite.lsm.advice.RepairDecision;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.strategy.advice.Advice;
+import io.turbidite.lsm.strategy.advice.Advice.IndexAdvice;
+import io.turbidite.lsm.strategy.advice.Cost;
+import io.turbidite.lsm.strategy.advice.RepairDecision;
 
 import org.jspecify.annotations.Nullable;
 

@@ -4,8 +4,8 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.lsm.Store;
-import io.turbidite.lsm.backup.ShipmentReport;
 import io.turbidite.lsm.check.VerifyReport;
+import io.turbidite.lsm.ship.ShipmentReport;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

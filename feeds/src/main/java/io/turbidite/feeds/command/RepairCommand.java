@@ -3,8 +3,8 @@ package io.turbidite.feeds.command;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreDescription.DatasetDescription;
-import io.turbidite.lsm.repair.RepairCounts;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.RepairCounts;
 
 import org.jspecify.annotations.Nullable;
 

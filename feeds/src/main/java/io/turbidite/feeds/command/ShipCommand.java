@@ -2,8 +2,8 @@ package io.turbidite.feeds.command;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.lsm.Store;
-import io.turbidite.lsm.backup.Shipment;
-import io.turbidite.lsm.backup.ShipmentReport;
+import io.turbidite.lsm.ship.Shipment;
+import io.turbidite.lsm.ship.ShipmentReport;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

@@ -5,8 +5,8 @@ import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
 import io.turbidite.lsm.Store;
-import io.turbidite.lsm.backup.Reception;
-import io.turbidite.lsm.backup.Shipment;
+import io.turbidite.lsm.ship.Reception;
+import io.turbidite.lsm.ship.Shipment;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

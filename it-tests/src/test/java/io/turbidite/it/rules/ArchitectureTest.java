@@ -81,7 +81,7 @@ class ArchitectureTest {
     @Test
     void rooms_form_no_cycle() {
         for (String module : new String[] {"core", "lsm", "hashlog", "pm", "ops", "feeds"}) {
-            check(slices().matching("io.turbidite." + module + ".(*)..")
+            check(slices().matching("io.turbidite." + module + ".(**)")
                     .should()
                     .beFreeOfCycles()
                     .allowEmptyShould(true));

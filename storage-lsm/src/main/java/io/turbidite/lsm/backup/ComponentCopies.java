@@ -10,8 +10,8 @@ import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
-import io.turbidite.lsm.bitmap.DeadEntries;
 import io.turbidite.lsm.component.DiskComponent;
+import io.turbidite.lsm.strategy.bitmap.DeadEntries;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -19,7 +19,7 @@ import java.lang.foreign.MemorySegment;
 /**
  * Puts files of components into a directory and checks what came there. <em>Confined to one thread.</em>
  */
-final class ComponentCopies implements AutoCloseable {
+public final class ComponentCopies implements AutoCloseable {
     private static final int BUFFER_BYTES = 1 << 20;
 
     /** Pages are read past the cache; it holds what is opened. */
@@ -33,13 +33,13 @@ final class ComponentCopies implements AutoCloseable {
     /**
      * @param cache of the store that is copied, or one for the purpose; pages are read past it
      */
-    ComponentCopies(Disk target, BufferCache cache) {
+    public ComponentCopies(Disk target, BufferCache cache) {
         this.target = target;
         this.cache = cache;
     }
 
     /** A cache for checks where no store is open; the caller closes it. */
-    static BufferCache newCache(Tasks tasks, Clock clock) {
+    public static BufferCache newCache(Tasks tasks, Clock clock) {
         return BufferCache.create(
                 MemoryBudget.of(CACHE_BYTES).account("checks of copies"),
                 CacheOptions.of(CACHE_BYTES),
@@ -78,7 +78,7 @@ final class ComponentCopies implements AutoCloseable {
      *
      * @throws CorruptionException the first thing that is wrong
      */
-    void check(StoredFile stored) {
+    public void check(StoredFile stored) {
         switch (stored) {
             case StoredFile.Component file -> {
                 try (DiskComponent component = open(file)) {

@@ -1,9 +1,6 @@
 package io.turbidite.lsm.backup;
 
 import io.turbidite.core.file.Disk;
-import io.turbidite.lsm.bitmap.DeadEntriesBuilder;
-import io.turbidite.lsm.bitmap.DeadEntriesOwner;
-import io.turbidite.lsm.bitmap.LiveBitmap;
 import io.turbidite.lsm.component.ComponentDamage;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
@@ -17,6 +14,9 @@ import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.strategy.bitmap.DeadEntriesBuilder;
+import io.turbidite.lsm.strategy.bitmap.DeadEntriesOwner;
+import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DeadState;

@@ -12,7 +12,7 @@ import java.util.Set;
 /**
  * A store as it was at one timestamp, over all datasets and partitions. <em>Confined to one thread.</em>
  */
-final class StoreCut implements AutoCloseable {
+public final class StoreCut implements AutoCloseable {
     private final Substrate substrate;
     private final ManifestState state;
     private final List<PartitionCut> partitions;
@@ -31,7 +31,7 @@ final class StoreCut implements AutoCloseable {
      *
      * @throws io.turbidite.core.StoreFailedException if the store takes no writes
      */
-    static StoreCut take(Substrate substrate) {
+    public static StoreCut take(Substrate substrate) {
         if (!substrate.health().isReading()) {
             substrate.health().checkWritable();
         }
@@ -59,7 +59,7 @@ final class StoreCut implements AutoCloseable {
                 : partitions.getFirst().timestamp();
     }
 
-    long wallMicros() {
+    public long wallMicros() {
         return wallMicros;
     }
 
@@ -82,7 +82,7 @@ final class StoreCut implements AutoCloseable {
      *
      * @return the manifest of a store that consists of them and of {@link #fileIds}, without a log
      */
-    ManifestState writeMemory(Disk target) {
+    public ManifestState writeMemory(Disk target) {
         ManifestState image = state;
         for (PartitionCut partition : partitions) {
             image = image.withPartition(
@@ -92,7 +92,7 @@ final class StoreCut implements AutoCloseable {
     }
 
     /** The files that {@link #writeMemory} wrote, those of files that it could not finish included. */
-    List<String> written() {
+    public List<String> written() {
         return partitions.stream()
                 .flatMap(partition -> partition.written().stream())
                 .toList();

@@ -1,7 +1,7 @@
 package io.turbidite.lsm.backup;
 
-import io.turbidite.lsm.bitmap.DeadEntriesOwner;
 import io.turbidite.lsm.component.ComponentHeader;
+import io.turbidite.lsm.strategy.bitmap.DeadEntriesOwner;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A file that a manifest names. <em>Immutable.</em> */
-sealed interface StoredFile {
+public sealed interface StoredFile {
     /**
      * All files of a store that are whole, in the order in which its manifest has them; a bitmap behind its component.
      * Those of components in quarantine are in no copy: a copy that has them would pass for one to restore from.

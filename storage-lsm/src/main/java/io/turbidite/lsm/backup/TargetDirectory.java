@@ -22,10 +22,10 @@ import java.util.List;
  *
  * <em>Confined to one thread.</em>
  */
-final class TargetDirectory {
+public final class TargetDirectory {
     private final Disk disk;
 
-    TargetDirectory(Disk disk) {
+    public TargetDirectory(Disk disk) {
         this.disk = disk;
     }
 
@@ -38,7 +38,7 @@ final class TargetDirectory {
      *
      * @throws InvalidRequestException if there is something in it; nothing is changed
      */
-    void prepare() {
+    public void prepare() {
         for (String name : disk.list("")) {
             throw new InvalidRequestException(
                     name.equals(StoreFiles.INCOMPLETE)
@@ -54,7 +54,7 @@ final class TargetDirectory {
         disk.syncDirectory("");
     }
 
-    void complete(ManifestState state) {
+    public void complete(ManifestState state) {
         disk.syncDirectory(StoreFiles.DATA);
         Manifest.write(disk, state);
         if (disk.exists(StoreFiles.SHIPMENT)) {
@@ -65,7 +65,7 @@ final class TargetDirectory {
     }
 
     /** Leaves the directory empty if it can; if not, it still says that it is incomplete. */
-    void abandon() {
+    public void abandon() {
         try {
             if (disk.exists(StoreFiles.MANIFEST)) {
                 return; // whole already: only the mark could not be taken away

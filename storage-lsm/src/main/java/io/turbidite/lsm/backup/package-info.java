@@ -1,5 +1,6 @@
 /**
- * Copies of a store as it was at one timestamp: online backup, restore, and shipments for another machine.
+ * Copies of a store as it was at one timestamp: online backup and restore. Shipments for another machine are in
+ * {@code lsm.ship}.
  *
  * <p>A copy consists of a manifest, component files, and no log: what was in memory is written as
  * components beside those on disk. Invariant: the manifest comes last, when everything that it names is

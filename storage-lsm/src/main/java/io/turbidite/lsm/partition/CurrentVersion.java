@@ -1,10 +1,10 @@
 package io.turbidite.lsm.partition;
 
-import io.turbidite.lsm.bitmap.LiveBitmap;
-import io.turbidite.lsm.handover.Handover;
 import io.turbidite.lsm.order.Gate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.strategy.bitmap.Handover;
+import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;

@@ -7,13 +7,13 @@ import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.scan.FetchWork;
 import io.turbidite.core.time.Clock;
-import io.turbidite.lsm.advice.RepairDecision;
-import io.turbidite.lsm.handover.HandoverMeter;
 import io.turbidite.lsm.order.Timestamps;
-import io.turbidite.lsm.repair.RepairCounts;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.schema.RepairPlacement;
+import io.turbidite.lsm.strategy.advice.RepairDecision;
+import io.turbidite.lsm.strategy.bitmap.HandoverMeter;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.MemoryLayer;
@@ -219,7 +219,7 @@ public final class EngineEvents {
     }
 
     /** A writer has marked a superseded record. */
-    void marked() {
+    public void marked() {
         marks.increment();
     }
 

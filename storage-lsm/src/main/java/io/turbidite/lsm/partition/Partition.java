@@ -1,11 +1,10 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.lsm.bitmap.LiveBitmap;
-import io.turbidite.lsm.maintain.GarbageEstimate;
 import io.turbidite.lsm.order.Gate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;

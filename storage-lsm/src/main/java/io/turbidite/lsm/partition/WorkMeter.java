@@ -1,9 +1,9 @@
 package io.turbidite.lsm.partition;
 
-import io.turbidite.lsm.advice.RepairDecision;
-import io.turbidite.lsm.advice.RepairPlanner;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.RepairPlacement;
+import io.turbidite.lsm.strategy.advice.RepairDecision;
+import io.turbidite.lsm.strategy.advice.RepairPlanner;
 import io.turbidite.lsm.version.DatasetCounts;
 import io.turbidite.lsm.version.DatasetCounts.IndexReads;
 import io.turbidite.lsm.version.DatasetCounts.Lookups;

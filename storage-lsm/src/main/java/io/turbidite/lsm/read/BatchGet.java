@@ -5,7 +5,6 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.RecordBatch;
-import io.turbidite.lsm.lookup.KeyLookup;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.version.Version;

@@ -6,8 +6,6 @@ import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FetchWork;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.RecordStream;
-import io.turbidite.lsm.lookup.KeyLookup;
-import io.turbidite.lsm.lookup.OrderedLookup;
 import io.turbidite.lsm.partition.Hold;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;

@@ -1,6 +1,7 @@
 /**
  * Reading a partition at a snapshot: cursors over one tree, searches in a secondary, fetches of records by
- * primary key, batch gets, and the validation of what a blind secondary shows.
+ * primary key, and batch gets. Many sorted keys are looked up a batch at a time and layer by layer (LUO19 §3.2,
+ * {@link io.turbidite.lsm.read.KeyLookup}).
  *
  * <p>Invariant: a reader holds one version at a time, through a {@link io.turbidite.lsm.partition.Hold} that may
  * be taken from it while it is idle; it never holds a lock. Start reading at {@link

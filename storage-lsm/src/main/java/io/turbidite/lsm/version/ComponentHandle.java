@@ -1,14 +1,14 @@
 package io.turbidite.lsm.version;
 
-import io.turbidite.lsm.bitmap.DeadEntries;
-import io.turbidite.lsm.bitmap.DeadSkippingCursor;
-import io.turbidite.lsm.bitmap.LiveBitmap;
-import io.turbidite.lsm.bitmap.MarkedCursor;
-import io.turbidite.lsm.bitmap.VisibleCursor;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.EntryCursor;
-import io.turbidite.lsm.handover.Handover;
+import io.turbidite.lsm.strategy.bitmap.DeadEntries;
+import io.turbidite.lsm.strategy.bitmap.DeadSkippingCursor;
+import io.turbidite.lsm.strategy.bitmap.Handover;
+import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
+import io.turbidite.lsm.strategy.bitmap.MarkedCursor;
+import io.turbidite.lsm.strategy.bitmap.VisibleCursor;
 
 import org.jspecify.annotations.Nullable;
 

@@ -3,11 +3,11 @@ package io.turbidite.lsm.version;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.lsm.component.ComponentFilter;
-import io.turbidite.lsm.handover.Handover;
 import io.turbidite.lsm.memory.ChunkSource;
 import io.turbidite.lsm.memory.KeyFilter;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.strategy.bitmap.Handover;
 
 import org.jspecify.annotations.Nullable;
 

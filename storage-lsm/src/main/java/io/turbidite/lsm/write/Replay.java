@@ -5,12 +5,12 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.Found;
-import io.turbidite.lsm.maintain.Maintainer;
-import io.turbidite.lsm.maintain.OldRecord;
-import io.turbidite.lsm.partition.OldPosition;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.VersionSearch;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.strategy.Maintainer;
+import io.turbidite.lsm.strategy.OldRecord;
+import io.turbidite.lsm.strategy.bitmap.run.OldPosition;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
 

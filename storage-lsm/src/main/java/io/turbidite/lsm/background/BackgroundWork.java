@@ -1,0 +1,366 @@
+package io.turbidite.lsm.background;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.lsm.flush.Flush;
+import io.turbidite.lsm.flush.WriterThrottle;
+import io.turbidite.lsm.merge.run.MergeWork;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.schedule.BackgroundOptions;
+import io.turbidite.lsm.schedule.Backoff;
+import io.turbidite.lsm.schedule.DirectoryWatch;
+import io.turbidite.lsm.schedule.FailureRule;
+import io.turbidite.lsm.schedule.IoBudget;
+import io.turbidite.lsm.schedule.WritePace;
+import io.turbidite.lsm.schema.RepairCounts;
+import io.turbidite.lsm.schema.RepairOptions;
+import io.turbidite.lsm.strategy.StrategyHooks;
+import io.turbidite.lsm.strategy.bitmap.run.KillRoom;
+import io.turbidite.lsm.strategy.validation.PrimaryRepair;
+import io.turbidite.lsm.strategy.validation.RepairWork;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * Flushes and merges in the background, and the writers' throttle.
+ *
+ * <p>One worker flushes; {@link MergeWork} merges, beside it and behind it: a flush of a partition never
+ * waits for its merges, its I/O goes first, and merges pause while writers run out of memory. A flush is
+ * due when the unflushed layers hold half to three quarters of the write memory, as late as writers leave time
+ * for it (the largest goes first, so that components are large), or when the log has grown to its limit (the partition that keeps the oldest record alive
+ * goes first). What a failure means, {@link FailureRule} says; a partition whose flush fails alone is tried again
+ * after a pause, and those of the others go on.
+ *
+ * <p><em>Thread-safe.</em>
+ */
+public final class BackgroundWork implements AutoCloseable {
+    private static final long IDLE_MICROS = 20_000;
+    private static final long PAUSE_NANOS_FIRST = 100_000_000;
+    private static final long PAUSE_NANOS_MAX = 2_000_000_000;
+
+    /** Between two tries of a flush that fails alone. */
+    private static final long HELD_NANOS_MAX = 10_000_000_000L;
+
+    private final Substrate substrate;
+    private final long logBytesMax;
+    private final long syncBytes;
+    private final long flushBytesMin;
+    private final WriterThrottle throttle;
+    private final KillRoom kills;
+    private final IoBudget io;
+    private final Backoff backoff;
+    private final Tasks.Worker flusher;
+    private final MergeWork merges;
+    private final RetentionWork retention;
+    private final RepairWork repairs;
+    private final GarbageWatch garbage;
+    private final DirectoryWatch watch;
+
+    /** Partitions whose flushes failed alone, until when; the flusher's. */
+    private final Map<Partition, Backoff> heldBack = new HashMap<>();
+
+    private final ConcurrentLinkedQueue<Request> flushRequests = new ConcurrentLinkedQueue<>();
+
+    /**
+     * @param writeMemoryBytes where writers stop; flushes begin at half of it or later. As much may be held
+     *     besides for readers of what writers kill
+     * @param logBytesMax log size that triggers flushes
+     */
+    public BackgroundWork(
+            Substrate substrate,
+            long writeMemoryBytes,
+            long logBytesMax,
+            BackgroundOptions options) {
+        this.substrate = substrate;
+        this.logBytesMax = logBytesMax;
+        this.syncBytes = options.syncBytes();
+        this.flushBytesMin = writeMemoryBytes / 16;
+        this.throttle = new WriterThrottle(
+                substrate, new WritePace(writeMemoryBytes, options.backlogComponentsMax()));
+        this.kills = new KillRoom(substrate, writeMemoryBytes);
+        this.io = new IoBudget(substrate.clock(), options.ioBytesPerSecond());
+        this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
+        this.merges = new MergeWork(
+                substrate, options, io, throttle, writeMemoryBytes, StrategyHooks::new);
+        this.retention = new RetentionWork(substrate);
+        // a flush, and as much log meanwhile
+        this.watch = new DirectoryWatch(substrate, 2 * writeMemoryBytes);
+        this.repairs = new RepairWork(substrate, merges::wake, this::lookForGarbage);
+        this.garbage = new GarbageWatch(substrate, repairs, merges, this::flushWaits);
+        repairs.start(options.mergeWorkers());
+        this.flusher = substrate.start("flush", IDLE_MICROS, this::flushStep);
+    }
+
+    /** Work that somebody waits for. */
+    private static final class Request {
+        final Partition partition;
+        volatile boolean done;
+        volatile @Nullable StorageException failure;
+
+        Request(Partition partition) {
+            this.partition = partition;
+        }
+    }
+
+    /**
+     * Returns when a write of {@code bytes} may come in; starts a flush in good time. To be called before
+     * anything is held.
+     *
+     * @throws io.turbidite.core.StoreFailedException if the store failed while waiting
+     * @throws StorageIoException if there is no room, and no space on disk to make some
+     */
+    public void awaitRoom(long bytes) {
+        if (throttle.flushIsDue()) {
+            flusher.wake();
+        }
+        throttle.awaitRoom(bytes);
+    }
+
+    /** Whether writes that kill entries of components must {@link #awaitKillRoom wait}. */
+    public boolean isFullOfKills() {
+        return kills.isFull();
+    }
+
+    /**
+     * As {@link #awaitRoom}, for what old snapshots need of the entries that a write kills.
+     *
+     * @throws StorageIoException if there is none as long as they stay
+     */
+    public void awaitKillRoom() {
+        flusher.wake();
+        kills.await();
+    }
+
+    /**
+     * Flushes what the partition holds in memory now; returns when it is on disk.
+     *
+     * @throws StorageException if it can't be written
+     */
+    public void flush(Partition partition) {
+        substrate.health().checkWritable();
+        Request request = new Request(partition);
+        flushRequests.add(request);
+        flusher.wake();
+        substrate.awaitWork("a flush, which goes on", () -> request.done);
+        StorageException failure = request.failure;
+        if (failure != null) {
+            throw failure;
+        }
+        if (!request.done) {
+            substrate.health().checkUnbroken();
+        }
+    }
+
+    /** There may be something to merge that was not there before. */
+    public void wakeMerges() {
+        merges.wake();
+    }
+
+    /** Merges all components of each of the partition's trees into one. */
+    public void mergeAll(Partition partition) {
+        merges.mergeAll(partition);
+    }
+
+    /**
+     * Checks indexes of partitions against what was flushed of their primaries, as far as nobody reads below;
+     * what is dead is marked.
+     *
+     * @param indexIds of indexes that are not eager
+     */
+    public RepairCounts repair(
+            List<Partition> partitions, List<Integer> indexIds, RepairOptions options) {
+        return repairs.repair(partitions, indexIds, options);
+    }
+
+    /**
+     * Repairs indexes by the records of the primary instead, in the caller's thread, for comparison ({@link
+     * PrimaryRepair}).
+     */
+    public RepairCounts repairByRecords(List<Partition> partitions, List<Integer> indexIds) {
+        substrate.health().checkWritable();
+        RepairCounts counts = RepairCounts.NONE;
+        for (Partition partition : partitions) {
+            counts = counts.plus(PrimaryRepair.run(partition, indexIds));
+        }
+        return counts;
+    }
+
+    /** Merges that have begun and not ended. */
+    public int mergeCount() {
+        return merges.count();
+    }
+
+    /** How fast merges may write now, to keep out of the way of commits. */
+    public long mergeBytesPerSecond() {
+        return merges.pace().bytesPerSecond();
+    }
+
+    /** Bytes that merges under way have still to read. */
+    public long mergeBytesLeft() {
+        return merges.remainingBytes();
+    }
+
+    /** How many components the index that is most behind has more than its policy tolerates. */
+    public int componentsBehind() {
+        return throttle.componentsBehind();
+    }
+
+    private boolean flushStep() {
+        // a cursor that was busy when its version became old may have been idle since
+        substrate.partitions().letIdleCursorsGo();
+        substrate.timestamps().takeOldSnapshots().forEach(substrate.events()::snapshotOld);
+        substrate.graveyard().dig();
+        throttle.sample();
+        kills.forget();
+        Request request = flushRequests.poll();
+        if (request != null) {
+            serve(request, () -> flushAll(request.partition));
+            return true;
+        }
+        if (substrate.health().firstFailure() != null || substrate.health().isClosing()) {
+            return false;
+        }
+        if (!backoff.mayTry()) {
+            return false;
+        }
+        Partition due = dueForFlush();
+        if (due == null) {
+            return false;
+        }
+        try {
+            flushOnce(due);
+            return true;
+        } catch (StorageException failure) {
+            return fail(due, failure);
+        }
+    }
+
+    /** Whether flushes of other partitions may go on at once. */
+    private boolean fail(Partition partition, StorageException failure) {
+        switch (FailureRule.of(failure)) {
+            case WAIT -> pause(failure);
+            case ALONE -> {
+                holdBack(partition, failure);
+                return true;
+            }
+            case STORE -> fail(failure);
+        }
+        return false;
+    }
+
+    private void holdBack(Partition partition, StorageException failure) {
+        throttle.flushPaused(failure);
+        Backoff held = heldBack.computeIfAbsent(
+                partition, _ -> new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, HELD_NANOS_MAX));
+        long nanos = held.fail();
+        if (nanos > 0) {
+            substrate.events().paused("flush of " + partition, failure, nanos);
+        }
+    }
+
+    private boolean isHeldBack(Partition partition) {
+        Backoff held = heldBack.get(partition);
+        return held != null && !held.mayTry();
+    }
+
+    private void flushAll(Partition partition) {
+        if (partition.frozenLayer() != null) {
+            flushOnce(partition);
+        }
+        flushOnce(partition);
+    }
+
+    private void flushOnce(Partition partition) {
+        if (new Flush(partition, io, merges.pace(), syncBytes, throttle).run()
+                && backoff.succeed()) {
+            substrate.events().resumed("flush");
+        }
+        if (heldBack.remove(partition) != null) {
+            substrate.events().resumed("flush of " + partition);
+        }
+        merges.wake();
+    }
+
+    private void pause(StorageException cause) {
+        if (cause instanceof StorageIoException) {
+            DirectoryWatch.makeRoom(substrate);
+        }
+        throttle.flushPaused(cause);
+        long nanos = backoff.fail();
+        if (nanos > 0) {
+            substrate.events().paused("flush", cause, nanos);
+        }
+    }
+
+    private @Nullable Partition dueForFlush() {
+        heldBack.keySet().removeIf(Partition::isDropped);
+        for (Partition partition : substrate.partitions().all()) {
+            if (partition.frozenLayer() != null && !isHeldBack(partition)) {
+                return partition;
+            }
+        }
+        if (throttle.flushIsDue()) {
+            Partition largest = substrate.partitions().largest(this::mayFlush);
+            // what can't go may fill the memory: small components of all others would not help
+            if (largest != null
+                    && (heldBack.isEmpty() || largest.currentBytes() >= flushBytesMin)) {
+                return largest;
+            }
+        }
+        Partition oldest =
+                substrate.log().bytes() >= logBytesMax ? substrate.partitions().oldest() : null;
+        return oldest != null && mayFlush(oldest) ? oldest : null;
+    }
+
+    private boolean mayFlush(Partition partition) {
+        return !isHeldBack(partition);
+    }
+
+    private void lookForGarbage() {
+        garbage.look();
+    }
+
+    private boolean flushWaits() {
+        return throttle.flushIsDue()
+                || substrate.partitions().all().stream().anyMatch(Partition::hasFrozen);
+    }
+
+    private void serve(Request request, Runnable work) {
+        try {
+            work.run();
+        } catch (StorageException failure) {
+            request.failure = failure;
+            if (FailureRule.of(failure) != FailureRule.WAIT) {
+                var _ = fail(request.partition, failure);
+            }
+        }
+        request.done = true;
+        substrate.tasks().signal();
+    }
+
+    private void fail(StorageException failure) {
+        if (failure instanceof ClosedException && substrate.health().isClosing()) {
+            return; // it was broken off
+        }
+        substrate.health().fail(failure);
+        substrate.tasks().signal();
+    }
+
+    @Override
+    public void close() {
+        flusher.close();
+        retention.close();
+        repairs.close();
+        merges.close();
+        watch.close();
+        substrate.graveyard().dig();
+    }
+}

@@ -1,0 +1,359 @@
+package io.turbidite.lsm.flush;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.component.ComponentFilter;
+import io.turbidite.lsm.component.ComponentHeader;
+import io.turbidite.lsm.component.ComponentId;
+import io.turbidite.lsm.component.ComponentWriter;
+import io.turbidite.lsm.component.DiskComponent;
+import io.turbidite.lsm.entry.EntryBrief;
+import io.turbidite.lsm.entry.EntryStream;
+import io.turbidite.lsm.memory.MemoryComponent;
+import io.turbidite.lsm.merge.VersionRetention;
+import io.turbidite.lsm.partition.ComponentFiles;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.schedule.IoBudget;
+import io.turbidite.lsm.schedule.MergePace;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.strategy.bitmap.Handover;
+import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
+import io.turbidite.lsm.strategy.bitmap.run.BitmapSave;
+import io.turbidite.lsm.strategy.bitmap.run.Takeover;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.DatasetCounts;
+import io.turbidite.lsm.version.ManifestState;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.StoreFiles;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Writes a partition's frozen layer to disk, one component for each tree, all with one component ID,
+ * even if empty (LUO19 §2.2: the memory components of a partition are always flushed together).
+ *
+ * <ol>
+ *   <li>Freeze the current layer, unless one is frozen from a flush that failed for want of space.
+ *   <li>Make the log durable to its last record, so that no component is ahead of it (rule 6).
+ *   <li>Write and sync the components, sync their directory.
+ *   <li>One manifest edit; under its lock the new version.
+ *   <li>Let go of the log that is no longer needed.
+ * </ol>
+ *
+ * A failure before step 4 leaves orphans, which are deleted here, or go to the trash at the next
+ * opening, and the frozen layer in place.
+ */
+public final class Flush {
+    /** Bytes of entries between two looks at the I/O budget, and what is made durable at once at least. */
+    private static final long STEP_BYTES = 512 << 10;
+
+    /** The part of a flush that is counted as left until it is installed: syncs take their time. */
+    private static final int FINISHING_SHARE = 16;
+
+    private final Partition partition;
+    private final Substrate substrate;
+    private final IoBudget io;
+    private final MergePace pace;
+    private final long syncBytes;
+    private final WriterThrottle throttle;
+
+    /** Memory of the layer, and what of it is not written yet. */
+    private long layerBytes;
+
+    private long entriesLeft;
+    private long entryCount;
+
+    /** Waited to let commits go first. */
+    private long pacedNanos;
+
+    /**
+     * @param io what the flush may write a second, before any merge
+     * @param pace that keeps it out of the way of commits, as long as writers have room
+     * @param syncBytes what was written is synced when it is that much; 0 for never before the end
+     * @param throttle is told how far the flush is
+     */
+    public Flush(
+            Partition partition,
+            IoBudget io,
+            MergePace pace,
+            long syncBytes,
+            WriterThrottle throttle) {
+        this.partition = partition;
+        this.substrate = partition.substrate();
+        this.io = io;
+        this.pace = pace;
+        this.syncBytes = syncBytes;
+        this.throttle = throttle;
+    }
+
+    /** Flushes; false if there was nothing to flush. */
+    public boolean run() {
+        if (partition.frozenLayer() == null && !partition.current().freeze()) {
+            return false;
+        }
+        substrate.log().flush();
+        Version pinned = partition.pinUnlessDropped();
+        if (pinned == null) {
+            return false;
+        }
+        Map<Integer, ComponentHandle> flushed = new LinkedHashMap<>();
+        boolean installed = false;
+        try {
+            MemoryLayer layer = Objects.requireNonNull(pinned.frozen());
+            long startNanos = substrate.clock().monotonicNanos();
+            begin(pinned, layer);
+            Subject subject = new Subject(
+                    pinned, layer, layer.filter(), substrate.timestamps().retention(false));
+            for (int tree : pinned.schema().treeIds()) {
+                // the layer may be older than the index
+                if (layer.hasTree(tree)) {
+                    flushed.put(tree, write(subject, tree));
+                }
+            }
+            substrate.disk().syncDirectory(StoreFiles.DATA);
+            // before the log goes that would tell it again
+            substrate.quarantine().note();
+            install(layer, flushed);
+            installed = true;
+            long bytes = flushed.values().stream()
+                    .mapToLong(handle -> handle.state().bytes())
+                    .sum();
+            long nanos = substrate.clock().monotonicNanos() - startNanos;
+            throttle.flushed(layerBytes, nanos - pacedNanos);
+            substrate.events().flushed(partition, layer, bytes, nanos);
+        } catch (StoreFailedException uncertain) {
+            // the manifest that stands after reopening may name the new files: they must stay
+            installed = true;
+            throw uncertain;
+        } finally {
+            MemoryLayer layer = pinned.frozen();
+            if (layer != null && layer.handover() != null) {
+                layer.handover().end();
+            }
+            // an installed component is held by the version; one that was not is deleted here
+            ComponentFiles.letGo(flushed.values(), installed);
+            pinned.unpin();
+            throttle.flushEnded();
+        }
+        substrate.tasks().signal();
+        substrate.log().truncateBefore(substrate.manifest().state().logPosition());
+        return true;
+    }
+
+    /**
+     * What is flushed.
+     *
+     * @param filter of all trees
+     * @param readers asked once: what goes from one tree may be counted on in the next
+     */
+    private record Subject(
+            Version pinned, MemoryLayer layer, ComponentFilter filter, VersionRetention readers) {}
+
+    private ComponentHandle write(Subject subject, int tree) {
+        long fileId = substrate.manifest().newFileId();
+        Handover handover = ComponentFiles.isLive(subject.pinned.schema(), tree)
+                ? subject.layer.handover()
+                : null;
+        if (handover == null) {
+            writeFile(subject, tree, fileId, null);
+            return ComponentFiles.openNew(
+                    substrate, subject.pinned.schema(), partition.number(), tree, fileId);
+        }
+        LiveBitmap live =
+                LiveBitmap.create(substrate.bitmaps(), subject.layer.tree(tree).entryCount());
+        ComponentHandle opened = null;
+        try {
+            handover.begin(live);
+            writeFile(subject, tree, fileId, handover);
+            ComponentHeader header = ComponentFiles.header(
+                    substrate, subject.pinned.schema(), partition.number(), tree, fileId);
+            opened = ComponentFiles.openWith(substrate, header, 0, live);
+            return opened;
+        } finally {
+            if (opened == null) {
+                handover.end();
+                live.close();
+            }
+        }
+    }
+
+    private void writeFile(Subject subject, int tree, long fileId, @Nullable Handover handover) {
+        MemoryLayer layer = subject.layer;
+        MemoryComponent memory = layer.tree(tree);
+        VersionRetention retention =
+                subject.readers.droppingAntimatter(subject.pinned.dropsAntimatter(tree, -1));
+        ComponentId id = new ComponentId(layer.minTimestamp(), layer.maxTimestamp());
+        try (ComponentWriter writer = ComponentFiles.create(
+                        substrate,
+                        subject.pinned.schema(),
+                        partition.number(),
+                        tree,
+                        fileId,
+                        memory.entryCount());
+                EntryStream entries = retention.retain(memory.valueCursor())) {
+            copy(entries, writer, handover);
+            writer.finish(id, subject.filter, layer.minWallMicros(), layer.maxWallMicros());
+        }
+    }
+
+    private void begin(Version pinned, MemoryLayer layer) {
+        layerBytes = layer.reportedBytes();
+        for (int tree : pinned.schema().treeIds()) {
+            entryCount += layer.hasTree(tree) ? layer.tree(tree).entryCount() : 0;
+        }
+        entriesLeft = entryCount;
+        throttle.flushing(layerBytes);
+    }
+
+    /** Copies the entries; those that have a successor are written dead (design §4 rule 5). */
+    private void copy(EntryStream entries, ComponentWriter writer, @Nullable Handover handover) {
+        EntryBrief entry = new EntryBrief();
+        long ordinal = 0;
+        long charged = 0;
+        long synced = 0;
+        boolean more = true;
+        while (more) {
+            awaitTurn();
+            long stepBytes = 0;
+            long stepEntries = 0;
+            while (stepBytes < STEP_BYTES && more) {
+                more = entries.next(entry);
+                if (more) {
+                    Slice value = entries.value();
+                    writer.add(entry, value);
+                    if (handover != null) {
+                        handover.copied(entries, ordinal);
+                    }
+                    ordinal++;
+                    stepBytes += entry.keyBytes + value.length() + Long.BYTES;
+                    stepEntries++;
+                }
+            }
+            long written = writer.bytesWritten();
+            io.charge(written - charged);
+            pace.charge(written - charged);
+            charged = written;
+            if (syncBytes > 0 && written - synced >= pace.pieceBytes(syncBytes)) {
+                writer.syncSoFar();
+                synced = written;
+            }
+            entriesLeft = Math.max(0, entriesLeft - stepEntries);
+            throttle.flushing(Math.max(layerBytes / FINISHING_SHARE, (long)
+                    (layerBytes * (entriesLeft / (double) entryCount))));
+        }
+    }
+
+    /**
+     * Waits until the next step may be written.
+     *
+     * @throws ClosedException if the store is being closed: what would be flushed is in the log
+     */
+    private void awaitTurn() {
+        if (!io.flushMayGo()) {
+            io.beginFlushWait();
+            try {
+                substrate
+                        .tasks()
+                        .await(() -> io.flushMayGo() || substrate.health().isClosing());
+            } finally {
+                io.endFlushWait();
+            }
+        }
+        if (mustWaitForCommits()) {
+            long startNanos = substrate.clock().monotonicNanos();
+            substrate.tasks().await(() -> !mustWaitForCommits());
+            pacedNanos += substrate.clock().monotonicNanos() - startNanos;
+        }
+        if (substrate.health().isClosing()) {
+            throw new ClosedException("the store");
+        }
+    }
+
+    private boolean mustWaitForCommits() {
+        return !pace.mayGo() && !throttle.flushIsUrgent() && !substrate.health().isClosing();
+    }
+
+    private void install(MemoryLayer layer, Map<Integer, ComponentHandle> flushed) {
+        long last = layer.maxTimestamp();
+        Handover handover = layer.handover();
+        ComponentHandle primary = flushed.get(IndexSchema.PRIMARY_ID);
+        if (handover != null && primary != null) {
+            Takeover takeover = new Takeover(handover, primary, List.of());
+            BitmapSave.run(partition, new BitmapSave.Edit() {
+                @Override
+                public List<ComponentHandle> components(List<ComponentHandle> others) {
+                    takeover.catchUp();
+                    List<ComponentHandle> all = new ArrayList<>(others);
+                    all.add(primary);
+                    return all;
+                }
+
+                @Override
+                public ManifestState change(ManifestState state) {
+                    return stateAfter(state, layer, flushed);
+                }
+
+                @Override
+                public void install() {
+                    partition.current().installFlushed(flushed, last, takeover::finish);
+                }
+            });
+            return;
+        }
+        substrate.edit(
+                state -> stateAfter(state, layer, flushed),
+                () -> partition.current().installFlushed(flushed, last, null));
+    }
+
+    /** Trees that the manifest does not know are being built, or were dropped meanwhile. */
+    private ManifestState stateAfter(
+            ManifestState state, MemoryLayer layer, Map<Integer, ComponentHandle> flushed) {
+        int datasetId = partition.schema().id();
+        if (partition.isDropped()) {
+            return state;
+        }
+        Map<Integer, ComponentState> components = new HashMap<>();
+        flushed.forEach((id, component) -> components.put(id, component.state()));
+        PartitionState before = state.partition(datasetId, partition.number());
+        boolean first = before.tree(IndexSchema.PRIMARY_ID).isEmpty();
+        PartitionState after = before.withFlushed(layer.maxTimestamp(), components);
+        long last = substrate.timestamps().lastDrawn();
+        long position =
+                substrate.partitions().replayFrom(partition, substrate.log().position());
+        return state.withPartition(datasetId, partition.number(), after)
+                .withCounts(
+                        datasetId,
+                        counts -> partition
+                                .work()
+                                .stamp(
+                                        counts.plus(counts(layer, flushed, first)),
+                                        partition.schema()))
+                .withProgress(last, position);
+    }
+
+    /**
+     * What was flushed of the primary. The first flush of a partition leaves anti-matter out as well, so
+     * that what was superseded can't be told.
+     */
+    private static DatasetCounts.Flushes counts(
+            MemoryLayer layer, Map<Integer, ComponentHandle> flushed, boolean first) {
+        DiskComponent primary =
+                Objects.requireNonNull(flushed.get(IndexSchema.PRIMARY_ID)).component();
+        long writes = layer.tree(IndexSchema.PRIMARY_ID).entryCount();
+        long antimatter = primary.antimatterCount();
+        long superseded = first ? 0 : writes - primary.entryCount();
+        return new DatasetCounts.Flushes(writes, antimatter, superseded, 0);
+    }
+}

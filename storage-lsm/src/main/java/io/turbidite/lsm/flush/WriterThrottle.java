@@ -1,0 +1,261 @@
+package io.turbidite.lsm.flush;
+
+import io.turbidite.core.CacheFullException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.meter.Counter;
+import io.turbidite.core.time.Pacer;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.schedule.Bandwidth;
+import io.turbidite.lsm.schedule.WritePace;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Holds writers back before they hold anything themselves: at first to the pace at which flushes and
+ * merges keep up, and where there is no room left until there is some ({@link WritePace} has the
+ * arithmetic).
+ *
+ * <p>Where there is no room because the disk is full, waiting helps only if somebody makes space:
+ * after {@link WritePace#REFUSE_NANOS} the write is refused, with the disk's failure as its cause (D6).
+ *
+ * <p><em>Thread-safe.</em> A writer that isn't behind reads two words.
+ */
+public final class WriterThrottle {
+    /** A delay below that is owed rather than waited for: threads can't park more exactly. */
+    private static final long WAIT_NANOS_MIN = 1_000_000;
+
+    /** The longest delay of one write; what is slower than that comes to the stop line. */
+    private static final long DELAY_NANOS_MAX = 250_000_000;
+
+    /** Unused time that writers may catch up with: parks end late. */
+    private static final long CREDIT_NANOS = 2_000_000;
+
+    /** Until a flush or merge has been measured. */
+    private static final long ASSUMED_BYTES_PER_SECOND = 64 << 20;
+
+    /** How often the writers' rate is measured, at most. */
+    private static final long SAMPLE_NANOS = 50_000_000;
+
+    /** What a sample keeps of the highest rate before: half of it is forgotten in a second or so. */
+    private static final double REMEMBERED = 0.97;
+
+    private final Substrate substrate;
+    private final WritePace pace;
+    private final Pacer pacer;
+    private final Bandwidth flushes = new Bandwidth(ASSUMED_BYTES_PER_SECOND);
+    private final Bandwidth merges = new Bandwidth(ASSUMED_BYTES_PER_SECOND);
+    private final Counter ingestedBytes;
+    private final AtomicLong flushedMemoryBytes = new AtomicLong();
+    private final AtomicLong mergedBytes = new AtomicLong();
+    private final AtomicBoolean slowed = new AtomicBoolean();
+
+    /** What the flush under way has still to write; -1 if there is none. */
+    private volatile long flushingBytes = -1;
+
+    private volatile int componentsBehind;
+
+    /** From where memory has a price and a flush is due. */
+    private volatile long memoryBytesFree;
+
+    /** Of the writers, in bytes of memory; these three are confined to the worker that flushes. */
+    private double writersBytesPerSecond;
+
+    private long sampledBytes;
+    private long sampledNanos;
+
+    /** Why a flush or a merge pauses; null if it doesn't. */
+    private volatile @Nullable StorageException flushTrouble;
+
+    private volatile @Nullable StorageException mergeTrouble;
+
+    public WriterThrottle(Substrate substrate, WritePace pace) {
+        this.substrate = substrate;
+        this.pace = pace;
+        this.pacer = new Pacer(substrate.clock(), CREDIT_NANOS);
+        this.ingestedBytes = substrate.events().ingestedBytes();
+        this.sampledNanos = substrate.clock().monotonicNanos();
+        this.memoryBytesFree = pace.memoryBytesFree(1, 1);
+    }
+
+    /** Whether a flush should begin. */
+    public boolean flushIsDue() {
+        return unflushedBytes() >= memoryBytesFree;
+    }
+
+    /** Measures how fast writers are, which says when a flush must begin; for the worker that flushes. */
+    public void sample() {
+        long now = substrate.clock().monotonicNanos();
+        long nanos = now - sampledNanos;
+        if (nanos < SAMPLE_NANOS) {
+            return;
+        }
+        long bytes = flushedMemoryBytes.get() + unflushedBytes();
+        double rate = Math.max(0, bytes - sampledBytes) * 1e9 / nanos;
+        sampledNanos = now;
+        sampledBytes = bytes;
+        writersBytesPerSecond = Math.max(rate, writersBytesPerSecond * REMEMBERED);
+        memoryBytesFree = pace.memoryBytesFree(writersBytesPerSecond, flushes.bytesPerSecond());
+    }
+
+    /** Whether merges should leave the machine to the flush that is under way. */
+    public boolean flushIsUrgent() {
+        return flushingBytes >= 0 && unflushedBytes() >= pace.memoryBytesUrgent(memoryBytesFree);
+    }
+
+    public int componentsBehind() {
+        return componentsBehind;
+    }
+
+    /** What a written byte costs now, in nanoseconds; infinite where writers stop. */
+    double nanosPerByte() {
+        long unflushed = unflushedBytes();
+        long flushing = flushingBytes;
+        double memory = unflushed <= memoryBytesFree
+                ? 0
+                : pace.memoryNanosPerByte(
+                        unflushed, flushing < 0 ? unflushed : flushing, flushes.bytesPerSecond());
+        double merge = pace.mergeNanosPerByte(
+                componentsBehind, merges.bytesPerSecond(), perByte(mergedBytes.get()));
+        return Math.max(memory * perByte(flushedMemoryBytes.get() + unflushed), merge);
+    }
+
+    /** Bytes for each byte that came in since the store was opened, at least 1. */
+    private double perByte(long bytes) {
+        return Math.max(1, bytes / (double) Math.max(1, ingestedBytes.sum()));
+    }
+
+    /**
+     * Returns when a write of {@code bytes} may come in; to be called before anything is held.
+     *
+     * @throws io.turbidite.core.StoreFailedException if the store failed while waiting
+     * @throws StorageIoException if there is no room, and no space on disk to make some
+     */
+    public void awaitRoom(long bytes) {
+        ingestedBytes.add(bytes);
+        if (unflushedBytes() <= memoryBytesFree && pace.mergesKeepUp(componentsBehind)) {
+            if (slowed.get() && slowed.compareAndSet(true, false)) {
+                substrate.events().slowed(false, 0);
+            }
+            return;
+        }
+        if (!isStopped()) {
+            delay(bytes);
+        }
+        if (isStopped()) {
+            stall();
+        }
+    }
+
+    private void delay(long bytes) {
+        double nanosPerByte = nanosPerByte();
+        double cost = Math.min(bytes * nanosPerByte, DELAY_NANOS_MAX);
+        long waitNanos = pacer.charge((long) cost, DELAY_NANOS_MAX);
+        if (waitNanos < WAIT_NANOS_MIN) {
+            return;
+        }
+        if (slowed.compareAndSet(false, true)) {
+            substrate.events().slowed(true, (long) (1e9 / nanosPerByte));
+        }
+        long startNanos = substrate.clock().monotonicNanos();
+        substrate.awaitBeforeWrite(
+                "merges and flushes to keep up",
+                () -> substrate.clock().monotonicNanos() - startNanos >= waitNanos);
+        substrate.events().delayed(substrate.clock().monotonicNanos() - startNanos);
+        substrate.health().checkWritable();
+    }
+
+    private void stall() {
+        boolean memory = unflushedBytes() >= pace.memoryBytesMax();
+        long startNanos = substrate.clock().monotonicNanos();
+        substrate.awaitBeforeWrite(
+                memory ? "write memory" : "merges, which are behind",
+                () -> !isStopped()
+                        || (trouble() != null
+                                && substrate.clock().monotonicNanos() - startNanos
+                                        >= WritePace.REFUSE_NANOS));
+        substrate
+                .events()
+                .stalled(
+                        memory ? "write memory is full" : "merges are behind",
+                        substrate.clock().monotonicNanos() - startNanos);
+        substrate.health().checkWritable();
+        StorageException trouble = trouble();
+        if (trouble != null && isStopped()) {
+            throw refusal(trouble);
+        }
+    }
+
+    private static StorageException refusal(StorageException trouble) {
+        String message =
+                "what was written before can't go to disk (%s); the store takes writes again when it can"
+                        .formatted(trouble.getMessage());
+        return switch (trouble) {
+            case StorageIoException io ->
+                new StorageIoException(io.kind(), "write", "the store", message, io);
+            case CacheFullException full -> new CacheFullException(message, full);
+            default -> trouble;
+        };
+    }
+
+    private boolean isStopped() {
+        return pace.isStopped(unflushedBytes(), componentsBehind);
+    }
+
+    private @Nullable StorageException trouble() {
+        return unflushedBytes() >= pace.memoryBytesMax() ? flushTrouble : mergeTrouble;
+    }
+
+    private long unflushedBytes() {
+        return substrate.partitions().unflushedBytes();
+    }
+
+    /** A flush has that much to write, until {@link #flushed}. */
+    void flushing(long bytes) {
+        flushingBytes = bytes;
+        sample();
+    }
+
+    /** A flush is over. */
+    void flushEnded() {
+        flushingBytes = -1;
+    }
+
+    /**
+     * A flush was successful, and gave that much memory back.
+     *
+     * @param nanos it took, without what it waited to let commits go first
+     */
+    void flushed(long memoryBytes, long nanos) {
+        flushes.record(memoryBytes, nanos);
+        flushedMemoryBytes.addAndGet(memoryBytes);
+        flushTrouble = null;
+    }
+
+    /**
+     * A step of a merge is over.
+     *
+     * @param workers how many were merging at the time, this one included
+     */
+    public void merging(long writtenBytes, long nanos, int workers) {
+        merges.record(writtenBytes * workers, nanos);
+        mergedBytes.addAndGet(writtenBytes);
+    }
+
+    /** The largest number of components that an index has too many. */
+    public void componentsBehind(int count) {
+        componentsBehind = count;
+        substrate.tasks().signal();
+    }
+
+    public void flushPaused(StorageException cause) {
+        flushTrouble = cause;
+    }
+
+    public void mergePaused(@Nullable StorageException cause) {
+        mergeTrouble = cause;
+    }
+}

@@ -1,0 +1,328 @@
+package io.turbidite.lsm.indexbuild;
+
+import io.turbidite.core.Limits;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.lsm.btree.TreeCursor;
+import io.turbidite.lsm.component.ComponentFilter;
+import io.turbidite.lsm.component.ComponentId;
+import io.turbidite.lsm.component.ComponentWriter;
+import io.turbidite.lsm.entry.EntryStream;
+import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.partition.ComponentFiles;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.sort.Duplicates;
+import io.turbidite.lsm.sort.EntrySort;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.StoreFiles;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+
+/**
+ * Builds the components of one empty partition, one for each tree, all with one ID.
+ *
+ * <ol>
+ *   <li>Records that come in any order go through an {@link EntrySort} by primary key first, numbered as they
+ *       came, so that the last of several with one key is the newest.
+ *   <li>Records in key order are written to the primary's pages as they come, and what they give each
+ *       secondary goes into a sort of its own.
+ *   <li>At the end the secondaries are written, each from its sort.
+ * </ol>
+ *
+ * <p>Nothing is a component before {@link #install}; whatever fails before leaves files that are deleted by
+ * {@link #close}, or when the store opens.
+ *
+ * <p><em>Confined to one thread.</em>
+ */
+public final class BulkLoad implements AutoCloseable {
+    private static final Slice NOTHING = new Slice();
+
+    private final Partition partition;
+    private final Substrate substrate;
+    private final DatasetSchema schema;
+    private final long secondaryBytesMax;
+    private final @Nullable EntrySort unsorted;
+    private final long expectedRecords;
+    private final RecordView view;
+    private final ByteSink sink = new ByteSink(256, 2 * Limits.KEY_BYTES_MAX);
+    private final Slice encoded = new Slice();
+    private final Map<Integer, ComponentHandle> loaded = new HashMap<>();
+    private @Nullable Build build;
+    private boolean complete;
+    private boolean installed;
+
+    /** The primary being written, and what the secondaries will hold. */
+    private static final class Build implements AutoCloseable {
+        final long timestamp;
+        final long wallMicros;
+        final long primaryFileId;
+        final ComponentWriter primary;
+        final ComponentFilter.Builder filter;
+        final List<EntrySort> secondaries = new ArrayList<>();
+
+        Build(BulkLoad load, long expectedRecords) {
+            Substrate substrate = load.substrate;
+            substrate.timestamps().awaitRoom();
+            timestamp = substrate.timestamps().draw();
+            substrate.timestamps().complete(timestamp);
+            wallMicros = substrate.clock().wallMicros();
+            primaryFileId = substrate.manifest().newFileId();
+            filter = ComponentFilter.builder(load.schema.filter().size());
+            primary = load.writer(IndexSchema.PRIMARY_ID, primaryFileId, expectedRecords);
+            int count = load.schema.indexes().size();
+            for (int i = 0; i < count; i++) {
+                secondaries.add(EntrySort.create(
+                        substrate.sortSite(),
+                        load.secondaryBytesMax / count,
+                        new Duplicates.Keep()));
+            }
+        }
+
+        @Override
+        public void close() {
+            try {
+                primary.close();
+            } catch (StorageIoException left) {
+                // no manifest names the file: it goes when the store opens next
+            }
+            secondaries.forEach(EntrySort::close);
+        }
+    }
+
+    private BulkLoad(
+            Partition partition,
+            long secondaryBytesMax,
+            long expectedRecords,
+            @Nullable EntrySort unsorted) {
+        this.partition = partition;
+        this.substrate = partition.substrate();
+        this.schema = partition.schema();
+        this.secondaryBytesMax = secondaryBytesMax;
+        this.expectedRecords = expectedRecords;
+        this.unsorted = unsorted;
+        this.view = new RecordView(schema.type());
+    }
+
+    /**
+     * A load of records whose keys ascend.
+     *
+     * @param memoryBytesMax to sort secondary entries in
+     * @param expectedRecords sizes the Bloom filter; about right is good enough
+     */
+    public static BulkLoad sorted(Partition partition, long memoryBytesMax, long expectedRecords) {
+        return new BulkLoad(partition, memoryBytesMax, expectedRecords, null);
+    }
+
+    /**
+     * A load of records in any order.
+     *
+     * @param recordBytesMax to sort records in while they come
+     * @param secondaryBytesMax to sort secondary entries in while the load is completed
+     */
+    public static BulkLoad unsorted(
+            Partition partition,
+            long recordBytesMax,
+            long secondaryBytesMax,
+            Duplicates duplicates) {
+        EntrySort sort =
+                EntrySort.create(partition.substrate().sortSite(), recordBytesMax, duplicates);
+        return new BulkLoad(partition, secondaryBytesMax, 0, sort);
+    }
+
+    /**
+     * Adds a record, of which all keys are within their limits.
+     *
+     * @param number of the record in its load, from 1
+     */
+    public void add(Slice key, long number, Slice record) {
+        if (unsorted != null) {
+            unsorted.add(key, number, false, record);
+        } else {
+            put(key, record);
+        }
+    }
+
+    /** Takes the record that comes next in key order. */
+    private void put(Slice key, Slice record) {
+        Build current = build;
+        if (current == null) {
+            current = new Build(this, unsorted == null ? expectedRecords : unsorted.entryCount());
+            build = current;
+        }
+        view.wrap(record);
+        for (int field = 0; field < schema.filter().size(); field++) {
+            KeySpec filter = schema.filter().get(field);
+            if (filter.hasNullOrMissing(view)) {
+                current.filter.addAbsent(field);
+            } else {
+                sink.clear();
+                filter.append(view, sink);
+                current.filter.add(field, sink.asSlice(encoded));
+            }
+        }
+        List<IndexSchema> indexes = schema.indexes();
+        for (int i = 0; i < indexes.size(); i++) {
+            sink.clear();
+            indexes.get(i).key().append(view, sink);
+            sink.putBytes(key).asSlice(encoded);
+            current.secondaries.get(i).add(encoded, current.timestamp, false, NOTHING);
+        }
+        current.primary.add(key, current.timestamp, false, record);
+    }
+
+    /**
+     * Writes what is left and makes all files durable. After a failure the load can only be closed.
+     *
+     * @return how many records there are, without duplicates
+     */
+    public long complete() {
+        if (!complete) {
+            if (unsorted != null) {
+                try (EntryStream records = unsorted.sorted()) {
+                    while (records.next()) {
+                        put(records.key(), records.value());
+                    }
+                }
+                unsorted.close();
+            }
+            if (build != null) {
+                writeComponents(build);
+                build.close();
+                build = null;
+            }
+            substrate.disk().syncDirectory(StoreFiles.DATA);
+            complete = true;
+        }
+        return loaded.isEmpty() ? 0 : primary().component().entryCount();
+    }
+
+    private void writeComponents(Build done) {
+        long afterMicros = substrate.clock().wallMicros();
+        // the component covers all from behind what was flushed before the partition became empty
+        ComponentId id = new ComponentId(partition.flushedTimestamp() + 1, done.timestamp);
+        ComponentFilter filter = done.filter.build();
+        done.primary.finish(id, filter, done.wallMicros, afterMicros);
+        loaded.put(IndexSchema.PRIMARY_ID, open(IndexSchema.PRIMARY_ID, done.primaryFileId));
+        for (int i = 0; i < done.secondaries.size(); i++) {
+            long fileId = substrate.manifest().newFileId();
+            IndexSchema index = schema.indexes().get(i);
+            int tree = index.id();
+            try (EntrySort sort = done.secondaries.get(i);
+                    EntryStream entries = sort.sorted();
+                    ComponentWriter writer = writer(tree, fileId, sort.entryCount())) {
+                while (entries.next()) {
+                    writer.add(entries.key(), entries.timestamp(), false, entries.value());
+                }
+                writer.finish(id, filter, done.wallMicros, afterMicros);
+            }
+            loaded.put(tree, open(tree, fileId));
+            if (index.hasCompanion()) {
+                writeCompanion(IndexSchema.companionId(tree), id, done);
+            }
+        }
+    }
+
+    /** Nothing is written over in a partition that was empty. */
+    private void writeCompanion(int tree, ComponentId id, Build done) {
+        long fileId = substrate.manifest().newFileId();
+        try (ComponentWriter writer = writer(tree, fileId, 0)) {
+            writer.finish(
+                    id, done.filter.build(), done.wallMicros, substrate.clock().wallMicros());
+        }
+        loaded.put(tree, open(tree, fileId));
+    }
+
+    private ComponentWriter writer(int tree, long fileId, long expectedEntries) {
+        return ComponentFiles.create(
+                substrate, schema, partition.number(), tree, fileId, expectedEntries);
+    }
+
+    private ComponentHandle open(int tree, long fileId) {
+        return ComponentFiles.openNew(substrate, schema, partition.number(), tree, fileId);
+    }
+
+    private ComponentHandle primary() {
+        return Objects.requireNonNull(loaded.get(IndexSchema.PRIMARY_ID));
+    }
+
+    /** Gives every primary key that is loaded, once the load is complete. */
+    public void forEachKey(Consumer<Slice> out) {
+        if (!loaded.isEmpty()) {
+            try (TreeCursor cursor = primary().component().keyCursor()) {
+                while (cursor.next()) {
+                    out.accept(cursor.key());
+                }
+            }
+        }
+    }
+
+    /** Whether a record with that primary key is loaded. */
+    public boolean has(Slice key, long hash) {
+        return !loaded.isEmpty()
+                && primary().component().mayContain(hash)
+                && primary().component().findKey(key, Long.MAX_VALUE, new Found(0)) != Found.ABSENT;
+    }
+
+    /** The timestamp of the loaded records; {@link Long#MAX_VALUE} if there are none. */
+    public long timestamp() {
+        return loaded.isEmpty() ? Long.MAX_VALUE : primary().state().maxTimestamp();
+    }
+
+    /** What the manifest says of the partition once the load is there. */
+    public PartitionState stateAfter(PartitionState before) {
+        if (loaded.isEmpty()) {
+            return before;
+        }
+        Map<Integer, ComponentState> components = new HashMap<>();
+        loaded.forEach((tree, component) -> components.put(tree, component.state()));
+        return before.withFlushed(primary().state().maxTimestamp(), components);
+    }
+
+    /** Makes the load visible; under the manifest's lock. */
+    public void install() {
+        installed = true;
+        if (!loaded.isEmpty()) {
+            partition.current().installLoaded(loaded);
+            loaded.values()
+                    .forEach(component -> substrate
+                            .events()
+                            .loaded(
+                                    component.component().entryCount(),
+                                    component.state().bytes()));
+        }
+    }
+
+    /** The files must stay: a manifest may name them. */
+    public void keepFiles() {
+        installed = true;
+    }
+
+    /** Lets everything go; what was not installed is deleted. */
+    @Override
+    public void close() {
+        if (unsorted != null) {
+            unsorted.close();
+        }
+        if (build != null) {
+            build.close();
+            build = null;
+        }
+        ComponentFiles.letGo(loaded.values(), installed);
+        loaded.clear();
+    }
+}

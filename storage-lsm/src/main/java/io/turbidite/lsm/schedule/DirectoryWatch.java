@@ -1,0 +1,86 @@
+package io.turbidite.lsm.schedule;
+
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.lsm.partition.Substrate;
+
+/**
+ * Looks at the store's directory twice a second. A lock file that somebody has deleted or replaced keeps
+ * nobody out any more, so the store takes no writes from then on. The trash is emptied when it has lain there for
+ * a day of running time, and before space on disk gets short. That a fresh store's log holds records is noted.
+ *
+ * <p>A worker of its own: a flush may take seconds.
+ */
+public final class DirectoryWatch implements AutoCloseable {
+    private static final long IDLE_MICROS = 500_000;
+
+    private final Substrate substrate;
+    private final long shortBytes;
+    private final Tasks.Worker worker;
+
+    /**
+     * @param shortBytes less space than that on disk is short
+     */
+    public DirectoryWatch(Substrate substrate, long shortBytes) {
+        this.substrate = substrate;
+        this.shortBytes = shortBytes;
+        this.worker = substrate.start("watch", IDLE_MICROS, this::step);
+    }
+
+    private boolean step() {
+        if (substrate.health().firstFailure() == null && !substrate.health().isClosing()) {
+            lookAtLock();
+            lookAtLog();
+            lookAtTrash();
+        }
+        return false;
+    }
+
+    private void lookAtLock() {
+        try {
+            substrate.checkLock();
+        } catch (StoreFailedException gone) {
+            substrate.events().failed("the store takes no writes any more", gone);
+        } catch (StorageException failure) {
+            substrate.events().failed("the lock file could not be looked at", failure);
+        }
+    }
+
+    private void lookAtLog() {
+        try {
+            substrate.noteLog();
+        } catch (StorageException failure) {
+            substrate.events().failed("that there is a log could not be noted", failure);
+        }
+    }
+
+    private void lookAtTrash() {
+        if (substrate.trash().items().isEmpty()) {
+            return;
+        }
+        try {
+            if (substrate.trash().isOld()) {
+                substrate.emptyTrash("age");
+            } else if (substrate.disk().usableBytes() < shortBytes) {
+                substrate.emptyTrash("space");
+            }
+        } catch (StorageException failure) {
+            substrate.events().failed("the trash could not be emptied", failure);
+        }
+    }
+
+    /** The disk is full: before anything waits or is refused, the trash goes. */
+    public static void makeRoom(Substrate substrate) {
+        try {
+            substrate.emptyTrash("space");
+        } catch (StorageException failure) {
+            substrate.events().failed("the trash could not be emptied", failure);
+        }
+    }
+
+    @Override
+    public void close() {
+        worker.close();
+    }
+}

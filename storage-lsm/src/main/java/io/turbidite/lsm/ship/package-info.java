@@ -1,0 +1,10 @@
+/**
+ * Shipments: a store as it was at one timestamp, as a stream for another machine.
+ *
+ * <p>Invariant: each chunk is checksummed, and what was received is a store only when the manifest has come last.
+ * Start reading at {@link Shipment}, then {@link Reception}.
+ */
+@NullMarked
+package io.turbidite.lsm.ship;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,200 @@
+package io.turbidite.lsm.strategy;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.Maintenance;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What eager maintenance would have put into a secondary index had it been there all along: from the
+ * versions of each record, newest first, the entries of each of them.
+ *
+ * <p>A version gives its entry, and anti-matter for the entry of the version that it replaced; nothing if
+ * neither the secondary key nor a filter field has changed and the old entry stays (it may not, under
+ * retention, nor where entries are validated by their timestamps: those of each version are put).
+ * So an index starts without an obsolete entry, whatever its strategy. Entries belong where their version is: with
+ * its timestamp, in the component that covers it.
+ *
+ * <p><em>Confined to one thread.</em>
+ */
+public final class IndexBackfill {
+    private final DatasetSchema schema;
+    private final IndexSchema index;
+    private final RecordView record;
+    private final boolean keepsUnchanged;
+    private final LongBinaryPredicate isShown;
+    private final Writers writers;
+    private final Slice entry = new Slice();
+    private Version newer = new Version();
+    private Version older = new Version();
+    private boolean hasNewer;
+
+    /** Gets the entries. */
+    @FunctionalInterface
+    public interface Sink {
+        /** An entry; the key is valid during the call. */
+        void entry(Slice key, long timestamp, boolean antimatter);
+
+        /** A version of a record was put over an older one. */
+        default void writtenOver(Slice primaryKey, long timestamp) {}
+    }
+
+    /** What counts of a version of a record. */
+    private static final class Version {
+        final ByteSink primaryKey = new ByteSink(64, Limits.KEY_BYTES_MAX);
+
+        /** Secondary key, then primary key; empty if the version is a delete. */
+        final ByteSink entryKey = new ByteSink(256, 4 * Limits.KEY_BYTES_MAX);
+
+        /** The filter fields, each encoded. */
+        final ByteSink filters = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+
+        final Slice slice = new Slice();
+        final Slice other = new Slice();
+        long timestamp;
+
+        /** From when on a newer version hides it; {@link Long#MAX_VALUE} if there is none. */
+        long supersededAt;
+
+        /** Bytes of the entry's key, if it is too long to have one. */
+        int tooLongBytes;
+
+        boolean hasEntry() {
+            return entryKey.length() > 0;
+        }
+
+        boolean sameRecord(Version version) {
+            return same(primaryKey, version.primaryKey);
+        }
+
+        boolean same(ByteSink mine, ByteSink its) {
+            return mine.asSlice(slice).contentEquals(its.asSlice(other));
+        }
+    }
+
+    /** Knows the versions that writers have put in since, which don't come here. */
+    @FunctionalInterface
+    public interface Writers {
+        /**
+         * From when on a newer version hides one, of those that readers see by now; {@link Long#MAX_VALUE} if it is
+         * the record's current one.
+         */
+        long supersededAt(Slice primaryKey, long timestamp);
+    }
+
+    /** A question about two timestamps. */
+    @FunctionalInterface
+    public interface LongBinaryPredicate {
+        boolean test(long from, long to);
+    }
+
+    /**
+     * @param isShown whether a snapshot from one timestamp on and below another is registered whose views may
+     *     search the index
+     */
+    public IndexBackfill(
+            DatasetSchema schema, IndexSchema index, LongBinaryPredicate isShown, Writers writers) {
+        this.isShown = isShown;
+        this.writers = writers;
+        this.schema = schema;
+        this.index = index;
+        this.record = new RecordView(schema.type());
+        this.keepsUnchanged =
+                index.maintenance() == Maintenance.EAGER && Maintainer.keepsUnchanged(schema);
+    }
+
+    /**
+     * Takes a version of a record: records by ascending primary key, the versions of each newest first.
+     *
+     * @param value the record; empty for a delete
+     * @throws InvalidRequestException naming the record, if its key is too long for the index
+     */
+    public void add(Slice primaryKey, long timestamp, Slice value, Sink sink) {
+        older.primaryKey.clear().putBytes(primaryKey);
+        older.timestamp = timestamp;
+        older.entryKey.clear();
+        older.filters.clear();
+        older.tooLongBytes = 0;
+        boolean superseded = hasNewer && newer.sameRecord(older);
+        older.supersededAt = superseded ? newer.timestamp : Long.MAX_VALUE;
+        if (value.length() > 0) {
+            encode(primaryKey, value);
+        }
+        if (older.tooLongBytes > 0) {
+            long hiddenAt = superseded
+                    ? older.supersededAt
+                    : writers.supersededAt(older.primaryKey.asSlice(older.slice), timestamp);
+            if (hiddenAt == Long.MAX_VALUE || isShown.test(timestamp, hiddenAt)) {
+                throw tooLong(primaryKey);
+            }
+        }
+        if (hasNewer) {
+            emit(newer, superseded ? older : null, sink);
+        }
+        Version swapped = newer;
+        newer = older;
+        older = swapped;
+        hasNewer = true;
+    }
+
+    /** No further version comes. */
+    public void finish(Sink sink) {
+        if (hasNewer) {
+            emit(newer, null, sink);
+            hasNewer = false;
+        }
+    }
+
+    private void encode(Slice primaryKey, Slice value) {
+        record.wrap(value);
+        boolean fits = index.appendIfFits(record, older.entryKey);
+        int entryBytes = older.entryKey.length() + primaryKey.length();
+        if (fits && entryBytes <= Limits.KEY_BYTES_MAX) {
+            older.entryKey.putBytes(primaryKey);
+        } else {
+            older.tooLongBytes = fits ? entryBytes : Limits.KEY_BYTES_MAX + 1;
+            older.entryKey.clear();
+        }
+        for (KeySpec filter : schema.filter()) {
+            filter.append(record, older.filters);
+        }
+    }
+
+    /** What nobody reads any more may be too long; what is read may not. */
+    private InvalidRequestException tooLong(Slice primaryKey) {
+        return new InvalidRequestException(
+                "index %s of %s: the key of the record with primary key %s has %d bytes or more; the limit is %d"
+                        .formatted(
+                                index.name(),
+                                schema.name(),
+                                schema.primaryKey().decode(primaryKey, 0),
+                                older.tooLongBytes,
+                                Limits.KEY_BYTES_MAX));
+    }
+
+    private void emit(Version version, @Nullable Version replaced, Sink sink) {
+        if (replaced != null) {
+            sink.writtenOver(version.primaryKey.asSlice(entry), version.timestamp);
+        }
+        if (replaced != null && replaced.hasEntry()) {
+            boolean sameKey = version.same(version.entryKey, replaced.entryKey);
+            if (sameKey && keepsUnchanged && version.same(version.filters, replaced.filters)) {
+                return;
+            }
+            if (!sameKey) {
+                // for a delete too: its own key is empty
+                sink.entry(replaced.entryKey.asSlice(entry), version.timestamp, true);
+            }
+        }
+        if (version.hasEntry()) {
+            sink.entry(version.entryKey.asSlice(entry), version.timestamp, false);
+        }
+    }
+}

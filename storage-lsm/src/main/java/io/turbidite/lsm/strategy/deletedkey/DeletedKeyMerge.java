@@ -1,0 +1,52 @@
+package io.turbidite.lsm.strategy.deletedkey;
+
+import io.turbidite.lsm.entry.EntryStream;
+import io.turbidite.lsm.merge.VersionRetention;
+import io.turbidite.lsm.merge.run.MergeHook;
+import io.turbidite.lsm.partition.EngineEvents;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.version.ComponentHandle;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+
+/**
+ * The merge of a deleted-key index: entries go whose primary keys the companions of the merged components
+ * have, newer than the entry and at or below the horizon.
+ *
+ * <p>The companions are merged right after, with the same readers in mind: where the oldest component is
+ * among the inputs they drop what is at or below that horizon, and what they told of is gone here.
+ */
+public final class DeletedKeyMerge implements MergeHook {
+    private final IndexSchema index;
+    private final List<ComponentHandle> companions;
+    private final EngineEvents events;
+    private @Nullable DeletedKeyFilter filter;
+
+    /**
+     * @param companions of the merged components, newest first; held by the merge
+     */
+    public DeletedKeyMerge(
+            IndexSchema index, List<ComponentHandle> companions, EngineEvents events) {
+        this.index = index;
+        this.companions = companions;
+        this.events = events;
+    }
+
+    @Override
+    public EntryStream filter(EntryStream kept, VersionRetention retention) {
+        DeletedKeys deleted = new DeletedKeys(index.key(), List.of(), companions);
+        DeletedKeyFilter filtered = new DeletedKeyFilter(kept, deleted, retention.horizon());
+        filter = filtered;
+        return filtered;
+    }
+
+    @Override
+    public boolean complete(long stepBytes) {
+        if (filter != null) {
+            events.deletedKeysApplied(filter.removedCount());
+        }
+        return true;
+    }
+}

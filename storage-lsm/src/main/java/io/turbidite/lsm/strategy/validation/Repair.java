@@ -1,0 +1,230 @@
+package io.turbidite.lsm.strategy.validation;
+
+import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.btree.TreeCursor;
+import io.turbidite.lsm.component.DiskComponent;
+import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.partition.ComponentFiles;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.RepairCounts;
+import io.turbidite.lsm.schema.RepairOptions;
+import io.turbidite.lsm.strategy.bitmap.DeadEntries;
+import io.turbidite.lsm.strategy.bitmap.DeadEntriesBuilder;
+import io.turbidite.lsm.strategy.bitmap.DeadSkippingCursor;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.ManifestState.DeadState;
+import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.StoreFiles;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+
+/**
+ * A standalone repair of one component of a secondary index under way (LUO19 §4.4): its living entries are
+ * checked against the primary's key trees, and it gets a new bitmap; the component's file stays as it is.
+ *
+ * <ol>
+ *   <li>Claim the component, so that no merge replaces it meanwhile.
+ *   <li>Scan it and check, step by step.
+ *   <li>Write and sync the bitmap, sync the directory. What it is made of lies in components, which are on
+ *       disk later than their log: no bitmap is ahead of the log (rule 6).
+ *   <li>One manifest edit; under its lock the new version, with another handle on the same component file.
+ * </ol>
+ *
+ * <p><em>Confined to one thread at a time.</em>
+ */
+final class Repair implements AutoCloseable {
+    /** What an entry counts for where steps are measured in bytes. */
+    static final long ENTRY_BYTES = 64;
+
+    private final Partition partition;
+    private final Substrate substrate;
+    private final IndexSchema index;
+    private final ComponentHandle before;
+    private final KeyTrees keyTrees;
+    private final DeadEntriesBuilder dead;
+    private final DeadSearch search;
+    private final TreeCursor entries;
+    private final EntryCursor living;
+    private final Slice primaryKey = new Slice();
+    private boolean isScanned;
+    private long nanos;
+
+    private Repair(
+            Partition partition,
+            IndexSchema index,
+            ComponentHandle before,
+            RepairGround ground,
+            RepairOptions options) {
+        DiskComponent component = before.component();
+        DeadEntries known = before.dead();
+        this.partition = partition;
+        this.substrate = partition.substrate();
+        this.index = index;
+        this.before = before;
+        this.keyTrees = ground.keyTrees();
+        this.dead = DeadEntriesBuilder.of(component.entryCount(), known);
+        this.search = new DeadSearch(
+                keyTrees,
+                before.state().repairedTimestamp(),
+                substrate.sortSite(),
+                new DeadSearch.Means(options, ground.alive()),
+                dead);
+        this.entries = component.streamCursor();
+        this.living = known == null ? entries : new DeadSkippingCursor(entries, known);
+    }
+
+    /**
+     * Starts a repair: claims the component.
+     *
+     * @param ground ready; stays the caller's
+     * @return null if somebody else has claimed or replaced it
+     * @throws io.turbidite.core.InvalidRequestException if it has more entries than a bitmap reaches
+     */
+    static @Nullable Repair start(
+            Partition partition,
+            IndexSchema index,
+            ComponentHandle handle,
+            RepairGround ground,
+            RepairOptions options) {
+        if (!handle.tryClaim()) {
+            return null;
+        }
+        Repair started = null;
+        try {
+            if (partition.holds(index.id(), List.of(handle))) {
+                started = new Repair(partition, index, handle, ground, options);
+                handle.retain();
+            }
+            return started;
+        } finally {
+            if (started == null) {
+                handle.unclaim();
+            }
+        }
+    }
+
+    /** Up to where components are checked together after a check against these key trees. */
+    static long reached(List<ComponentHandle> inputs, KeyTrees keyTrees) {
+        long reached = Long.MAX_VALUE;
+        for (ComponentHandle input : inputs) {
+            long one = Math.max(input.state().repairedTimestamp(), keyTrees.reach());
+            reached = Math.min(reached, one);
+        }
+        return reached;
+    }
+
+    /**
+     * Checks some more.
+     *
+     * @return whether the repair is installed
+     */
+    boolean advance(long entriesMax) {
+        long startNanos = substrate.clock().monotonicNanos();
+        boolean isChecked = isScanned ? search.advance(entriesMax) : scan(entriesMax);
+        nanos += substrate.clock().monotonicNanos() - startNanos;
+        if (isChecked) {
+            install(partition, index.id(), before, reached(List.of(before), keyTrees), dead);
+        }
+        return isChecked;
+    }
+
+    private boolean scan(long entriesMax) {
+        long checkedUntil = before.state().repairedTimestamp();
+        for (long i = 0; i < entriesMax; i++) {
+            if (!living.next()) {
+                isScanned = true;
+                return false;
+            }
+            if (!living.isAntimatter()) {
+                index.primaryKey(living.key(), primaryKey);
+                search.add(primaryKey, living.timestamp(), entries.ordinal(), checkedUntil);
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Installs what was found of a component.
+     *
+     * @param before claimed and held by the caller
+     * @param timestamp up to where it is checked now
+     * @param dead all that is dead of it, what was known before included
+     */
+    static void install(
+            Partition partition,
+            int indexId,
+            ComponentHandle before,
+            long timestamp,
+            DeadEntriesBuilder dead) {
+        Substrate substrate = partition.substrate();
+        ComponentState state = before.state();
+        DeadEntries known = before.dead();
+        DeadState deadState = state.dead();
+        if (dead.count() > deadState.count()) {
+            deadState = ComponentFiles.writeDead(substrate, before.component(), dead);
+            substrate.disk().syncDirectory(StoreFiles.DATA);
+            known = ComponentFiles.openWrittenDead(substrate, before.component(), deadState);
+        }
+        ComponentHandle after = before.repaired(state.withRepaired(timestamp, deadState), known);
+        boolean installed = false;
+        try {
+            substrate.edit(
+                    manifest -> stateAfter(manifest, partition, indexId, before, after),
+                    () -> partition.current().installRepaired(indexId, before, after));
+            installed = true;
+        } catch (StoreFailedException uncertain) {
+            // the manifest that stands after reopening may name the new file: it must stay
+            installed = true;
+            throw uncertain;
+        } finally {
+            if (!installed) {
+                after.markReplacedBy(before);
+            }
+            after.release();
+        }
+    }
+
+    /** An index that the manifest does not know was dropped meanwhile. */
+    private static ManifestState stateAfter(
+            ManifestState manifest,
+            Partition partition,
+            int indexId,
+            ComponentHandle before,
+            ComponentHandle after) {
+        if (partition.isDropped()) {
+            return manifest;
+        }
+        int datasetId = partition.schema().id();
+        PartitionState changed = manifest.partition(datasetId, partition.number())
+                .withMerged(indexId, List.of(before.state()), after.state());
+        return manifest.withPartition(datasetId, partition.number(), changed);
+    }
+
+    IndexSchema index() {
+        return index;
+    }
+
+    /** What was done. */
+    RepairCounts counts() {
+        return search.counts().ofComponents(1, nanos);
+    }
+
+    /** Lets everything go; what was not installed is as if it had not been. */
+    @Override
+    public void close() {
+        try {
+            living.close();
+            search.close();
+        } finally {
+            before.unclaim();
+            before.release();
+        }
+    }
+}

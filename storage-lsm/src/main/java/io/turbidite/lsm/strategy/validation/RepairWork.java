@@ -1,0 +1,306 @@
+package io.turbidite.lsm.strategy.validation;
+
+import io.turbidite.core.StorageException;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.schedule.FailureRule;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.RepairCounts;
+import io.turbidite.lsm.schema.RepairOptions;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Standalone repairs that somebody asked for, one index of one partition at a time, several at once: workers
+ * take them in turn and advance each by a step.
+ *
+ * <p><em>Thread-safe.</em> No step waits: a component that is being merged is looked for again later.
+ */
+public final class RepairWork implements AutoCloseable {
+    private static final long IDLE_MICROS = 20_000;
+
+    private static final long STEP_ENTRIES = 16_384;
+
+    private final Substrate substrate;
+    private final Runnable afterClaims;
+    private final List<Tasks.Worker> workers = new ArrayList<>();
+    private final Queue<Request> waiting = new ConcurrentLinkedQueue<>();
+    private final Runnable betweenSteps;
+
+    /**
+     * @param afterClaims told when components are free again, which a merge may have waited for
+     * @param betweenSteps what a worker looks at before each step
+     */
+    public RepairWork(Substrate substrate, Runnable afterClaims, Runnable betweenSteps) {
+        this.substrate = substrate;
+        this.afterClaims = afterClaims;
+        this.betweenSteps = betweenSteps;
+    }
+
+    /**
+     * Starts the workers; called once.
+     *
+     * @param workerCount how many indexes are repaired at once
+     */
+    public void start(int workerCount) {
+        for (int i = 0; i < workerCount; i++) {
+            workers.add(substrate.start("repair-" + i, IDLE_MICROS, this::step));
+        }
+    }
+
+    /**
+     * Why there is a repair.
+     *
+     * @param cause {@code "request"} or {@code "auto"}
+     * @param goesOn asked before each component: whether to go on, or leave it at what is done
+     */
+    record Occasion(String cause, BooleanSupplier goesOn) {}
+
+    /** A wish to check an index of a partition against all that was flushed when it was made. */
+    static final class Request {
+        final Partition partition;
+        final int indexId;
+        final RepairOptions options;
+        final Occasion occasion;
+        final RepairGround ground;
+
+        @Nullable
+        Repair current;
+
+        RepairCounts counts = RepairCounts.NONE;
+        boolean isGivenUp;
+        volatile boolean done;
+        volatile @Nullable StorageException failure;
+
+        private Request(
+                Partition partition,
+                int indexId,
+                RepairOptions options,
+                Occasion occasion,
+                RepairGround ground) {
+            this.partition = partition;
+            this.indexId = indexId;
+            this.options = options;
+            this.occasion = occasion;
+            this.ground = ground;
+        }
+
+        boolean isDone() {
+            return done;
+        }
+
+        boolean hasFailed() {
+            return failure != null;
+        }
+
+        void letGo() {
+            if (current != null) {
+                current.close();
+                current = null;
+            }
+            ground.release();
+        }
+    }
+
+    /**
+     * Repairs indexes of partitions; returns when all is done.
+     *
+     * @throws StorageException the first failure, when the others have ended too
+     */
+    public RepairCounts repair(
+            List<Partition> partitions, List<Integer> indexIds, RepairOptions options) {
+        substrate.health().checkWritable();
+        List<Request> requests =
+                requests(partitions, indexIds, options, new Occasion("request", () -> true));
+        ask(requests);
+        substrate.awaitWork(
+                "a repair, which goes on",
+                () -> requests.stream().allMatch(request -> request.done));
+        RepairCounts counts = RepairCounts.NONE;
+        for (Request request : requests) {
+            StorageException failure = request.failure;
+            if (failure != null) {
+                throw failure;
+            }
+            if (!request.done) {
+                substrate.health().checkUnbroken();
+            }
+            counts = counts.plus(request.counts);
+        }
+        return counts;
+    }
+
+    /** Begins repairs that nobody waits for. */
+    void ask(List<Request> requests) {
+        waiting.addAll(requests);
+        workers.forEach(Tasks.Worker::wake);
+    }
+
+    /** Wishes to check these indexes, which share what they can; to be asked for. */
+    List<Request> requests(
+            List<Partition> partitions,
+            List<Integer> indexIds,
+            RepairOptions options,
+            Occasion occasion) {
+        List<Request> requests = new ArrayList<>();
+        boolean complete = false;
+        try {
+            for (Partition partition : partitions) {
+                RepairGround ground = groundOf(partition, indexIds, options);
+                if (ground != null) {
+                    for (int indexId : indexIds) {
+                        requests.add(new Request(partition, indexId, options, occasion, ground));
+                    }
+                }
+            }
+            complete = true;
+            return requests;
+        } finally {
+            if (!complete) {
+                requests.forEach(Request::letGo);
+            }
+        }
+    }
+
+    /** What the repairs of a partition stand on; null if it was dropped. */
+    private @Nullable RepairGround groundOf(
+            Partition partition, List<Integer> indexIds, RepairOptions options) {
+        Version pinned = partition.pinUnlessDropped();
+        if (pinned == null) {
+            return null;
+        }
+        try {
+            return RepairGround.of(pinned, substrate, indexIds, options);
+        } finally {
+            pinned.unpin();
+        }
+    }
+
+    private boolean step() {
+        if (substrate.health().isClosing() || substrate.health().isReading()) {
+            return false;
+        }
+        betweenSteps.run();
+        Request request = waiting.poll();
+        if (request == null) {
+            return false;
+        }
+        boolean moved = true;
+        boolean ended = false;
+        try {
+            substrate.health().checkWritable();
+            if (!request.ground.isReady()) {
+                moved = request.ground.advance(STEP_ENTRIES);
+            } else if (request.current == null && !startNext(request)) {
+                ended = isDone(request);
+                moved = ended;
+            } else {
+                advance(request);
+            }
+        } catch (StorageException failure) {
+            request.failure = failure;
+            ended = true;
+            if (FailureRule.of(failure) == FailureRule.STORE) {
+                substrate.health().fail(failure);
+            }
+        } finally {
+            if (ended) {
+                request.counts = request.counts.plus(request.ground.takeCounts());
+                request.letGo();
+                request.done = true;
+                afterClaims.run();
+                substrate.tasks().signal();
+            } else {
+                waiting.add(request);
+            }
+        }
+        return moved;
+    }
+
+    private void advance(Request request) {
+        Repair current = request.current;
+        if (current != null && current.advance(STEP_ENTRIES)) {
+            request.counts = request.counts.plus(current.counts());
+            substrate
+                    .events()
+                    .repaired(
+                            request.partition,
+                            current.index(),
+                            request.occasion.cause(),
+                            current.counts());
+            current.close();
+            request.current = null;
+            afterClaims.run();
+        }
+    }
+
+    /** Starts on a component that is not checked far enough; false if there is none that is free. */
+    private boolean startNext(Request request) {
+        Version pinned = request.partition.pinUnlessDropped();
+        if (pinned == null) {
+            return false;
+        }
+        try {
+            if (!request.occasion.goesOn().getAsBoolean()) {
+                request.isGivenUp = true;
+                return false;
+            }
+            IndexSchema index = pinned.schema().index(request.indexId);
+            long reach = request.ground.keyTrees().reach();
+            for (ComponentHandle handle : unchecked(pinned, request.indexId, reach)) {
+                if (index != null && request.current == null) {
+                    request.current = Repair.start(
+                            request.partition, index, handle, request.ground, request.options);
+                }
+            }
+            return request.current != null;
+        } finally {
+            pinned.unpin();
+        }
+    }
+
+    private static boolean isDone(Request request) {
+        if (request.isGivenUp) {
+            return true;
+        }
+        Version pinned = request.partition.pinUnlessDropped();
+        if (pinned == null) {
+            return true;
+        }
+        try {
+            long reach = request.ground.keyTrees().reach();
+            return unchecked(pinned, request.indexId, reach).isEmpty();
+        } finally {
+            pinned.unpin();
+        }
+    }
+
+    /** The components of an index that are not checked that far. */
+    static List<ComponentHandle> unchecked(Version pinned, int indexId, long reach) {
+        if (!pinned.hasTree(indexId)) {
+            return List.of();
+        }
+        return pinned.tree(indexId).stream()
+                .filter(handle -> handle.state().repairedTimestamp() < reach
+                        && !handle.isObsolete()
+                        && !handle.isQuarantined())
+                .toList();
+    }
+
+    /** Ends the workers after their steps; gives up what is under way. */
+    @Override
+    public void close() {
+        workers.forEach(Tasks.Worker::close);
+        waiting.forEach(Request::letGo);
+        waiting.clear();
+    }
+}
