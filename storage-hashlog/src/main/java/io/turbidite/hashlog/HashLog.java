@@ -122,7 +122,7 @@ public final class HashLog implements AutoCloseable {
             if (RegistryFile.exists(disk, site.directory())) {
                 throw new InvalidRequestException(
                         "there is a hash log in %s: open it, or take another directory"
-                                .formatted(site.directory()));
+                                .formatted(site.where()));
             }
             return create(site, options, logId, disk, lock);
         });
@@ -183,7 +183,7 @@ public final class HashLog implements AutoCloseable {
 
     private static InvalidRequestException noLog(LogSite site) {
         return new InvalidRequestException(
-                "there is no hash log in %s: create one".formatted(site.directory()));
+                "there is no hash log in %s: create one".formatted(site.where()));
     }
 
     /** Opens the log that is there, or else creates one with {@code logId}. */

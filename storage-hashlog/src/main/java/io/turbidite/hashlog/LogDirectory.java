@@ -16,7 +16,7 @@ final class LogDirectory {
     static HashLog locked(Disk disk, String directory, Function<Disk.Lock, HashLog> opening) {
         Disk.Lock lock = disk.tryLock(directory + "/LOCK");
         if (lock == null) {
-            throw new StoreInUseException(directory);
+            throw new StoreInUseException(disk.description() + "/" + directory);
         }
         boolean done = false;
         try {

@@ -107,11 +107,11 @@ public final class LogSalvage implements AutoCloseable {
                 && SoundRecords.identify(disk, directory) == null) {
             throw new InvalidRequestException(
                     "there is no hash log in %s, nor a segment of one that can be read"
-                            .formatted(directory));
+                            .formatted(site.where()));
         }
         Disk.Lock lock = disk.tryLock(directory + "/LOCK");
         if (lock == null) {
-            throw new StoreInUseException(directory);
+            throw new StoreInUseException(site.where());
         }
         boolean done = false;
         try {

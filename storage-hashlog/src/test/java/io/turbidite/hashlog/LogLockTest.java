@@ -111,7 +111,8 @@ class LogLockTest {
             Disk elsewhere = new Elsewhere(each, kind);
             assertThatThrownBy(() -> LogBench.reopened(SEED, elsewhere, LogBench.options()))
                     .as(kind)
-                    .isInstanceOf(StoreInUseException.class);
+                    .isInstanceOf(StoreInUseException.class)
+                    .hasMessageContaining(each.description() + "/log");
             assertThat(contents(each)).as(kind).isEqualTo(before);
             assertThat(each.openHandles()).isEmpty();
         }

@@ -160,6 +160,19 @@ class TailLossTest {
         refusedUntilBack(swapped, disk, "older TAIL");
     }
 
+    @Test
+    void damage_names_the_file_the_place_and_checksums_without_a_sign() {
+        SimDisk whole = filled(COUNT);
+        for (int bit = 0; bit < 40; bit++) {
+            SimDisk damaged = whole.copy();
+            damaged.flipBit("log/00000000.pages", 4_096 + 300 + bit * 11, bit % 8);
+            assertThatThrownBy(() -> countOf(damaged))
+                    .isInstanceOf(CorruptionException.class)
+                    .hasMessageStartingWith("log/00000000.pages at offset ")
+                    .hasMessageNotContaining("0xffffffff");
+        }
+    }
+
     private record Cut(SimDisk disk, long durable) {}
 
     /** A page that a power cut tore is cut; one that was durable two syncs ago is damage, though no mark was forced. */

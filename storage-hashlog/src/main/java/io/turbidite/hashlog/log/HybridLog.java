@@ -1,6 +1,7 @@
 package io.turbidite.hashlog.log;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
@@ -176,6 +177,21 @@ public final class HybridLog implements AutoCloseable {
 
     public LogSite site() {
         return site;
+    }
+
+    /** Of what lies at {@code address} and can't be: names its file and the place there, or the log in memory. */
+    CorruptionException damaged(long address, String what, String expected, String found) {
+        SegmentFiles of = files;
+        if (of == null) {
+            return new CorruptionException(site.name(), address, what, expected, found);
+        }
+        long page = shape.pageOf(address);
+        return new CorruptionException(
+                of.nameOf(page),
+                of.offsetOf(page) + shape.offsetOf(address),
+                what + " at address " + address,
+                expected,
+                found);
     }
 
     /** Whether what leaves memory is gone. */
@@ -408,7 +424,7 @@ public final class HybridLog implements AutoCloseable {
         if (held != null && !readOnly && !held.isInPlace()) {
             StoreFailedException gone = new StoreFailedException(
                     "the file LOCK of %s was deleted or replaced while the log was open, so that another process may have opened it; close this one, and delete that file never"
-                            .formatted(site.directory()),
+                            .formatted(site.where()),
                     null);
             fail(gone);
             throw gone;

@@ -221,12 +221,12 @@ public final class LogReader implements AutoCloseable {
         long word = headerAt(address);
         long byteCount = RecordHeader.recordBytes(word);
         if (byteCount > shape.pageBytes() - shape.offsetOf(address)) {
-            throw PageHeader.damaged(
-                    log.site().name(),
+            int most = shape.pageBytes() - shape.offsetOf(address);
+            throw log.damaged(
                     address,
-                    "record bytes",
-                    shape.pageBytes() - shape.offsetOf(address),
-                    byteCount);
+                    "record",
+                    "of %d bytes at most".formatted(most),
+                    "%d bytes long".formatted(byteCount));
         }
         seek(address, (int) byteCount);
         return word;
@@ -234,12 +234,7 @@ public final class LogReader implements AutoCloseable {
 
     /** What to say of a word that can't be, at {@code address}. */
     public CorruptionException damaged(long address, String what, long word) {
-        return new CorruptionException(
-                log.site().name(),
-                address,
-                what,
-                "one that a record has",
-                "0x%016x".formatted(word));
+        return log.damaged(address, what, "one that a record has", "0x%016x".formatted(word));
     }
 
     /** When the page's first and last records may have arrived, wall clock. */

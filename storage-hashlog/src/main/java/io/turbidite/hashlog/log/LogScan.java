@@ -105,11 +105,11 @@ public final class LogScan {
     }
 
     private CorruptionException damaged(long pageEnd) {
-        return new CorruptionException(
-                reader.log().site().name(),
-                address,
-                "record",
-                "visible, of its kind and up to %d bytes".formatted(pageEnd - address),
-                "header 0x%016x".formatted(header));
+        return reader.log()
+                .damaged(
+                        address,
+                        "record",
+                        "visible, of its kind and up to %d bytes".formatted(pageEnd - address),
+                        "header 0x%016x".formatted(header));
     }
 }

@@ -26,6 +26,11 @@ public record LogSite(
         Meters meters,
         StoreEvents events) {
 
+    /** Where it lives, for people: {@link #directory} alone says it within the disk. */
+    public String where() {
+        return disk == null ? name : disk.description() + "/" + directory;
+    }
+
     /** The same with an inner directory. */
     public LogSite in(String inner) {
         return new LogSite(

@@ -150,6 +150,12 @@ public record PageHeader(long logId, long page, long firstArrivalMicros, long la
                 .value();
     }
 
+    /** Of checksums, which have no sign. */
+    static CorruptionException damaged(String file, long at, String what, int expected, int found) {
+        return damaged(
+                file, at, what, Integer.toUnsignedLong(expected), Integer.toUnsignedLong(found));
+    }
+
     static CorruptionException damaged(
             String file, long at, String what, long expected, long found) {
         return new CorruptionException(

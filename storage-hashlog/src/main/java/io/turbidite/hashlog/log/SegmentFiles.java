@@ -169,13 +169,13 @@ final class SegmentFiles implements AutoCloseable {
      */
     void lockTail() {
         if (!tailToWrite().tryLock()) {
-            throw new StoreInUseException(directory);
+            throw new StoreInUseException(disk.description() + "/" + directory);
         }
     }
 
     private void lock(DiskFile file) {
         if (locking && !file.tryLock()) {
-            throw new StoreInUseException(directory);
+            throw new StoreInUseException(disk.description() + "/" + directory);
         }
     }
 
