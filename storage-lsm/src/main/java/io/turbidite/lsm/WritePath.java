@@ -376,8 +376,8 @@ final class WritePath {
             }
             scratch.claim = null;
         }
-        if (scratch.timestamp > substrate.timestamps().watermark()) {
-            complete(scratch);
+        if (scratch.timestamp > 0) {
+            substrate.timestamps().completeAgain(scratch.timestamp);
         }
         scratch.timestamp = 0;
         leaveGates(scratch);

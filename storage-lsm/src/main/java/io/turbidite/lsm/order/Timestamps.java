@@ -32,7 +32,7 @@ import java.util.function.BooleanSupplier;
  */
 public final class Timestamps {
     /** Completed but not yet passed timestamps fit in here; a power of two. */
-    private static final int WINDOW = 1 << 16;
+    static final int WINDOW = 1 << 16;
 
     /** A snapshot of this age was probably forgotten: five minutes. */
     public static final long SNAPSHOT_OLD_NANOS = 300_000_000_000L;
@@ -114,6 +114,15 @@ public final class Timestamps {
     /** The operation's effects are in the memory components: readers may see it. */
     public void complete(long timestamp) {
         completed.set((int) timestamp & (WINDOW - 1), timestamp);
+        advance();
+    }
+
+    /**
+     * As {@link #complete}, by who can't tell whether it did so before: what has come into the timestamp's place
+     * since stays.
+     */
+    public void completeAgain(long timestamp) {
+        completed.accumulateAndGet((int) timestamp & (WINDOW - 1), timestamp, Math::max);
         advance();
     }
 

@@ -31,6 +31,23 @@ class TimestampsTest {
         assertThat(timestamps.watermark()).isEqualTo(second);
     }
 
+    /** Who gives up a write may have completed its timestamp before something failed, and be late. */
+    @Test
+    void what_is_completed_again_takes_nobody_elses_place() {
+        long first = timestamps.draw();
+        long last = first;
+        for (int i = 0; i < Timestamps.WINDOW; i++) {
+            last = timestamps.draw();
+        }
+        timestamps.complete(first);
+        timestamps.complete(last); // in the place of the first
+        timestamps.completeAgain(first);
+        for (long timestamp = first + 1; timestamp < last; timestamp++) {
+            timestamps.complete(timestamp);
+        }
+        assertThat(timestamps.watermark()).isEqualTo(last);
+    }
+
     /**
      * Two writers complete neighbouring timestamps at once, then nobody writes any more. Each must see the
      * other's or be seen by it; if neither were, the later one's writer would wait for the watermark for ever.
