@@ -5,6 +5,8 @@ import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
@@ -25,6 +27,9 @@ public final class Manifest {
     private final ReentrantLock lock = new ReentrantLock();
     private final AtomicLong nextFileId;
     private volatile ManifestState state;
+
+    /** Since a change of which memory and disk may know differently; guarded by the lock. */
+    private @Nullable StoreFailedException uncertain;
 
     private Manifest(Disk disk, ManifestState state) {
         this.disk = disk;
@@ -104,8 +109,8 @@ public final class Manifest {
     }
 
     /**
-     * Makes a change durable, then visible. The store's own way to it looks first whether there may be a
-     * change, and sees to it that there is no other after one whose outcome is unknown.
+     * Makes a change durable, then visible; none after one whose outcome is unknown. The store's own way to it
+     * looks first whether there may be a change.
      *
      * @param change from the current state; not called again
      * @param install makes the change visible in memory; runs under the lock, when the file is durable
@@ -116,10 +121,21 @@ public final class Manifest {
     public void edit(UnaryOperator<ManifestState> change, Runnable install) {
         lock.lock();
         try {
+            if (uncertain != null) {
+                // who waited for the lock meanwhile may not know yet that the store has failed
+                throw new StoreFailedException(
+                        "the manifest is not changed after a failure: " + uncertain.getMessage(),
+                        uncertain);
+            }
             ManifestState changed = change.apply(state).withNextFileId(nextFileId.get());
             ManifestFile.write(disk, changed);
             state = changed;
             installed(install);
+        } catch (StoreFailedException failure) {
+            if (uncertain == null) {
+                uncertain = failure;
+            }
+            throw failure;
         } finally {
             lock.unlock();
         }

@@ -6,12 +6,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.management.ThreadMXBean;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.format.FileFooter;
 import io.turbidite.core.format.FileHeader;
+import io.turbidite.core.sim.Fault;
+import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.OperationKind;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.Store;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -91,5 +98,22 @@ class ManifestFileTest {
                 .hasMessageContaining("SHIPMENT");
         assertThat(threads.getCurrentThreadAllocatedBytes() - before)
                 .isLessThan(ALLOCATED_BYTES_MAX);
+    }
+
+    @Test
+    void after_a_change_with_an_unknown_outcome_there_is_no_other() {
+        SimDisk disk = new SimDisk(1, Profile.STRICT);
+        Manifest manifest = Manifest.create(disk, 7);
+        var _ = disk.fault(FaultScript.with(Fault.EIO).on(OperationKind.RENAME).call(1));
+        assertThatThrownBy(() -> manifest.edit(state -> state.withProgress(1, 1), () -> {}))
+                .isInstanceOf(StoreFailedException.class);
+        disk.clearFaults();
+        assertThatThrownBy(() -> manifest.edit(
+                        state -> {
+                            throw new AssertionError("asked on top of " + state);
+                        },
+                        () -> {}))
+                .isInstanceOf(StoreFailedException.class)
+                .hasMessageContaining("could not be replaced for sure");
     }
 }
