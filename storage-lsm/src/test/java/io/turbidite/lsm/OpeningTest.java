@@ -143,6 +143,27 @@ class OpeningTest {
     }
 
     @Test
+    void what_was_finished_once_goes_to_the_trash_though_its_ends_are_damaged() {
+        fill();
+        byte[] whole = disk.content(component(disk));
+        List<Integer> ends = new ArrayList<>();
+        for (int i = 0; i < 64; i += 4) {
+            ends.add(i);
+            ends.add(whole.length - 1 - i);
+        }
+        for (int at : ends) {
+            byte[] rotten = whole.clone();
+            rotten[at] ^= 4;
+            SimDisk damaged = disk.copy();
+            damaged.put("data/0000000000fe.component", rotten);
+            open(damaged).close();
+            assertThat(damaged.list(StoreFiles.TRASH))
+                    .as("byte %d of %d", at, whole.length)
+                    .containsExactly("0000000000fe.component");
+        }
+    }
+
+    @Test
     void an_older_manifest_costs_nothing_that_the_newer_one_names() {
         NavigableMap<Long, Row> rows = fill();
         byte[] older = disk.content(StoreFiles.MANIFEST);

@@ -152,6 +152,20 @@ public record FileFooter(
     }
 
     /**
+     * Whether a file ends in what is, or was before some damage, the footer of a store's file: the magic or one
+     * of the ids is there.
+     */
+    public static boolean isRecognizable(DiskFile file, long storeId, long fileId) {
+        long start = file.size() - BYTES;
+        MemorySegment bytes = MemorySegment.ofArray(new byte[BYTES]);
+        return start >= FileHeader.BYTES
+                && file.read(start, bytes, 0, BYTES) == BYTES
+                && (bytes.get(Bytes.I64, MAGIC_OFFSET) == MAGIC
+                        || bytes.get(Bytes.I64, STORE_ID_OFFSET) == storeId
+                        || bytes.get(Bytes.I64, FILE_ID_OFFSET) == fileId);
+    }
+
+    /**
      * Requires that header and footer are of one file.
      *
      * @return this

@@ -142,8 +142,9 @@ public final class Trash {
 
     /**
      * Takes in what is in the data directory and has no name in the manifest. Of what is unfinished nothing
-     * could be read: a file without a sound footer is deleted, as are the runs of sorts. To be called when
-     * the log was found to reach back to where the manifest says.
+     * could be read: a file that was plainly cut is deleted, as are the runs of sorts. One whose header or
+     * footer is damaged was finished once. To be called when the log was found to reach back to where the
+     * manifest says.
      *
      * @return what was taken in
      */
@@ -154,7 +155,9 @@ public final class Trash {
         for (String name : disk.list(StoreFiles.DATA)) {
             long fileId = StoreFiles.fileIdOf(name);
             String path = StoreFiles.DATA + "/" + name;
-            if (fileId >= 0 && !named.contains(name) && isWhole(path)) {
+            if (fileId >= 0
+                    && !named.contains(name)
+                    && !isPlainlyCut(path, state.storeId(), fileId)) {
                 if (taken.isEmpty() && !disk.exists(StoreFiles.TRASH)) {
                     disk.createDirectories(StoreFiles.TRASH);
                     disk.syncDirectory("");
@@ -187,6 +190,16 @@ public final class Trash {
             free = name + "." + i;
         }
         return free;
+    }
+
+    /**
+     * Whether a file has no end: the last thing that a writer writes is the footer, and nothing at the end is as in
+     * this file's, which damage has hardly done to three numbers at once.
+     */
+    private boolean isPlainlyCut(String path, long storeId, long fileId) {
+        try (DiskFile file = disk.openReadOnly(path)) {
+            return !FileFooter.isRecognizable(file, storeId, fileId);
+        }
     }
 
     /** Whether header and footer are there and sound: the footer is what a writer writes last. */
