@@ -387,9 +387,19 @@ public final class ComponentRestore {
                             .formatted(name, present ? "damaged" : "missing"));
         }
         String draft = StoreFiles.sortRun(substrate.manifest().newFileId());
-        copy(from, name, draft);
-        substrate.disk().rename(draft, name);
-        substrate.disk().syncDirectory(StoreFiles.DATA);
+        boolean placed = false;
+        try {
+            copy(from, name, draft);
+            // before it takes the place of what may be mended by other means
+            ComponentFiles.openDead(substrate, component, state, draft).close();
+            substrate.disk().rename(draft, name);
+            substrate.disk().syncDirectory(StoreFiles.DATA);
+            placed = true;
+        } finally {
+            if (!placed && substrate.disk().exists(draft)) {
+                substrate.disk().delete(draft);
+            }
+        }
         return ComponentFiles.openDead(substrate, component, state);
     }
 

@@ -53,7 +53,12 @@ public final class ComponentFiles {
      */
     public static DeadEntries openDead(
             Substrate substrate, DiskComponent component, DeadState state) {
-        String name = StoreFiles.dead(state.fileId());
+        return openDead(substrate, component, state, StoreFiles.dead(state.fileId()));
+    }
+
+    /** As {@link #openDead(Substrate, DiskComponent, DeadState)}, from a file that is not in its place yet. */
+    public static DeadEntries openDead(
+            Substrate substrate, DiskComponent component, DeadState state, String name) {
         DeadEntries dead = DeadEntries.open(
                 substrate.disk(),
                 name,
