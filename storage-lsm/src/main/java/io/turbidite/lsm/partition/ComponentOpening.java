@@ -20,10 +20,11 @@ import io.turbidite.lsm.version.Trash;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
- * Opens a component that the manifest names, while the store opens. One that is damaged, cut, missing or another's
- * is set aside, and so is one whose bitmap is: without it dead entries would come back to life. A bitmap that repair
+ * Opens a component that the manifest names, while the store opens. One that is damaged, cut, missing, another's or
+ * not readable on two tries is set aside, and so is one whose bitmap is: without it dead entries would come back to life. A bitmap that repair
  * made is left out instead, since readers check what is not known to be checked.
  *
  * <p><em>Confined to one thread.</em> Used once.
@@ -67,7 +68,7 @@ final class ComponentOpening {
 
     private DiskComponent openComponent() {
         try {
-            return openAs(substrate, header, state);
+            return twice(() -> openAs(substrate, header, state));
         } catch (StorageException failure) {
             ComponentDamage found =
                     place.damage(causeOf(failure, StoreFiles.component(state.fileId())));
@@ -84,9 +85,26 @@ final class ComponentOpening {
         }
     }
 
+    /** A disk that gives an error again on the next try goes on doing so. */
+    private static <T> T twice(Supplier<T> opening) {
+        try {
+            return opening.get();
+        } catch (StorageIoException failure) {
+            if (isUnreadable(failure)) {
+                return opening.get();
+            }
+            throw failure;
+        }
+    }
+
+    /** Whether the disk does not give what the file has; others' files are not concerned. */
+    private static boolean isUnreadable(StorageException failure) {
+        return failure instanceof StorageIoException io && io.kind() == StorageIoException.Kind.IO;
+    }
+
     /** What is wrong with a file; a failure that is not the file's goes on. */
     private String causeOf(StorageException failure, String file) {
-        if (failure instanceof CorruptionException) {
+        if (failure instanceof CorruptionException || isUnreadable(failure)) {
             return String.valueOf(failure.getMessage());
         }
         if (failure instanceof StorageIoException io
@@ -122,7 +140,7 @@ final class ComponentOpening {
     private ComponentHandle openMarked(DiskComponent component) {
         if (component.isOpen()) {
             try {
-                LiveBitmap live = openLive(substrate, component, state.dead());
+                LiveBitmap live = twice(() -> openLive(substrate, component, state.dead()));
                 return ComponentHandle.ofLive(state, component, live, substrate.graveyard());
             } catch (StorageException failure) {
                 damage = place.damage(causeOf(failure, StoreFiles.dead(state.deadFileId())));
@@ -138,7 +156,8 @@ final class ComponentOpening {
             return ComponentHandle.of(state, component, null, substrate.graveyard());
         }
         try {
-            DeadEntries dead = ComponentFiles.openDead(substrate, component, state.dead());
+            DeadEntries dead =
+                    twice(() -> ComponentFiles.openDead(substrate, component, state.dead()));
             return ComponentHandle.of(state, component, dead, substrate.graveyard());
         } catch (StorageException failure) {
             String cause = causeOf(failure, StoreFiles.dead(state.deadFileId()));
