@@ -39,6 +39,19 @@ public final class StorageIoException extends StorageException {
         this.ofReading = ofReading;
     }
 
+    /**
+     * Somebody has ended a wait; nothing was done.
+     *
+     * @param what was waited for
+     */
+    public static StorageIoException ofEndedWait(String what, String reason) {
+        return new StorageIoException(
+                Kind.INTERRUPTED,
+                "the wait for %s was ended: %s".formatted(what, reason),
+                null,
+                false);
+    }
+
     /** The same of an operation that changes nothing: see {@link #isOfReading}. */
     public StorageIoException asOfReading() {
         return new StorageIoException(kind, String.valueOf(getMessage()), getCause(), true);

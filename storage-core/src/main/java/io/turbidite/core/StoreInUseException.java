@@ -8,6 +8,7 @@ public final class StoreInUseException extends InvalidRequestException {
      * @param store what people know it by, its directory
      */
     public StoreInUseException(String store) {
-        super("the store in %s is in use by another process".formatted(store));
+        super("the store in %s is in use by another process, or was opened in this one already"
+                .formatted(store));
     }
 }

@@ -149,7 +149,7 @@ public final class BackgroundWork implements AutoCloseable {
         Request request = new Request(partition);
         flushRequests.add(request);
         flusher.wake();
-        substrate.awaitWork("a flush, which goes on", () -> request.done);
+        substrate.awaitWork("a flush, which goes on,", () -> request.done);
         StorageException failure = request.failure;
         if (failure != null) {
             throw failure;

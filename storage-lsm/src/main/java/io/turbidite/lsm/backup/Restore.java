@@ -87,6 +87,7 @@ public final class Restore {
         }
         ManifestState state = Manifest.open(backup).state();
         if (state.logPosition() > 0
+                || state.hasLog()
                 || (backup.exists(StoreFiles.LOG)
                         && !backup.list(StoreFiles.LOG).isEmpty())) {
             throw new InvalidRequestException(

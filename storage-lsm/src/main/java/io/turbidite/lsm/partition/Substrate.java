@@ -194,12 +194,11 @@ public final class Substrate {
         boolean uninterrupted =
                 tasks.awaitUnlessInterrupted(() -> through.getAsBoolean() || waitsHaveEnded());
         if (!through.getAsBoolean()) {
-            throw new StorageIoException(
-                    StorageIoException.Kind.INTERRUPTED,
-                    "wait for " + what,
-                    "the store",
-                    uninterrupted ? "it was told to wait no longer" : "the thread was interrupted",
-                    null);
+            throw StorageIoException.ofEndedWait(
+                    what,
+                    uninterrupted
+                            ? "the store was told to wait no longer"
+                            : "the thread was interrupted");
         }
     }
 

@@ -151,7 +151,7 @@ public final class MergeWork implements AutoCloseable {
         Request request = new Request(partition);
         requests.add(request);
         wake();
-        substrate.awaitWork("a merge, which goes on", () -> request.done);
+        substrate.awaitWork("a merge, which goes on,", () -> request.done);
         StorageException failure = request.failure;
         if (failure != null) {
             throw failure;

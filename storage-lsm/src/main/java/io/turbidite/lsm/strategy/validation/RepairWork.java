@@ -123,7 +123,7 @@ public final class RepairWork implements AutoCloseable {
                 requests(partitions, indexIds, options, new Occasion("request", () -> true));
         ask(requests);
         substrate.awaitWork(
-                "a repair, which goes on",
+                "a repair, which goes on,",
                 () -> requests.stream().allMatch(request -> request.done));
         RepairCounts counts = RepairCounts.NONE;
         for (Request request : requests) {
