@@ -33,7 +33,8 @@ import java.util.function.Function;
  * <p>Sorted input is written once; unsorted input and the entries of secondaries are sorted in half of the
  * store's write memory, and spilled to files where that is too little.
  *
- * <p><em>Confined to one thread.</em>
+ * <p><em>For one thread at a time:</em> a call while another is under way is refused, but {@link #close},
+ * which waits for it. A store that is closed closes its loaders first.
  */
 public final class BulkLoader implements AutoCloseable {
     private final Dataset dataset;
@@ -51,7 +52,10 @@ public final class BulkLoader implements AutoCloseable {
     /** The last try to finish was refused, and there may be another. */
     private boolean snapshotIsOpen;
 
-    private boolean closed;
+    private final OneAtATime calls = new OneAtATime("a bulk loader");
+
+    /** Written in a call; volatile, so that a loader that is closed by another thread says so. */
+    private volatile boolean closed;
 
     private BulkLoader(Dataset dataset, boolean sorted) {
         this.dataset = dataset;
@@ -105,6 +109,7 @@ public final class BulkLoader implements AutoCloseable {
                         "bulk load of %s: the dataset is not empty".formatted(dataset.name()));
             }
             BulkLoader loader = new BulkLoader(dataset, sorted);
+            dataset.store().addLoader(loader);
             begun = true;
             return loader;
         } finally {
@@ -142,6 +147,15 @@ public final class BulkLoader implements AutoCloseable {
      *     added and may be added again. Sorted: the loader is closed, and nothing is loaded
      */
     public void add(Slice record) {
+        calls.enter();
+        try {
+            addInside(record);
+        } finally {
+            calls.leave();
+        }
+    }
+
+    private void addInside(Slice record) {
         checkOpen();
         maintainer.appendKey(record, keyBytes, key);
         if (sorted) {
@@ -156,7 +170,7 @@ public final class BulkLoader implements AutoCloseable {
         } finally {
             if (!added && sorted) {
                 // the record may be in some of the indexes
-                close();
+                closeInside();
             }
         }
         lastBytes.clear().putBytes(key);
@@ -188,6 +202,15 @@ public final class BulkLoader implements AutoCloseable {
      *     refused; then, as after any other failure, the loader is closed and nothing is loaded
      */
     public long finish() {
+        calls.enter();
+        try {
+            return finishInside();
+        } finally {
+            calls.leave();
+        }
+    }
+
+    private long finishInside() {
         checkOpen();
         long loadedCount = 0;
         boolean complete = false;
@@ -201,7 +224,7 @@ public final class BulkLoader implements AutoCloseable {
             complete = true;
         } finally {
             if (!complete) {
-                close();
+                closeInside();
             }
         }
         install();
@@ -237,7 +260,7 @@ public final class BulkLoader implements AutoCloseable {
                 substrate.timestamps().letSnapshotsIn();
             }
             if (!snapshotIsOpen) {
-                close();
+                closeInside();
             }
         }
     }
@@ -271,14 +294,40 @@ public final class BulkLoader implements AutoCloseable {
         substrate.health().checkWritable();
     }
 
-    /** Gives up what was not finished. */
+    /** Gives up what was not finished. Waits for a call that is under way. */
     @Override
     public void close() {
+        while (!closed) {
+            if (calls.tryEnter()) {
+                try {
+                    closeInside();
+                } finally {
+                    calls.leave();
+                }
+            } else {
+                substrate.tasks().await(() -> closed || !calls.isInside());
+            }
+        }
+    }
+
+    /** Whether a call is under way. */
+    boolean isInside() {
+        return calls.isInside();
+    }
+
+    @Override
+    public String toString() {
+        return "a bulk load of dataset %s, %d records so far"
+                .formatted(dataset.name(), recordCount);
+    }
+
+    private void closeInside() {
         if (!closed) {
             closed = true;
             dataset.giveMaintainer(maintainer);
             loads.forEach(BulkLoad::close);
             dataset.admission().endLoad();
+            dataset.store().removeLoader(this);
         }
     }
 }

@@ -40,6 +40,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
@@ -65,6 +66,10 @@ public final class Store implements AutoCloseable {
     private final WritePath writes;
     private final SchemaChanges schemaChanges;
     private final Map<String, Dataset> datasets = new ConcurrentHashMap<>();
+
+    /** Those that are open. */
+    private final Set<BulkLoader> loaders = ConcurrentHashMap.newKeySet();
+
     private boolean closed;
 
     private Store(StoreOptions options, OpenStore parts) {
@@ -477,6 +482,21 @@ public final class Store implements AutoCloseable {
         return parts.meters();
     }
 
+    /**
+     * @throws ClosedException if the store is being closed: it may not see the loader
+     */
+    void addLoader(BulkLoader loader) {
+        loaders.add(loader);
+        if (substrate.health().isClosing()) {
+            loader.close();
+            throw new ClosedException("the store");
+        }
+    }
+
+    void removeLoader(BulkLoader loader) {
+        loaders.remove(loader);
+    }
+
     /** Returns when every write that is in flight now is through. */
     void awaitWritesInFlight() {
         substrate.health().checkWritable();
@@ -530,6 +550,11 @@ public final class Store implements AutoCloseable {
         }
         substrate.health().beginClose();
         substrate.tasks().signal();
+        for (BulkLoader loader : loaders) {
+            // who comes later is refused
+            substrate.awaitBeforeClose(loader::toString, () -> !loader.isInside());
+            loader.close();
+        }
         schemaChanges.close();
         writes.close();
         background.close();

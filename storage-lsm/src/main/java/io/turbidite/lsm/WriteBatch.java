@@ -23,7 +23,7 @@ import java.util.Arrays;
  * that left a record is a duplicate, and the first insert of a key needs it to be free whatever follows, a
  * delete too. Holds copies: what was handed in may be reused. A dataset of another store is refused.
  *
- * <p><em>Confined to one thread at a time.</em>
+ * <p><em>For one thread at a time:</em> a call while another is under way, the write too, is refused.
  */
 public final class WriteBatch {
     /** An operation: put whatever was there. */
@@ -46,6 +46,7 @@ public final class WriteBatch {
 
     private static final long INDEX_MASK = OPERATION_COUNT_MAX - 1;
 
+    private final OneAtATime calls = new OneAtATime("a batch");
     private final Store store;
     private final int bytesMax;
     private final ByteSink bytes;
@@ -110,6 +111,15 @@ public final class WriteBatch {
      * @throws InvalidRequestException if it is longer than any key may be, so that no page could hold it
      */
     public WriteBatch delete(Dataset dataset, Slice primaryKey) {
+        calls.enter();
+        try {
+            return deleteInside(dataset, primaryKey);
+        } finally {
+            calls.leave();
+        }
+    }
+
+    private WriteBatch deleteInside(Dataset dataset, Slice primaryKey) {
         requireOwn(dataset);
         if (primaryKey.length() > Limits.KEY_BYTES_MAX) {
             throw Limits.keyTooLong("primary key of " + dataset.name(), primaryKey.length());
@@ -160,6 +170,15 @@ public final class WriteBatch {
     }
 
     private WriteBatch put(int kind, Dataset dataset, Slice record) {
+        calls.enter();
+        try {
+            return putInside(kind, dataset, record);
+        } finally {
+            calls.leave();
+        }
+    }
+
+    private WriteBatch putInside(int kind, Dataset dataset, Slice record) {
         requireOwn(dataset);
         if (record.length() > Limits.RECORD_BYTES_MAX) {
             throw new InvalidRequestException("a record of %d bytes is larger than the limit of %d"
@@ -220,10 +239,24 @@ public final class WriteBatch {
 
     /** Forgets all operations; memory is kept for the next ones. */
     public WriteBatch clear() {
-        count = 0;
-        bytes.clear();
-        oldBytes.clear();
-        return this;
+        calls.enter();
+        try {
+            count = 0;
+            bytes.clear();
+            oldBytes.clear();
+            return this;
+        } finally {
+            calls.leave();
+        }
+    }
+
+    /** The write of the batch begins; {@link #endWrite} ends it. */
+    void beginWrite() {
+        calls.enter();
+    }
+
+    void endWrite() {
+        calls.leave();
     }
 
     /** Operations put in. */

@@ -98,6 +98,15 @@ final class WritePath {
 
     /** Does all of {@code batch} or nothing; returns when it is visible and durable as promised. */
     void write(WriteBatch batch) {
+        batch.beginWrite();
+        try {
+            writeInside(batch);
+        } finally {
+            batch.endWrite();
+        }
+    }
+
+    private void writeInside(WriteBatch batch) {
         // before anything is held, the gate included: a schema change must not wait for memory
         background.awaitRoom(batch.byteCount());
         if (background.isFullOfKills() && batch.mayKill()) {

@@ -1,27 +1,38 @@
 package io.turbidite.lsm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.log.Durability;
+import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.scan.CandidateBatch;
 import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordBatch;
+import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.lsm.backup.CopyMode;
+import io.turbidite.lsm.partition.Hold;
+import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.RepairOptions;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -31,6 +42,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /**
@@ -59,6 +73,8 @@ class ClosedTest {
             "timestamp",
             "source",
             "partitionCount",
+            "visitedCount",
+            "work",
             "recordCount");
 
     private final List<String> wrong = new ArrayList<>();
@@ -136,6 +152,20 @@ class ClosedTest {
         ReadView view = dataset.openView();
         ReadView closedView = dataset.openView();
         Snapshot closedSnapshot = store.openSnapshot();
+        RecordCursor records = view.scan(0, KeyRange.all(), FilterPredicate.none());
+        IndexCursor entries = view.search(
+                0, dataset.indexes().getFirst().name(), KeyRange.all(), FilterPredicate.none());
+        RecordCursor closedRecords = view.scan(0, KeyRange.all(), FilterPredicate.none());
+        IndexCursor closedEntries = view.search(
+                0, dataset.indexes().getFirst().name(), KeyRange.all(), FilterPredicate.none());
+        BulkLoader closedLoader = store.createDataset(Row.spec("L")).bulkLoad(10);
+        BulkLoader loader = store.createDataset(Row.spec("M")).bulkLoad(10);
+        closedRecords.close();
+        closedEntries.close();
+        closedLoader.close();
+        callAll(RecordCursor.class, closedRecords, dataset, batch);
+        callAll(IndexCursor.class, closedEntries, dataset, batch);
+        callAll(BulkLoader.class, closedLoader, dataset, batch);
         closedView.close();
         closedSnapshot.close();
         callAll(ReadView.class, closedView, dataset, batch);
@@ -145,7 +175,99 @@ class ClosedTest {
         callAll(Dataset.class, dataset, dataset, batch);
         callAll(Snapshot.class, snapshot, dataset, batch);
         callAll(ReadView.class, view, dataset, batch);
+        callAll(RecordCursor.class, records, dataset, batch);
+        callAll(IndexCursor.class, entries, dataset, batch);
+        callAll(BulkLoader.class, loader, dataset, batch);
         assertThat(callCount).isGreaterThan(60);
         assertThat(wrong).isEmpty();
+    }
+
+    @Test
+    void a_build_that_a_close_ends_says_that_it_was_stopped() {
+        IndexBuild build;
+        try (SimStore sim = SimStore.open(
+                new SimDisk(SEED, Profile.STRICT), SEED, SimStore.options(Durability.SYNC))) {
+            Dataset dataset = sim.store.createDataset(Row.spec("T"));
+            dataset.upsert(new Row(1, "u", 1, null, "b").toMap());
+            build = dataset.startIndex(IndexSpec.btree("by_body", "body"));
+        }
+        assertThat(build.isDone()).isTrue();
+        assertThat(build.index()).isEqualTo("by_body");
+        build.stop();
+        assertThatThrownBy(build::await)
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("by_body");
+    }
+
+    /** Closes a store; gives what it said while somebody kept it, whom {@code letGo} makes end. */
+    private static String closedBeside(Store store, SimClock clock, Runnable letGo) {
+        AtomicReference<@Nullable String> told = new AtomicReference<>();
+        store.events().listen(event -> {
+            if (event instanceof StoreEvent.CloseKept kept) {
+                told.set(kept.whose());
+            }
+        });
+        CompletableFuture<Void> closed = CompletableFuture.runAsync(store::close);
+        while (told.get() == null && !closed.isDone()) {
+            clock.advanceMicros(1_000_000);
+            Thread.onSpinWait();
+        }
+        assertThat(closed).isNotDone();
+        letGo.run();
+        closed.join();
+        return String.valueOf(told.get());
+    }
+
+    @Test
+    @Timeout(60)
+    void a_close_that_waits_says_whose_call_keeps_it() throws InterruptedException {
+        SimClock clock = new SimClock();
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        StoreOptions options = SimStore.options(Durability.SYNC);
+        Store read = Store.open(disk, ThreadTasks.create("read"), clock, options);
+        Dataset dataset = read.createDataset(Row.spec("T"));
+        Snapshot snapshot = read.openSnapshot(); // nobody waits for it
+        Hold cursor = new Hold(
+                dataset.partitions().getFirst(),
+                new ViewState(1, read.substrate().health()),
+                () -> {});
+        cursor.enter();
+        assertThat(closedBeside(read, clock, cursor::leave)).isEqualTo("a cursor over dataset T");
+        snapshot.close();
+
+        Store loaded = Store.open(disk, ThreadTasks.create("loaded"), clock, options);
+        Dataset empty = loaded.createDataset(Row.spec("L"));
+        BulkLoader loader = empty.bulkLoad(1);
+        loader.add(empty.newRecordWriter().write(new Row(1, "u", 1, null, "b").toMap()));
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        Thread finishing = new Thread(() -> {
+            try {
+                loader.finish();
+            } catch (ClosedException | StoreFailedException ended) {
+                assertThat(ended).isNotNull();
+            }
+        });
+        disk.onOperation(step -> {
+            if (Thread.currentThread().equals(finishing)) {
+                inside.countDown();
+                awaitDone(go);
+            }
+        });
+        finishing.start();
+        inside.await();
+        assertThat(closedBeside(loaded, clock, go::countDown))
+                .isEqualTo("a bulk load of dataset L, 1 records so far");
+        finishing.join();
+        disk.onOperation(step -> {});
+        assertThat(disk.openHandles()).isEmpty();
+    }
+
+    private static void awaitDone(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 }

@@ -37,21 +37,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
@@ -65,18 +58,8 @@ class HashLogMisuseTest {
     private static final int SECONDS_MAX = 30;
     private static final int RECORDS = 20;
 
-    /** Of every object; what ends all waits for good; what is another room's. */
-    private static final Set<String> NOT_CALLED = Set.of(
-            "wait",
-            "notify",
-            "notifyAll",
-            "getClass",
-            "hashCode",
-            "equals",
-            "toString",
-            "endWaitsWithin",
-            "close",
-            "log");
+    /** What ends an object, and what is another room's. */
+    private static final Set<String> NOT_CALLED = Set.of("close", "log");
 
     /** What the log calls back. */
     enum Callback {
@@ -222,39 +205,13 @@ class HashLogMisuseTest {
         return values.get(type);
     }
 
-    private static @Nullable Object nothing(Class<?> type) {
-        if (!type.isPrimitive()) {
-            return null;
-        }
-        if (type == boolean.class) {
-            return false;
-        }
-        if (type == long.class) {
-            return -1L;
-        }
-        return -1;
-    }
-
     private @Nullable Object[] arguments(Method method, boolean withNothing) {
         Class<?>[] types = method.getParameterTypes();
         @Nullable Object[] arguments = new @Nullable Object[types.length];
         for (int i = 0; i < types.length; i++) {
-            arguments[i] = withNothing ? nothing(types[i]) : argument(types[i]);
+            arguments[i] = withNothing ? PublicCalls.nothing(types[i]) : argument(types[i]);
         }
         return arguments;
-    }
-
-    private static List<Method> methods(Object target) {
-        List<Method> methods = new ArrayList<>();
-        for (Method method : target.getClass().getMethods()) {
-            if (!Modifier.isStatic(method.getModifiers())
-                    && !NOT_CALLED.contains(method.getName())
-                    && !method.isSynthetic()) {
-                methods.add(method);
-            }
-        }
-        methods.sort(Comparator.comparing(Method::toString));
-        return methods;
     }
 
     // ---- calls
@@ -262,17 +219,8 @@ class HashLogMisuseTest {
 
     private static @Nullable Throwable thrown(
             Object target, Method method, @Nullable Object[] arguments) {
-        try {
-            Object answer = method.invoke(target, arguments);
-            if (answer instanceof AutoCloseable opened && !(answer instanceof HybridLog)) {
-                opened.close();
-            }
-            return null;
-        } catch (InvocationTargetException e) {
-            return e.getCause();
-        } catch (Exception e) {
-            return e;
-        }
+        return PublicCalls.thrown(
+                target, method, arguments, opened -> !(opened instanceof HybridLog));
     }
 
     private void judge(String what, @Nullable Throwable thrown, @Nullable Object[] arguments) {
@@ -280,53 +228,32 @@ class HashLogMisuseTest {
         for (Object argument : arguments) {
             lacks |= argument == null || argument.equals(-1) || argument.equals(-1L);
         }
-        boolean isOfArgument = thrown instanceof NullPointerException
-                || thrown instanceof IllegalArgumentException
-                || thrown instanceof IndexOutOfBoundsException;
         if (thrown instanceof StorageException said) {
             assertThat(said.getMessage()).as(what).isNotBlank().doesNotContain("failed: null");
-        } else if (thrown != null && !(lacks && isOfArgument)) {
-            wrong.add("%s: %s at %s".formatted(what, thrown, at(thrown.getStackTrace())));
+        } else if (thrown != null && !(lacks && PublicCalls.isOfArgument(thrown))) {
+            wrong.add(
+                    "%s: %s at %s".formatted(what, thrown, PublicCalls.at(thrown.getStackTrace())));
         }
-    }
-
-    private static String at(StackTraceElement[] stack) {
-        return String.valueOf(List.of(stack).subList(0, Math.min(8, stack.length)));
     }
 
     /** Whether it came back. */
     private boolean watched(String what, Runnable work) {
         callCount++;
-        CompletableFuture<@Nullable Throwable> done = new CompletableFuture<>();
-        Thread thread = new Thread(
-                () -> {
-                    try {
-                        work.run();
-                        done.complete(null);
-                    } catch (Throwable e) {
-                        done.complete(e);
-                    }
-                },
-                what);
-        thread.setDaemon(true);
-        thread.start();
-        try {
-            Throwable thrown = done.get(SECONDS_MAX, TimeUnit.SECONDS);
-            if (thrown != null && !(thrown instanceof StorageException)) {
-                wrong.add("%s: %s at %s".formatted(what, thrown, at(thrown.getStackTrace())));
-            }
-            return true;
-        } catch (TimeoutException hangs) {
-            wrong.add("%s hangs at %s".formatted(what, at(thread.getStackTrace())));
-            return false;
-        } catch (ExecutionException | InterruptedException e) {
-            throw new AssertionError(e);
+        Throwable thrown = PublicCalls.start(what, () -> {
+                    work.run();
+                    return null;
+                })
+                .await(SECONDS_MAX);
+        if (thrown != null && !(thrown instanceof StorageException)) {
+            wrong.add(
+                    "%s: %s at %s".formatted(what, thrown, PublicCalls.at(thrown.getStackTrace())));
         }
+        return !(thrown instanceof PublicCalls.Hang);
     }
 
     private void callAll(String as, Opened opened, boolean withNothing, boolean interrupted) {
         opened.objects.forEach((name, object) -> {
-            for (Method method : methods(object)) {
+            for (Method method : PublicCalls.methods(object, NOT_CALLED)) {
                 if (withNothing && method.getParameterCount() == 0) {
                     continue;
                 }
@@ -400,7 +327,7 @@ class HashLogMisuseTest {
         boolean back = true;
         for (String name : List.of("log", "session", "cursor", "subscription")) {
             Object object = Objects.requireNonNull(opened.objects.get(name));
-            for (Method method : methods(object)) {
+            for (Method method : PublicCalls.methods(object, NOT_CALLED)) {
                 String what = "from %s: %s.%s".formatted(from, name, method.getName());
                 @Nullable Object[] arguments = arguments(method, false);
                 calledBack.set(() -> judge(what, thrown(object, method, arguments), arguments));

@@ -26,21 +26,13 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
@@ -50,17 +42,7 @@ import java.util.function.Supplier;
  */
 class MisuseTest {
     private static final int SECONDS_MAX = 10;
-
-    /** Of every object; and what is there to end all waits of a store for good. */
-    private static final Set<String> NOT_CALLED = Set.of(
-            "wait",
-            "notify",
-            "notifyAll",
-            "getClass",
-            "hashCode",
-            "equals",
-            "toString",
-            "endWaitsWithin");
+    private static final Set<String> CLOSING = Set.of("close");
 
     @TempDir
     Path directory;
@@ -122,47 +104,17 @@ class MisuseTest {
         }
     }
 
-    private static @Nullable Object nothing(Class<?> type) {
-        if (!type.isPrimitive()) {
-            return null;
-        }
-        if (type == boolean.class) {
-            return false;
-        }
-        if (type == long.class) {
-            return -1L;
-        }
-        return -1;
-    }
-
-    private static List<Method> methods(Object target) {
-        List<Method> methods = new ArrayList<>();
-        for (Method method : target.getClass().getMethods()) {
-            if (!Modifier.isStatic(method.getModifiers())
-                    && !NOT_CALLED.contains(method.getName())
-                    && !method.isSynthetic()) {
-                method.setAccessible(true);
-                methods.add(method);
-            }
-        }
-        methods.sort(Comparator.comparing(Method::toString));
-        return methods;
-    }
-
     /** Calls all of {@code target}'s methods, the closing ones last. */
-    private void callAll(
-            String as, Object target, Store store, boolean withNothing, Set<String> not) {
-        for (Method method : methods(target)) {
-            if (method.getName().equals("close") || not.contains(method.getName())) {
-                continue;
-            }
+    private void callAll(String as, Object target, Store store, boolean withNothing) {
+        for (Method method : PublicCalls.methods(target, CLOSING)) {
             Class<?>[] types = method.getParameterTypes();
             if (withNothing && types.length == 0) {
                 continue;
             }
             @Nullable Object[] arguments = new @Nullable Object[types.length];
             for (int i = 0; i < types.length; i++) {
-                arguments[i] = withNothing ? nothing(types[i]) : argument(types[i], store);
+                arguments[i] =
+                        withNothing ? PublicCalls.nothing(types[i]) : argument(types[i], store);
             }
             call(as, target, method, arguments, withNothing);
         }
@@ -177,50 +129,22 @@ class MisuseTest {
         callCount++;
         String what =
                 "%s: %s.%s".formatted(as, target.getClass().getSimpleName(), method.getName());
-        CompletableFuture<@Nullable Throwable> called = new CompletableFuture<>();
-        Thread thread = new Thread(() -> called.complete(thrown(target, method, arguments)), what);
-        thread.setDaemon(true);
-        thread.start();
-        try {
-            Throwable thrown = called.get(SECONDS_MAX, TimeUnit.SECONDS);
-            boolean lacks = false;
-            for (Object argument : arguments) {
-                lacks |= argument == null;
-            }
-            if (thrown != null
-                    && !(thrown instanceof StorageException)
-                    && !((lacks || withNothing) && isOfArgument(thrown))) {
-                wrong.add(what + ": " + thrown);
-            }
-        } catch (TimeoutException hangs) {
-            StackTraceElement[] stack = thread.getStackTrace();
-            wrong.add("%s hangs at %s".formatted(what, stack.length > 0 ? stack[0] : "its end"));
-            thread.interrupt();
-        } catch (ExecutionException | InterruptedException e) {
-            throw new AssertionError(e);
+        Throwable thrown =
+                PublicCalls.start(what, () -> thrown(target, method, arguments)).await(SECONDS_MAX);
+        boolean lacks = false;
+        for (Object argument : arguments) {
+            lacks |= argument == null;
         }
-    }
-
-    /** Arguments that are none are answered as Java does. */
-    private static boolean isOfArgument(Throwable thrown) {
-        return thrown instanceof NullPointerException
-                || thrown instanceof IllegalArgumentException
-                || thrown instanceof IndexOutOfBoundsException;
+        if (thrown != null
+                && !(thrown instanceof StorageException)
+                && !((lacks || withNothing) && PublicCalls.isOfArgument(thrown))) {
+            wrong.add(what + ": " + thrown);
+        }
     }
 
     private static @Nullable Throwable thrown(
             Object target, Method method, @Nullable Object[] arguments) {
-        try {
-            Object answer = method.invoke(target, arguments);
-            if (answer instanceof AutoCloseable opened && !(answer instanceof Store)) {
-                opened.close();
-            }
-            return null;
-        } catch (InvocationTargetException e) {
-            return e.getCause();
-        } catch (Exception e) {
-            return e;
-        }
+        return PublicCalls.thrown(target, method, arguments, opened -> !(opened instanceof Store));
     }
 
     @Test
@@ -237,18 +161,18 @@ class MisuseTest {
         records.close();
         entries.close();
         for (Object closed : List.of(records, entries)) {
-            callAll("closed cursor", closed, store, false, Set.of());
+            callAll("closed cursor", closed, store, false);
         }
         view.close();
-        callAll("closed view", view, store, false, Set.of());
+        callAll("closed view", view, store, false);
         snapshot.close();
-        callAll("closed snapshot", snapshot, store, false, Set.of());
+        callAll("closed snapshot", snapshot, store, false);
         loader.close();
-        callAll("closed loader", loader, store, false, Set.of());
+        callAll("closed loader", loader, store, false);
         isWhole(store);
         store.close();
         for (Object object : List.of(store, dataset, batch, view, snapshot, loader)) {
-            callAll("closed store", object, store, false, Set.of());
+            callAll("closed store", object, store, false);
         }
         store.close();
         try (Store again = open(directory.resolve("store"))) {
@@ -274,7 +198,7 @@ class MisuseTest {
                             view.search(0, "by_user", KeyRange.all(), FilterPredicate.none())) {
                 for (Object object : List.of(
                         store, dataset, store.newBatch(), snapshot, view, records, entries)) {
-                    callAll("null", object, store, true, Set.of());
+                    callAll("null", object, store, true);
                 }
             }
             isWhole(store);
@@ -288,13 +212,10 @@ class MisuseTest {
     void anInterruptedThreadIsToldAndTheStoreGoesOn() {
         try (Store store = open(directory.resolve("store"))) {
             Dataset dataset = create(store);
-            Set<String> changing = new HashSet<>(
-                    Set.of("delete", "dropDataset", "dropIndex", "upsertRecord", "insertRecord"));
+            Set<String> changing = Set.of(
+                    "close", "delete", "dropDataset", "dropIndex", "upsertRecord", "insertRecord");
             for (Object object : List.of(dataset, store)) {
-                for (Method method : methods(object)) {
-                    if (method.getName().equals("close") || changing.contains(method.getName())) {
-                        continue;
-                    }
+                for (Method method : PublicCalls.methods(object, changing)) {
                     Class<?>[] types = method.getParameterTypes();
                     @Nullable Object[] arguments = new @Nullable Object[types.length];
                     for (int i = 0; i < types.length; i++) {
@@ -316,27 +237,15 @@ class MisuseTest {
         callCount++;
         String what =
                 "interrupted: %s.%s".formatted(target.getClass().getSimpleName(), method.getName());
-        CompletableFuture<@Nullable Throwable> called = new CompletableFuture<>();
-        Thread thread = new Thread(
-                () -> {
+        Throwable thrown = PublicCalls.start(what, () -> {
                     Thread.currentThread().interrupt();
-                    called.complete(thrown(target, method, arguments));
-                },
-                what);
-        thread.setDaemon(true);
-        thread.start();
-        try {
-            Throwable thrown = called.get(SECONDS_MAX, TimeUnit.SECONDS);
-            if (thrown instanceof StorageException said) {
-                assertThat(said.getMessage()).as(what).isNotBlank().doesNotContain("failed: null");
-            } else if (thrown != null && !isOfArgument(thrown)) {
-                wrong.add(what + ": " + thrown);
-            }
-        } catch (TimeoutException hangs) {
-            wrong.add(what + " hangs");
-            thread.interrupt();
-        } catch (ExecutionException | InterruptedException e) {
-            throw new AssertionError(e);
+                    return thrown(target, method, arguments);
+                })
+                .await(SECONDS_MAX);
+        if (thrown instanceof StorageException said) {
+            assertThat(said.getMessage()).as(what).isNotBlank().doesNotContain("failed: null");
+        } else if (thrown != null && !PublicCalls.isOfArgument(thrown)) {
+            wrong.add(what + ": " + thrown);
         }
     }
 

@@ -283,6 +283,14 @@ public sealed interface StoreEvent {
             String outcome)
             implements StoreEvent {}
 
+    /**
+     * A store that is being closed waits for a call that uses what would be closed.
+     *
+     * @param whose call: a cursor's, a bulk loader's
+     * @param nanos how long it has waited
+     */
+    record CloseKept(long wallMicros, String whose, long nanos) implements StoreEvent {}
+
     /** Something failed where no caller can be told. */
     record Failed(long wallMicros, String what, @Nullable Throwable cause) implements StoreEvent {}
 }

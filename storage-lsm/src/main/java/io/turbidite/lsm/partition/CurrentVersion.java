@@ -375,11 +375,17 @@ public final class CurrentVersion {
 
     /** Closes every cursor, lets the version go and returns when nobody reads any more. */
     void close() {
-        holds.forEach(Hold::close);
+        for (Hold hold : holds) {
+            substrate.awaitBeforeClose(
+                    () -> "a cursor over dataset " + version.schema().name(),
+                    () -> !hold.isInside());
+            hold.close();
+        }
         Version last = version;
         if (!dropped) {
             last.unpin();
         }
-        substrate.tasks().await(() -> last.liveCount() == 0);
+        substrate.awaitBeforeClose(
+                () -> "a read of dataset " + last.schema().name(), () -> last.liveCount() == 0);
     }
 }

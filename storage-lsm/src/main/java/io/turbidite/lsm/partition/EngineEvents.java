@@ -420,6 +420,11 @@ public final class EngineEvents {
                 clock.wallMicros(), cause, items.size(), Trash.Item.bytes(items)));
     }
 
+    /** Says whose call a close waits for. */
+    public void closeKept(String whose, long nanos) {
+        events.publish(new StoreEvent.CloseKept(clock.wallMicros(), whose, nanos));
+    }
+
     /** Something failed where no caller can be told. */
     public void failed(String what, Throwable cause) {
         events.publish(new StoreEvent.Failed(clock.wallMicros(), what, cause));

@@ -83,6 +83,11 @@ public final class Hold {
         state.setRelease(FREE);
     }
 
+    /** Whether a call of the cursor is under way. */
+    boolean isInside() {
+        return state.get() == INSIDE;
+    }
+
     public boolean isClosed() {
         return state.get() == CLOSED;
     }

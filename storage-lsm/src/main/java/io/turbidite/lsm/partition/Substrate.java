@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
@@ -38,6 +39,9 @@ import java.util.function.UnaryOperator;
 public final class Substrate {
     /** A sixteenth of the write memory, which has 256 chunks or more. */
     private static final int REPAIR_CHUNKS = 16;
+
+    /** A close that is kept for longer says by whom. */
+    private static final long CLOSE_NANOS_UNTOLD = 10_000_000_000L;
 
     private final Disk disk;
     private final Disk componentDisk;
@@ -180,6 +184,21 @@ public final class Substrate {
      */
     public void awaitBeforeWrite(String what, BooleanSupplier condition) {
         awaitWork(what, () -> condition.getAsBoolean() || !health.isWritable());
+    }
+
+    /**
+     * Waits for a call that keeps the store from being closed, to its end, since it uses what would be closed; if that
+     * takes long, says whose it is.
+     *
+     * @param whose call, for people
+     */
+    public void awaitBeforeClose(Supplier<String> whose, BooleanSupplier condition) {
+        long until = clock.monotonicNanos() + CLOSE_NANOS_UNTOLD;
+        tasks.await(() -> condition.getAsBoolean() || clock.monotonicNanos() >= until);
+        if (!condition.getAsBoolean()) {
+            events.closeKept(whose.get(), CLOSE_NANOS_UNTOLD);
+            tasks.await(condition);
+        }
     }
 
     /**
