@@ -60,7 +60,7 @@ public final class BulkLoader implements AutoCloseable {
     private BulkLoader(Dataset dataset, boolean sorted) {
         this.dataset = dataset;
         this.substrate = dataset.store().substrate();
-        this.maintainer = dataset.takeMaintainer();
+        this.maintainer = dataset.opened().takeMaintainer();
         this.sorted = sorted;
     }
 
@@ -91,12 +91,12 @@ public final class BulkLoader implements AutoCloseable {
 
     /** Turns writers away and checks that there is nothing yet; if there is, they may come again. */
     private static BulkLoader begin(Dataset dataset, boolean sorted) {
-        if (!dataset.uniqueIndexes().isEmpty()) {
+        if (!dataset.opened().uniqueIndexes().isEmpty()) {
             throw new InvalidRequestException(
                     "bulk load of %s: index %s is unique; drop or disable it, load, and create or enable it"
                             .formatted(
                                     dataset.name(),
-                                    dataset.uniqueIndexes().getFirst().name()));
+                                    dataset.opened().uniqueIndexes().getFirst().name()));
         }
         dataset.admission().beginLoad();
         boolean begun = false;
@@ -324,7 +324,7 @@ public final class BulkLoader implements AutoCloseable {
     private void closeInside() {
         if (!closed) {
             closed = true;
-            dataset.giveMaintainer(maintainer);
+            dataset.opened().giveMaintainer(maintainer);
             loads.forEach(BulkLoad::close);
             dataset.admission().endLoad();
             dataset.store().removeLoader(this);

@@ -2,7 +2,6 @@ package io.turbidite.lsm;
 
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyForm;
@@ -14,19 +13,19 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordBatch;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.lsm.dataset.Admission;
+import io.turbidite.lsm.dataset.MeasuredFacts;
+import io.turbidite.lsm.dataset.OpenDataset;
+import io.turbidite.lsm.dataset.Pool;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.VersionSearch;
 import io.turbidite.lsm.read.BatchGet;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.schema.RepairOptions;
-import io.turbidite.lsm.strategy.Maintainer;
-import io.turbidite.lsm.strategy.OldRecord;
 import io.turbidite.lsm.strategy.advice.Advice;
 import io.turbidite.lsm.strategy.advice.Advisor;
-import io.turbidite.lsm.version.Version;
 
 import org.jspecify.annotations.Nullable;
 
@@ -47,33 +46,15 @@ import java.util.Map;
  */
 public final class Dataset implements Source {
     private final Store store;
-    private final List<Partition> partitions;
-    private final Admission admission;
-    private volatile Shape shape;
+    private final OpenDataset opened;
     private final Pool<RecordScratch> scratches;
     private final Pool<BatchGet> batchGets = new Pool<>(BatchGet::new);
 
-    Dataset(Store store, DatasetSchema schema, List<Partition> partitions) {
+    Dataset(Store store, OpenDataset opened) {
         this.store = store;
-        this.partitions = List.copyOf(partitions);
-        this.admission = new Admission(schema.name());
-        this.shape = Shape.of(schema);
-        this.scratches = new Pool<>(() -> new RecordScratch(store, schema));
-    }
-
-    /** What goes by the schema of now; replaced as a whole while no write is in flight. */
-    private record Shape(
-            DatasetSchema schema,
-            OldRecord oldRecord,
-            List<IndexSchema> unique,
-            Pool<Maintainer> maintainers) {
-        static Shape of(DatasetSchema schema) {
-            return new Shape(
-                    schema,
-                    Maintainer.of(schema).reads(),
-                    schema.indexes().stream().filter(IndexSchema::unique).toList(),
-                    new Pool<>(() -> Maintainer.of(schema)));
-        }
+        this.opened = opened;
+        this.scratches =
+                new Pool<>(() -> new RecordScratch(store, opened.schema().type()));
     }
 
     /**
@@ -177,30 +158,9 @@ public final class Dataset implements Source {
         }
     }
 
-    /** Looks for the record of a key; where a value may have several, for all of them. */
     private int find(Slice key, Found found) {
-        int code = findExactly(key, found);
-        if (code != Found.MATTER && primaryKeySpec().isAmbiguous()) {
-            for (Slice other : primaryKeySpec().alternatives(key)) {
-                if (findExactly(other, found) == Found.MATTER) {
-                    return Found.MATTER;
-                }
-            }
-        }
-        return code;
-    }
-
-    private int findExactly(Slice key, Found found) {
         store.checkReadable();
-        long hash = BloomFilter.hash(key);
-        Partition partition = partition(hash);
-        // the version first, the watermark second: see VersionSearch.find
-        Version pinned = partition.pin();
-        try {
-            return VersionSearch.find(pinned, key, hash, store.watermark(), found);
-        } finally {
-            pinned.unpin();
-        }
+        return opened.find(key, store.substrate().timestamps(), found);
     }
 
     /** A writer of encoded records for {@link #upsertRecord}; for one thread, reusable. */
@@ -341,14 +301,14 @@ public final class Dataset implements Source {
 
     /** Writes all memory components to disk; returns when they are there. */
     public void flush() {
-        for (Partition partition : partitions) {
+        for (Partition partition : opened.partitions()) {
             store.background().flush(partition);
         }
     }
 
     /** Merges each index of each partition into one component, without what is known to be dead. */
     public void mergeAll() {
-        for (Partition partition : partitions) {
+        for (Partition partition : opened.partitions()) {
             store.background().mergeAll(partition);
         }
     }
@@ -393,9 +353,14 @@ public final class Dataset implements Source {
         return store;
     }
 
+    /** What of it the engine sees. */
+    OpenDataset opened() {
+        return opened;
+    }
+
     /** Whether it takes writes and changes. */
     Admission admission() {
-        return admission;
+        return opened.admission();
     }
 
     /**
@@ -404,35 +369,19 @@ public final class Dataset implements Source {
      */
     public Advice advise() {
         store.checkReadable();
-        return Advisor.advise(
-                MeasuredFacts.of(schema(), partitions, KeptCounts.of(store.substrate(), this)));
+        return Advisor.advise(MeasuredFacts.of(opened, store.substrate()));
     }
 
     DatasetSchema schema() {
-        return shape.schema();
-    }
-
-    /**
-     * Goes over to another schema(). Unless a tree is only left out, or none is added, no write may be in
-     * flight.
-     */
-    void install(DatasetSchema changed) {
-        shape = Shape.of(changed);
+        return opened.schema();
     }
 
     List<Partition> partitions() {
-        return partitions;
+        return opened.partitions();
     }
 
     Partition partition(long keyHash) {
-        return partitions.size() == 1
-                ? partitions.get(0)
-                : partitions.get((int) Long.remainderUnsigned(keyHash, partitions.size()));
-    }
-
-    /** What a write must know of the record that it replaces. */
-    OldRecord oldRecord() {
-        return shape.oldRecord();
+        return opened.partition(keyHash);
     }
 
     BatchGet takeBatchGet() {
@@ -441,27 +390,6 @@ public final class Dataset implements Source {
 
     void giveBatchGet(BatchGet lookup) {
         batchGets.give(lookup);
-    }
-
-    /** Those that writers must not put a key into twice, whether searched already or not. */
-    List<IndexSchema> uniqueIndexes() {
-        return shape.unique();
-    }
-
-    Maintainer takeMaintainer() {
-        return shape.maintainers().take();
-    }
-
-    void giveMaintainer(Maintainer maintainer) {
-        Shape now = shape;
-        if (maintainer.isOf(now.schema())) {
-            now.maintainers().give(maintainer);
-        }
-    }
-
-    DuplicateKeyException duplicate(Slice key) {
-        return new DuplicateKeyException(
-                schema().name(), schema().primaryKey().decode(key, 0).toString());
     }
 
     private ByteSink encodeKey(ByteSink sink, Object[] values) {

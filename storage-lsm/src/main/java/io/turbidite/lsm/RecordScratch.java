@@ -5,8 +5,8 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.entry.Found;
-import io.turbidite.lsm.schema.DatasetSchema;
 
 /** What one call on a dataset needs; reused, so that calls make no garbage. <em>Confined to one thread.</em> */
 final class RecordScratch {
@@ -20,9 +20,9 @@ final class RecordScratch {
     /** Puts a value into what the caller of {@link Dataset#getRecord} gave last. */
     private Found foreign = found;
 
-    RecordScratch(Store store, DatasetSchema schema) {
-        this.writer = new RecordWriter(schema.type());
-        this.view = new RecordView(schema.type());
+    RecordScratch(Store store, RecordType type) {
+        this.writer = new RecordWriter(type);
+        this.view = new RecordView(type);
         this.batch = store.newBatch();
     }
 

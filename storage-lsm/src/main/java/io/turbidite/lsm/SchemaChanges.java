@@ -17,6 +17,7 @@ import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.ManifestState.TreeState;
+import io.turbidite.lsm.write.WritePath;
 
 import org.jspecify.annotations.Nullable;
 
@@ -177,7 +178,7 @@ final class SchemaChanges {
                 }
                 below.add(first);
             }
-            dataset.install(building);
+            dataset.opened().install(building);
         });
         return below;
     }
@@ -257,7 +258,7 @@ final class SchemaChanges {
 
     private static void installSchema(Dataset dataset, DatasetSchema schema) {
         dataset.partitions().forEach(partition -> partition.current().installSchema(schema));
-        dataset.install(schema);
+        dataset.opened().install(schema);
     }
 
     /** Goes back to the schema before a build. */

@@ -22,6 +22,8 @@ import io.turbidite.lsm.backup.Restore;
 import io.turbidite.lsm.backup.RestoreReport;
 import io.turbidite.lsm.check.Verifier;
 import io.turbidite.lsm.check.VerifyReport;
+import io.turbidite.lsm.dataset.KeptCounts;
+import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
@@ -32,6 +34,7 @@ import io.turbidite.lsm.ship.Shipment;
 import io.turbidite.lsm.ship.ShipmentReport;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
+import io.turbidite.lsm.write.WritePath;
 
 import org.jspecify.annotations.Nullable;
 
@@ -84,7 +87,7 @@ public final class Store implements AutoCloseable {
         for (OpenStore.OpenDataset dataset : parts.datasets()) {
             datasets.put(
                     dataset.schema().name(),
-                    new Dataset(this, dataset.schema(), dataset.partitions()));
+                    new Dataset(this, new OpenDataset(dataset.schema(), dataset.partitions())));
         }
     }
 
@@ -181,7 +184,7 @@ public final class Store implements AutoCloseable {
                 substrate.partitions().add(partition);
             }
         });
-        Dataset dataset = new Dataset(this, schema, partitions);
+        Dataset dataset = new Dataset(this, new OpenDataset(schema, partitions));
         datasets.put(schema.name(), dataset);
         return dataset;
     }
@@ -247,7 +250,12 @@ public final class Store implements AutoCloseable {
      */
     public void write(WriteBatch batch) {
         requireOwn("a batch", batch.store());
-        writes.write(batch);
+        batch.beginWrite();
+        try {
+            writes.write(batch.write());
+        } finally {
+            batch.endWrite();
+        }
     }
 
     /**
@@ -558,7 +566,8 @@ public final class Store implements AutoCloseable {
         schemaChanges.close();
         writes.close();
         background.close();
-        KeptCounts.save(substrate, datasets(), parts.events());
+        KeptCounts.save(
+                substrate, datasets().stream().map(Dataset::opened).toList(), parts.events());
         try {
             parts.close();
         } finally {

@@ -13,6 +13,7 @@ import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.scan.ValidSearch;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.lsm.dataset.KeptCounts;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.strategy.advice.Advice;
 import io.turbidite.lsm.version.DatasetCounts;
@@ -47,7 +48,7 @@ class AdviceTest {
     }
 
     private static DatasetCounts counts(SimStore sim) {
-        return KeptCounts.of(sim.store.substrate(), sim.store.dataset("T"));
+        return KeptCounts.of(sim.store.substrate(), sim.store.dataset("T").opened());
     }
 
     /** Asks the index without records; returns how many entries were valid. */

@@ -15,8 +15,8 @@ import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.merge.MergePolicySpec;
-import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.write.WriteInside;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -78,7 +78,7 @@ class ThrownInWriteTest {
         store.createDataset(Row.spec("T"));
         for (long id = 0; id < 40; id++) { // more than the ring has slots
             WriteBatch broken = batch(store, id);
-            broken.scratch().partitions = new Partition[0];
+            WriteInside.breakAtGates(broken.write());
             assertThatThrownBy(() -> store.write(broken))
                     .isInstanceOf(ArrayIndexOutOfBoundsException.class);
         }

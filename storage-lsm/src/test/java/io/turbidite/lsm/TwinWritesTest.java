@@ -16,13 +16,13 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
+import io.turbidite.lsm.write.WriteInside;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import java.util.Arrays;
 import java.util.Map;
 
 /**
@@ -154,8 +154,7 @@ class TwinWritesTest {
 
     private int[] stripes(WriteBatch batch) {
         sim.store.write(batch);
-        WritePath.Scratch scratch = batch.scratch();
-        return Arrays.copyOf(scratch.stripes, scratch.stripeCount);
+        return WriteInside.stripes(batch.write());
     }
 
     @ParameterizedTest

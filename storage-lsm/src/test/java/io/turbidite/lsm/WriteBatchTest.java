@@ -31,13 +31,19 @@ import java.util.TreeMap;
 class WriteBatchTest {
     private static final long SEED = 11;
 
+    private enum Kind {
+        UPSERT,
+        INSERT,
+        DELETE
+    }
+
     /** An operation of a sequence; {@code user} is what it writes, and has no meaning for a delete. */
-    private record Op(int kind, long id, String user) {
+    private record Op(Kind kind, long id, String user) {
         @Override
         public String toString() {
             return switch (kind) {
-                case WriteBatch.UPSERT -> "upsert %d=%s".formatted(id, user);
-                case WriteBatch.INSERT -> "insert %d=%s".formatted(id, user);
+                case UPSERT -> "upsert %d=%s".formatted(id, user);
+                case INSERT -> "insert %d=%s".formatted(id, user);
                 default -> "delete %d".formatted(id);
             };
         }
@@ -50,10 +56,10 @@ class WriteBatchTest {
         List<Op> all = new ArrayList<>();
         for (long id = 1; id <= keys; id++) {
             for (String user : List.of("a", "b")) {
-                all.add(new Op(WriteBatch.UPSERT, id, user));
-                all.add(new Op(WriteBatch.INSERT, id, user));
+                all.add(new Op(Kind.UPSERT, id, user));
+                all.add(new Op(Kind.INSERT, id, user));
             }
-            all.add(new Op(WriteBatch.DELETE, id, ""));
+            all.add(new Op(Kind.DELETE, id, ""));
         }
         return all;
     }
@@ -82,9 +88,9 @@ class WriteBatchTest {
             Map<Long, String> before, List<Op> sequence, boolean unique) {
         Map<Long, String> state = new TreeMap<>(before);
         for (Op op : sequence) {
-            if (op.kind == WriteBatch.DELETE) {
+            if (op.kind == Kind.DELETE) {
                 state.remove(op.id);
-            } else if (op.kind == WriteBatch.INSERT && state.containsKey(op.id)) {
+            } else if (op.kind == Kind.INSERT && state.containsKey(op.id)) {
                 return null;
             } else {
                 state.put(op.id, op.user);
@@ -108,10 +114,8 @@ class WriteBatchTest {
         RecordWriter writer = dataset.newRecordWriter();
         for (Op op : sequence) {
             switch (op.kind) {
-                case WriteBatch.UPSERT ->
-                    batch.upsert(dataset, writer.write(record(op.id, op.user)));
-                case WriteBatch.INSERT ->
-                    batch.insert(dataset, writer.write(record(op.id, op.user)));
+                case UPSERT -> batch.upsert(dataset, writer.write(record(op.id, op.user)));
+                case INSERT -> batch.insert(dataset, writer.write(record(op.id, op.user)));
                 default ->
                     batch.delete(dataset, Slice.of(dataset.primaryKeySpec().encode(op.id)));
             }
@@ -128,7 +132,7 @@ class WriteBatchTest {
 
     private static void check(
             SimStore sim, Dataset dataset, Map<Long, String> before, List<Op> sequence) {
-        boolean unique = !dataset.uniqueIndexes().isEmpty();
+        boolean unique = !dataset.opened().uniqueIndexes().isEmpty();
         Map<Long, String> wanted = expected(before, sequence, unique);
         WriteBatch batch = put(sim.store.newBatch(), dataset, sequence);
         boolean refused = false;
@@ -203,7 +207,7 @@ class WriteBatchTest {
                 }
                 dataset.upsert(Map.of("id", 9L));
                 List<Op> blocked = new ArrayList<>(sequence);
-                blocked.add(new Op(WriteBatch.INSERT, 9, "c"));
+                blocked.add(new Op(Kind.INSERT, 9, "c"));
                 WriteBatch batch = put(sim.store.newBatch(), dataset, blocked);
                 dataset.delete(1L);
                 assertThatThrownBy(() -> sim.store.write(batch))

@@ -7,7 +7,7 @@ import io.turbidite.core.bytes.Slice;
  *
  * <p><em>Confined to one thread.</em>
  */
-public final class Change {
+final class Change {
     private final Slice key = new Slice();
     private final Slice record = new Slice();
     private int datasetId;

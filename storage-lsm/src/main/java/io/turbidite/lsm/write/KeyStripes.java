@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
  *
  * <p><em>Thread-safe.</em> Not reentrant.
  */
-public final class KeyStripes {
+final class KeyStripes {
     /**
      * Their words lie side by side: 16 KiB stay in the cache of a core, at a line each they would not. Writers on
      * neighbours rarely meet, and a line that another core had last comes from there in either case.

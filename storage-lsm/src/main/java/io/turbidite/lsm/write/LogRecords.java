@@ -26,7 +26,7 @@ import java.lang.foreign.MemorySegment;
  * successor: replay finds it by its key and marks it dead. The log holds no ordinals (design §4 rule 7): they
  * are others after a merge.
  */
-public final class LogRecords {
+final class LogRecords {
     static final int VERSION = 3;
 
     private static final int UPSERT = 1;

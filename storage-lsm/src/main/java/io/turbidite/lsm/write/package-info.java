@@ -1,10 +1,11 @@
 /**
- * The way of a write, and of a write that a crash has left in the log: key stripes, the log record of an
- * operation, replay.
+ * The way of a write, and of a write that a crash has left in the log: operations in columns, what is to be done of
+ * them, key stripes, unique keys, the log record, replay.
  *
  * <p>Invariants: locks are taken in this order, key stripes ascending, then gates in partition order; nothing
  * waits inside a gate. Replaying the same log twice over the same components gives the same layers. Start
- * reading at {@link io.turbidite.lsm.write.LogRecords} and {@link io.turbidite.lsm.write.Replay}.
+ * reading at {@link io.turbidite.lsm.write.WritePath}, then {@link io.turbidite.lsm.write.Operations} and {@code
+ * WriteSet}; after a crash at {@link io.turbidite.lsm.write.Replay}.
  */
 @NullMarked
 package io.turbidite.lsm.write;

@@ -1,4 +1,4 @@
-package io.turbidite.lsm;
+package io.turbidite.lsm.dataset;
 
 import io.turbidite.core.StorageException;
 import io.turbidite.core.meter.StoreEvent;
@@ -13,11 +13,11 @@ import io.turbidite.lsm.version.ManifestState.DatasetState;
 import java.util.List;
 
 /** What is counted of each dataset, in the manifest and since. Stateless. */
-final class KeptCounts {
+public final class KeptCounts {
     private KeptCounts() {}
 
     /** What was done with a dataset until now, as far as it was flushed or read. */
-    static DatasetCounts of(Substrate substrate, Dataset dataset) {
+    public static DatasetCounts of(Substrate substrate, OpenDataset dataset) {
         DatasetState state = substrate.manifest().state().find(dataset.schema().id());
         return work(dataset)
                 .stamp(state == null ? DatasetCounts.NONE : state.counts(), dataset.schema());
@@ -27,7 +27,7 @@ final class KeptCounts {
      * Keeps what was read since the last flush, when a store is closed. If that can't be written nothing is
      * amiss: both manifests say the same of everything else.
      */
-    static void save(Substrate substrate, List<Dataset> datasets, StoreEvents events) {
+    public static void save(Substrate substrate, List<OpenDataset> datasets, StoreEvents events) {
         if (substrate.health().firstFailure() != null
                 || counted(substrate.manifest().state(), datasets)
                         .equals(substrate.manifest().state())) {
@@ -43,9 +43,9 @@ final class KeptCounts {
         }
     }
 
-    private static ManifestState counted(ManifestState state, List<Dataset> datasets) {
+    private static ManifestState counted(ManifestState state, List<OpenDataset> datasets) {
         ManifestState counted = state;
-        for (Dataset dataset : datasets) {
+        for (OpenDataset dataset : datasets) {
             DatasetSchema schema = dataset.schema();
             WorkMeter work = work(dataset);
             counted = counted.withCounts(schema.id(), counts -> work.stamp(counts, schema));
@@ -54,7 +54,7 @@ final class KeptCounts {
     }
 
     /** All partitions of a dataset count together. */
-    private static WorkMeter work(Dataset dataset) {
+    private static WorkMeter work(OpenDataset dataset) {
         return dataset.partitions().getFirst().work();
     }
 }

@@ -1,4 +1,4 @@
-package io.turbidite.lsm;
+package io.turbidite.lsm.write;
 
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.InvalidRequestException;
@@ -12,12 +12,12 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.StoreHealth;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.read.PartitionReads;
 import io.turbidite.lsm.schema.IndexSchema;
-import io.turbidite.lsm.write.KeyStripes;
 
 import java.util.Arrays;
 import java.util.List;
@@ -57,19 +57,21 @@ final class UniqueKeys {
     private IndexSchema[] indexes = new IndexSchema[4];
 
     /** Finds the keys that the records of a batch give. */
-    void collect(WriteBatch batch) {
+    void collect(WriteSet set) {
         bytes.clear();
         count = 0;
-        for (int i = 0; i < batch.size(); i++) {
-            List<IndexSchema> unique = batch.dataset(i).uniqueIndexes();
-            if (unique.isEmpty() || batch.isSuperseded(i) || !batch.leavesRecord(i)) {
+        for (int i = 0; i < set.size(); i++) {
+            int at = set.at(i);
+            OpenDataset dataset = set.dataset(at);
+            List<IndexSchema> unique = dataset.uniqueIndexes();
+            if (unique.isEmpty() || !set.leavesRecord(at)) {
                 continue;
             }
-            RecordView view = new RecordView(batch.dataset(i).type());
-            view.wrap(batch.record(i, record));
+            RecordView view = new RecordView(dataset.schema().type());
+            view.wrap(set.record(at, record));
             for (int u = 0; u < unique.size(); u++) {
                 if (!unique.get(u).key().hasNullOrMissing(view)) {
-                    add(unique.get(u), view, i);
+                    add(unique.get(u), view, at);
                 }
             }
         }
@@ -105,8 +107,8 @@ final class UniqueKeys {
     }
 
     /** The stripe to lock for a key. */
-    int stripe(int at, WriteBatch batch, KeyStripes stripes) {
-        return stripes.stripeOf(batch.dataset(operations[at]).schema().id(), hashes[at]);
+    int stripe(int at, WriteSet set, KeyStripes stripes) {
+        return stripes.stripeOf(set.dataset(operations[at]).schema().id(), hashes[at]);
     }
 
     /**
@@ -115,21 +117,21 @@ final class UniqueKeys {
      *
      * @throws DuplicateKeyException naming index, key and both records
      */
-    void check(WriteBatch batch, StoreHealth health) {
+    void check(WriteSet set, StoreHealth health) {
         if (count == 0) {
             return;
         }
-        checkAmongThemselves(batch);
+        checkAmongThemselves(set);
         ViewState now = new ViewState(Limits.TIMESTAMP_MAX, health);
         for (int at = 0; at < count; at++) {
-            if (!batch.isSuperseded(operations[at]) && !hasItAlready(batch, at)) {
-                probe(batch, at, now);
+            if (!hasItAlready(set, at)) {
+                probe(set, at, now);
             }
         }
     }
 
     /** High bits of the hash, then the position: sorting brings equal keys together. */
-    private void checkAmongThemselves(WriteBatch batch) {
+    private void checkAmongThemselves(WriteSet set) {
         long[] sorted = new long[count];
         for (int at = 0; at < count; at++) {
             sorted[at] = (hashes[at] & ~INDEX_MASK) | at;
@@ -141,26 +143,26 @@ final class UniqueKeys {
             for (int j = i - 1; j >= 0 && (sorted[j] & ~INDEX_MASK) == high; j--) {
                 int earlier = (int) (sorted[j] & INDEX_MASK);
                 if (indexes[earlier].id() == indexes[later].id()
-                        && sameDataset(batch, operations[earlier], operations[later])
+                        && sameDataset(set, operations[earlier], operations[later])
                         && key(earlier, key).contentEquals(key(later, other))) {
-                    batch.key(operations[earlier], primaryKey);
-                    throw duplicate(batch, later, primaryKey);
+                    set.key(operations[earlier], primaryKey);
+                    throw duplicate(set, later, primaryKey);
                 }
             }
         }
     }
 
-    private static boolean sameDataset(WriteBatch batch, int a, int b) {
-        return batch.dataset(a).equals(batch.dataset(b));
+    private static boolean sameDataset(WriteSet set, int a, int b) {
+        return set.dataset(a).equals(set.dataset(b));
     }
 
     /** Whether the record that is replaced has the same key: then nobody else has. */
-    private boolean hasItAlready(WriteBatch batch, int at) {
-        Slice old = batch.old(operations[at], record);
+    private boolean hasItAlready(WriteSet set, int at) {
+        Slice old = set.old(operations[at], record);
         if (old.length() == 0) {
             return false;
         }
-        RecordView view = new RecordView(batch.dataset(operations[at]).type());
+        RecordView view = new RecordView(set.dataset(operations[at]).schema().type());
         oldKey.clear();
         if (!indexes[at].appendIfFits(view.wrap(old), oldKey)) {
             return false;
@@ -172,24 +174,24 @@ final class UniqueKeys {
         return oldKey.asSlice(other).contentEquals(key(at, key));
     }
 
-    private void probe(WriteBatch batch, int at, ViewState now) {
-        probe(batch, at, now, key(at, key));
+    private void probe(WriteSet set, int at, ViewState now) {
+        probe(set, at, now, key(at, key));
         if (indexes[at].key().isAmbiguous()) {
             for (Slice same : indexes[at].key().alternatives(key(at, key))) {
-                probe(batch, at, now, same);
+                probe(set, at, now, same);
             }
         }
     }
 
-    private void probe(WriteBatch batch, int at, ViewState now, Slice indexKey) {
-        Dataset dataset = batch.dataset(operations[at]);
+    private void probe(WriteSet set, int at, ViewState now, Slice indexKey) {
+        OpenDataset dataset = set.dataset(operations[at]);
         KeyRange range = KeyRange.startingWith(indexKey.toByteArray());
         for (Partition partition : dataset.partitions()) {
             try (IndexCursor cursor = PartitionReads.search(
                     partition, indexes[at], now, range, FilterPredicate.none())) {
                 while (cursor.next()) {
-                    if (!isChangedBy(batch, dataset, cursor.primaryKey())) {
-                        throw duplicate(batch, at, cursor.primaryKey());
+                    if (!isChangedBy(set, dataset, cursor.primaryKey())) {
+                        throw duplicate(set, at, cursor.primaryKey());
                     }
                 }
             } catch (DuplicateKeyException taken) {
@@ -204,28 +206,29 @@ final class UniqueKeys {
     }
 
     /** Whether the batch writes that record too: then its key afterwards was compared already. */
-    private boolean isChangedBy(WriteBatch batch, Dataset dataset, Slice holder) {
+    private boolean isChangedBy(WriteSet set, OpenDataset dataset, Slice holder) {
         long hash = BloomFilter.hash(holder);
-        for (int i = 0; i < batch.size(); i++) {
-            if (batch.hash(i) == hash
-                    && !batch.isSuperseded(i)
-                    && batch.dataset(i).equals(dataset)
-                    && batch.key(i, primaryKey).contentEquals(holder)) {
+        for (int i = 0; i < set.size(); i++) {
+            int at = set.at(i);
+            if (set.hash(at) == hash
+                    && set.dataset(at).equals(dataset)
+                    && set.key(at, primaryKey).contentEquals(holder)) {
                 return true;
             }
         }
         return false;
     }
 
-    private DuplicateKeyException duplicate(WriteBatch batch, int at, Slice holder) {
-        Dataset dataset = batch.dataset(operations[at]);
-        String holderKey = dataset.primaryKeySpec().decode(holder, 0).toString();
-        Slice own = batch.key(operations[at], primaryKey);
+    private DuplicateKeyException duplicate(WriteSet set, int at, Slice holder) {
+        OpenDataset dataset = set.dataset(operations[at]);
+        KeySpec primaryKeys = dataset.schema().primaryKey();
+        String holderKey = primaryKeys.decode(holder, 0).toString();
+        Slice own = set.key(operations[at], primaryKey);
         return DuplicateKeyException.ofWrite(
                 dataset.name(),
                 indexes[at].name(),
                 indexes[at].key().decode(key(at, key), 0).toString(),
-                List.of(dataset.primaryKeySpec().decode(own, 0).toString(), holderKey),
-                batch.number(operations[at]));
+                List.of(primaryKeys.decode(own, 0).toString(), holderKey),
+                set.number(operations[at]));
     }
 }

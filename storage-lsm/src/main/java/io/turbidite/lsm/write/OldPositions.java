@@ -1,4 +1,4 @@
-package io.turbidite.lsm;
+package io.turbidite.lsm.write;
 
 import io.turbidite.lsm.strategy.bitmap.run.OldPosition;
 

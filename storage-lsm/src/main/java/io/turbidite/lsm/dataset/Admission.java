@@ -1,4 +1,4 @@
-package io.turbidite.lsm;
+package io.turbidite.lsm.dataset;
 
 import io.turbidite.core.InvalidRequestException;
 
@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *
  * <p><em>Thread-safe.</em>
  */
-final class Admission {
+public final class Admission {
     private final String dataset;
     private final AtomicBoolean changing = new AtomicBoolean();
     private volatile boolean loading;
@@ -24,7 +24,7 @@ final class Admission {
     }
 
     /** Checks that the dataset takes writes. */
-    void checkTakesWrites() {
+    public void checkTakesWrites() {
         checkNotLoading();
         checkNotDropped();
     }
@@ -36,7 +36,7 @@ final class Admission {
     }
 
     /** Checks that the dataset is there. */
-    void checkNotDropped() {
+    public void checkNotDropped() {
         if (dropped) {
             throw new InvalidRequestException("dataset %s was dropped".formatted(dataset));
         }
@@ -47,7 +47,7 @@ final class Admission {
      *
      * @throws InvalidRequestException if one is under way, or the dataset is gone
      */
-    void beginChange() {
+    public void beginChange() {
         checkNotDropped();
         if (!changing.compareAndSet(false, true)) {
             throw new InvalidRequestException(
@@ -56,23 +56,23 @@ final class Admission {
         }
     }
 
-    void endChange() {
+    public void endChange() {
         changing.set(false);
     }
 
     /** Starts a bulk load, which is a change that turns writers away. */
-    void beginLoad() {
+    public void beginLoad() {
         checkNotLoading();
         beginChange();
         loading = true;
     }
 
-    void endLoad() {
+    public void endLoad() {
         loading = false;
         endChange();
     }
 
-    void markDropped(boolean gone) {
+    public void markDropped(boolean gone) {
         dropped = gone;
     }
 }

@@ -1,4 +1,4 @@
-package io.turbidite.lsm;
+package io.turbidite.lsm.dataset;
 
 import org.jspecify.annotations.Nullable;
 
@@ -12,7 +12,7 @@ import java.util.function.Supplier;
  *
  * <p><em>Thread-safe.</em>
  */
-final class Pool<T> {
+public final class Pool<T> {
     private static final int SLOT_COUNT = 16;
 
     /** A cache line between two slots. */
@@ -22,11 +22,11 @@ final class Pool<T> {
             new AtomicReferenceArray<>(SLOT_COUNT * SPACING);
     private final Supplier<T> maker;
 
-    Pool(Supplier<T> maker) {
+    public Pool(Supplier<T> maker) {
         this.maker = maker;
     }
 
-    T take() {
+    public T take() {
         int start = home();
         for (int i = 0; i < SLOT_COUNT; i++) {
             int slot = ((start + i) & (SLOT_COUNT - 1)) * SPACING;
@@ -40,7 +40,7 @@ final class Pool<T> {
         return maker.get();
     }
 
-    void give(T used) {
+    public void give(T used) {
         int start = home();
         for (int i = 0; i < SLOT_COUNT; i++) {
             int slot = ((start + i) & (SLOT_COUNT - 1)) * SPACING;

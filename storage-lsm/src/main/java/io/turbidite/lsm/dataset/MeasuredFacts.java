@@ -1,10 +1,11 @@
-package io.turbidite.lsm;
+package io.turbidite.lsm.dataset;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.partition.GarbageEstimate;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
@@ -21,7 +22,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Gathers what advice on a dataset goes by: counts that were kept, and what is on disk now. Stateless. */
-final class MeasuredFacts {
+public final class MeasuredFacts {
     /** What an entry is taken to have where none is on disk. */
     private static final int ENTRY_BYTES_GUESSED = 32;
 
@@ -80,7 +81,13 @@ final class MeasuredFacts {
         }
     }
 
-    static Facts of(DatasetSchema schema, List<Partition> partitions, DatasetCounts counts) {
+    /** Of a dataset now. */
+    public static Facts of(OpenDataset dataset, Substrate substrate) {
+        return of(dataset.schema(), dataset.partitions(), KeptCounts.of(substrate, dataset));
+    }
+
+    private static Facts of(
+            DatasetSchema schema, List<Partition> partitions, DatasetCounts counts) {
         OnDisk primary = new OnDisk(partitions, schema, IndexSchema.PRIMARY_ID);
         List<IndexSchema> ready =
                 schema.indexes().stream().filter(IndexSchema::isReady).toList();

@@ -1,0 +1,61 @@
+package io.turbidite.lsm.write;
+
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.log.Claim;
+import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.partition.Partition;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One write: the operations that were put in, what is to be done of them, and what {@link WritePath} needs and holds
+ * on the way. Can be written again, and reused after {@link Operations#clear}.
+ *
+ * <p><em>Confined to one thread at a time.</em>
+ */
+public final class Write {
+    final Operations operations;
+    final WriteSet set;
+    final Found found = new Found(Limits.RECORD_BYTES_MAX);
+    final Slice key = new Slice();
+    final Slice record = new Slice();
+    final Slice old = new Slice();
+    final Change change = new Change();
+    final UniqueKeys uniqueKeys = new UniqueKeys();
+    final OldPositions positions = new OldPositions();
+    int[] stripes = new int[16];
+    int stripeCount;
+    Partition[] partitions = new Partition[4];
+    int partitionCount;
+
+    /** Of the partitions, those whose gates were entered and not left. */
+    int insideCount;
+
+    /** Drawn and not completed; 0 if there is none. */
+    long timestamp;
+
+    /** Neither published nor given up, as far as is known; null if there is none. */
+    @Nullable
+    Claim claim;
+
+    /** Of the claim. */
+    long sequence;
+
+    /**
+     * @param bytesMax most bytes of its log record
+     */
+    public Write(int bytesMax) {
+        this.operations = new Operations(bytesMax);
+        this.set = new WriteSet(operations);
+    }
+
+    public Operations operations() {
+        return operations;
+    }
+
+    /** Whether others wait for something of it. */
+    boolean isHolding() {
+        return claim != null || timestamp != 0 || insideCount > 0;
+    }
+}
