@@ -73,7 +73,7 @@ final class AdviseCommand implements Callable<Integer> {
         } else {
             advice.forEach(one -> print(one, console.out()));
         }
-        return Main.EXIT_OK;
+        return ExitCode.OK;
     }
 
     private static Map<String, @Nullable Object> toMap(Advice advice) {

@@ -62,7 +62,7 @@ final class BackupCommand implements Callable<Integer> {
         return stores.use(directory, store -> {
             Path to = console.directory().resolve(Stores.path("DIR", target));
             print(store.backup(to, copyMode()));
-            return Main.EXIT_OK;
+            return ExitCode.OK;
         });
     }
 

@@ -45,7 +45,7 @@ final class DropCommand implements Callable<Integer> {
             Dataset found = store.dataset(dataset);
             if (!yes && !isConfirmed(found)) {
                 console.err().println("dataset %s stays as it is".formatted(dataset));
-                return Main.EXIT_FAILED;
+                return ExitCode.FAILED;
             }
             store.dropDataset(dataset);
         }
@@ -58,7 +58,7 @@ final class DropCommand implements Callable<Integer> {
         } else {
             console.out().println("dataset %s is dropped".formatted(dataset));
         }
-        return Main.EXIT_OK;
+        return ExitCode.OK;
     }
 
     /** Asks whoever sits there. */

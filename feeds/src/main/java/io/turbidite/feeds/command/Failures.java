@@ -42,8 +42,8 @@ final class Failures {
         }
         return failure instanceof InvalidRequestException
                         && !(failure instanceof StoreInUseException)
-                ? Main.EXIT_USAGE
-                : Main.EXIT_FAILED;
+                ? ExitCode.USAGE
+                : ExitCode.FAILED;
     }
 
     static String oneLine(String text) {

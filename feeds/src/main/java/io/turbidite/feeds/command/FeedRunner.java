@@ -20,13 +20,15 @@ import java.util.function.Consumer;
  */
 final class FeedRunner {
     private final Console console;
+    private final Serving serving;
     private final FeedDefinition definition;
     private final Path directory;
     private @Nullable Feed running;
     private boolean stopped;
 
-    FeedRunner(Console console, FeedDefinition definition, Path directory) {
+    FeedRunner(Console console, Serving serving, FeedDefinition definition, Path directory) {
         this.console = console;
+        this.serving = serving;
         this.definition = definition;
         this.directory = directory;
     }
@@ -48,13 +50,13 @@ final class FeedRunner {
             FeedReport report = load(then);
             summary.accept(report);
             console.out().flush();
-            return report.finished() && !watch.interrupted() ? Main.EXIT_OK : Main.EXIT_INTERRUPTED;
+            return report.finished() && !watch.interrupted() ? ExitCode.OK : ExitCode.INTERRUPTED;
         }
     }
 
     private FeedReport load(Then then) {
         try (Store store = Store.open(directory, definition.storeOptions());
-                StoreServer server = StoreServer.start(store, console.home());
+                Serving.Server server = serving.start(store, console.home());
                 Feed feed = Feed.open(definition, store)) {
             server.problem().ifPresent(problem -> console.err().println("note: " + problem));
             setRunning(feed);

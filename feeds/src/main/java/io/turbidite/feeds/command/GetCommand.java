@@ -81,13 +81,13 @@ final class GetCommand implements Callable<Integer> {
         if (!dataset.getRecord(encoded.asSlice(new Slice()), record)) {
             console.err()
                     .println("turbidite: %s has no record with key %s".formatted(datasetName, key));
-            return Main.EXIT_FAILED;
+            return ExitCode.FAILED;
         }
         RecordView view = new RecordView(dataset.type());
         ByteSink json = new ByteSink(1 << 10, Integer.MAX_VALUE - 8);
         view.wrap(record.asSlice(new Slice())).toJson(json);
         byte[] line = json.putByte('\n').asSlice(new Slice()).toByteArray();
         console.out().write(line, 0, line.length);
-        return Main.EXIT_OK;
+        return ExitCode.OK;
     }
 }

@@ -105,7 +105,7 @@ final class IndexCommand implements Callable<Integer> {
                 console.out()
                         .println("index %s of %s is %s%s".formatted(index, dataset, state, more));
             }
-            return Main.EXIT_OK;
+            return ExitCode.OK;
         }
     }
 

@@ -45,6 +45,6 @@ final class InspectCommand implements Callable<Integer> {
         } else {
             Inspection.print(directory, description, console.out());
         }
-        return Main.EXIT_OK;
+        return ExitCode.OK;
     }
 }

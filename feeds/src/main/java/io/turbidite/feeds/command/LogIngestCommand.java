@@ -125,7 +125,7 @@ final class LogIngestCommand implements Callable<Integer> {
                 finished = false;
             }
             console.out().flush();
-            return finished && !watch.interrupted() ? Main.EXIT_OK : Main.EXIT_INTERRUPTED;
+            return finished && !watch.interrupted() ? ExitCode.OK : ExitCode.INTERRUPTED;
         }
     }
 

@@ -37,6 +37,6 @@ final class LogInspectCommand implements Callable<Integer> {
                 LogInspection.print(directory, open.log(), console.out());
             }
         }
-        return Main.EXIT_OK;
+        return ExitCode.OK;
     }
 }

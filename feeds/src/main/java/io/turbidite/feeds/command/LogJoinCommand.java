@@ -138,11 +138,11 @@ final class LogJoinCommand implements Callable<Integer> {
                     question.hintTo(console, open.log());
                 }
             } catch (CancellationException e) {
-                return Main.EXIT_INTERRUPTED;
+                return ExitCode.INTERRUPTED;
             } catch (IOException e) {
-                return Main.EXIT_FAILED; // nobody reads on
+                return ExitCode.FAILED; // nobody reads on
             }
-            return watch.interrupted() ? Main.EXIT_INTERRUPTED : Main.EXIT_OK;
+            return watch.interrupted() ? ExitCode.INTERRUPTED : ExitCode.OK;
         }
     }
 

@@ -67,7 +67,7 @@ final class LogMigrateCommand implements Callable<Integer> {
             if (finished && migration.migratedCount() + migration.refusedCount() == 0) {
                 question.hintTo(console, open.log());
             }
-            return finished && !watch.interrupted() ? Main.EXIT_OK : Main.EXIT_INTERRUPTED;
+            return finished && !watch.interrupted() ? ExitCode.OK : ExitCode.INTERRUPTED;
         }
     }
 

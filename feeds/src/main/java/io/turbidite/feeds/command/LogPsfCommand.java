@@ -94,7 +94,7 @@ final class LogPsfCommand implements Callable<Integer> {
             }
             print(open.log().psfs());
         }
-        return Main.EXIT_OK;
+        return ExitCode.OK;
     }
 
     private static void index(HashLog log, String psf) {

@@ -86,9 +86,9 @@ final class LogQueryCommand implements Callable<Integer> {
                 }
                 tell(cursor, rows, console.clock().monotonicNanos() - startNanos);
             } catch (IOException e) {
-                return Main.EXIT_FAILED; // nobody reads on
+                return ExitCode.FAILED; // nobody reads on
             }
-            return watch.interrupted() ? Main.EXIT_INTERRUPTED : Main.EXIT_OK;
+            return watch.interrupted() ? ExitCode.INTERRUPTED : ExitCode.OK;
         }
     }
 

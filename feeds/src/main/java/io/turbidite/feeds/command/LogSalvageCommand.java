@@ -72,7 +72,7 @@ final class LogSalvageCommand implements Callable<Integer> {
                     stopped::get);
             print(result);
             console.out().flush();
-            return watch.interrupted() ? Main.EXIT_INTERRUPTED : Main.EXIT_OK;
+            return watch.interrupted() ? ExitCode.INTERRUPTED : ExitCode.OK;
         }
     }
 

@@ -30,13 +30,6 @@ import java.util.concurrent.Callable;
 
 /** The command {@code ./turbidite}: parses arguments, runs a subcommand, turns failures into lines. */
 public final class Main {
-    static final int EXIT_OK = 0;
-    static final int EXIT_FAILED = 1;
-    static final int EXIT_USAGE = 2;
-
-    /** 128 + SIGINT, as shells have it. */
-    static final int EXIT_INTERRUPTED = 130;
-
     /** Where the project lies; set by the launcher. */
     private static final String HOME_PROPERTY = "turbidite.home";
 
@@ -62,7 +55,7 @@ public final class Main {
                 home(),
                 Interrupts.ofProcess(),
                 Clock.system());
-        int code = EXIT_USAGE;
+        int code = ExitCode.USAGE;
         String lost = GivenArguments.firstLost(args);
         if (lost == null) {
             code = run(args, console);
@@ -74,14 +67,14 @@ public final class Main {
         }
         out.flush();
         if (out.checkError()) {
-            code = standard.isReaderGone() ? EXIT_FAILED : unwritable(err);
+            code = standard.isReaderGone() ? ExitCode.FAILED : unwritable(err);
         }
         System.exit(code);
     }
 
     private static int unwritable(PrintStream err) {
         err.println("turbidite: standard output can't be written; is its disk full?");
-        return EXIT_FAILED;
+        return ExitCode.FAILED;
     }
 
     /**
@@ -112,8 +105,8 @@ public final class Main {
         boolean debug = Arrays.asList(args).contains("--debug");
         PrintWriter out = new PrintWriter(console.out(), true, StandardCharsets.UTF_8);
         CommandLine commands = new CommandLine(new Root())
-                .addSubcommand(new QuickstartCommand(console))
-                .addSubcommand(new RunCommand(console))
+                .addSubcommand(new QuickstartCommand(console, StoreServer::start))
+                .addSubcommand(new RunCommand(console, StoreServer::start))
                 .addSubcommand(new QueryCommand(console, stores))
                 .addSubcommand(new GetCommand(console, stores))
                 .addSubcommand(new InspectCommand(console, stores))
@@ -138,7 +131,7 @@ public final class Main {
             boolean get = args.length > 0 && args[0].equals("get");
             int code = commands.execute(get ? GetCommand.separate(args) : args);
             // what was printed and got lost was not done
-            return code == EXIT_OK && console.out().checkError() ? EXIT_FAILED : code;
+            return code == ExitCode.OK && console.out().checkError() ? ExitCode.FAILED : code;
         } catch (OutOfMemoryError e) {
             return Failures.report(e, console.err(), debug);
         } finally {
@@ -173,7 +166,7 @@ public final class Main {
         err.println("turbidite: " + Failures.oneLine(what));
         err.println(
                 "  %s --help says more".formatted("./" + line.getCommandSpec().qualifiedName(" ")));
-        return EXIT_USAGE;
+        return ExitCode.USAGE;
     }
 
     /** {@code bench} is the launcher's. */

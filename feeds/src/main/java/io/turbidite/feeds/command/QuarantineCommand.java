@@ -56,7 +56,7 @@ final class QuarantineCommand implements Callable<Integer> {
             if (report.components().isEmpty() && !common.json) {
                 console.out().println("nothing is in quarantine");
             }
-            return report.isEmptied() ? Main.EXIT_OK : Main.EXIT_FAILED;
+            return report.isEmptied() ? ExitCode.OK : ExitCode.FAILED;
         }
     }
 

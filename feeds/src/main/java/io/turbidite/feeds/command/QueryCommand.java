@@ -97,10 +97,10 @@ final class QueryCommand implements Callable<Integer> {
                 rows = result.forEachJson(new Rows(console.out()));
                 explanation = result.explain();
             } catch (CancellationException e) {
-                return Main.EXIT_INTERRUPTED;
+                return ExitCode.INTERRUPTED;
             } catch (UncheckedIOException e) {
-                return Main
-                        .EXIT_FAILED; // nobody reads on; whether that is worth a word, Main knows
+                // nobody reads on; whether that is worth a word, Main knows
+                return ExitCode.FAILED;
             }
             console.out().flush();
             double millis = Words.toMillis(console.clock().monotonicNanos() - startNanos);
@@ -118,7 +118,7 @@ final class QueryCommand implements Callable<Integer> {
                                         Words.millis(millis),
                                         explanation.access()));
             }
-            return watch.interrupted() ? Main.EXIT_INTERRUPTED : Main.EXIT_OK;
+            return watch.interrupted() ? ExitCode.INTERRUPTED : ExitCode.OK;
         }
     }
 

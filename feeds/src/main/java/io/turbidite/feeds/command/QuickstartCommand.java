@@ -29,6 +29,7 @@ final class QuickstartCommand implements Callable<Integer> {
     private static final String DEFINITION = "flights.yaml";
 
     private final Console console;
+    private final Serving serving;
 
     @Option(
             names = "--store",
@@ -39,8 +40,12 @@ final class QuickstartCommand implements Callable<Integer> {
     @Mixin
     private final CommonOptions common = new CommonOptions();
 
-    QuickstartCommand(Console console) {
+    /**
+     * @param serving of the store while it is filled
+     */
+    QuickstartCommand(Console console, Serving serving) {
         this.console = console;
+        this.serving = serving;
     }
 
     @Override
@@ -58,7 +63,7 @@ final class QuickstartCommand implements Callable<Integer> {
             console.out().println("  store       " + store);
             console.out().flush();
         }
-        return new FeedRunner(console, feed, Stores.path("--store", store))
+        return new FeedRunner(console, serving, feed, Stores.path("--store", store))
                 .run(this::ask, this::print);
     }
 

@@ -57,14 +57,14 @@ final class ReceiveCommand implements Callable<Integer> {
             console.err()
                     .println("  %s is no store yet: give the same shipment again, or delete it"
                             .formatted(directory));
-            return Main.EXIT_FAILED;
+            return ExitCode.FAILED;
         }
         VerifyReport verified;
         try (Store store = Stores.openForReading(directory)) {
             verified = store.verify();
         }
         print(received, verified);
-        return verified.isOk() ? Main.EXIT_OK : Main.EXIT_FAILED;
+        return verified.isOk() ? ExitCode.OK : ExitCode.FAILED;
     }
 
     private ShipmentReport receive(Path to) {

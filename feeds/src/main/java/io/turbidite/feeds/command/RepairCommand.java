@@ -57,7 +57,7 @@ final class RepairCommand implements Callable<Integer> {
             String name = dataset;
             if (name != null) {
                 repair(store.dataset(name));
-                return Main.EXIT_OK;
+                return ExitCode.OK;
             }
             for (DatasetDescription described : store.describe().datasets()) {
                 if (hasObsolete(described)) {
@@ -67,7 +67,7 @@ final class RepairCommand implements Callable<Integer> {
                 }
             }
         }
-        return Main.EXIT_OK;
+        return ExitCode.OK;
     }
 
     private static boolean hasObsolete(DatasetDescription described) {

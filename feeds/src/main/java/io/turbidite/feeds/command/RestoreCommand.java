@@ -65,13 +65,13 @@ final class RestoreCommand implements Callable<Integer> {
             verified.errors().forEach(console.out()::println);
         }
         if (verified.isOk()) {
-            return Main.EXIT_OK;
+            return ExitCode.OK;
         }
         console.err()
                 .println(
                         "turbidite: the indexes of %s don't agree: the backup was made of a damaged store"
                                 .formatted(directory));
         console.err().println("  restore an older backup, or load the store anew");
-        return Main.EXIT_FAILED;
+        return ExitCode.FAILED;
     }
 }

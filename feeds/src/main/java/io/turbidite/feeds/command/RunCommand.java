@@ -29,6 +29,7 @@ import java.util.concurrent.atomic.AtomicReference;
         sortOptions = false)
 final class RunCommand implements Callable<Integer> {
     private final Console console;
+    private final Serving serving;
 
     @Parameters(
             index = "0",
@@ -45,8 +46,12 @@ final class RunCommand implements Callable<Integer> {
     @Mixin
     private final CommonOptions common = new CommonOptions();
 
-    RunCommand(Console console) {
+    /**
+     * @param serving of the store while it is filled
+     */
+    RunCommand(Console console, Serving serving) {
         this.console = console;
+        this.serving = serving;
     }
 
     @Override
@@ -56,7 +61,7 @@ final class RunCommand implements Callable<Integer> {
             return runIntoLog(LogFeedDefinition.load(file));
         }
         FeedDefinition feed = FeedDefinition.load(file);
-        return new FeedRunner(console, feed, Stores.path("--store", store))
+        return new FeedRunner(console, serving, feed, Stores.path("--store", store))
                 .run((opened, report) -> {}, this::print);
     }
 
@@ -83,11 +88,11 @@ final class RunCommand implements Callable<Integer> {
                 console.err()
                         .println("stopped before the device had taken all; the next run goes on: "
                                 + Failures.oneLine(String.valueOf(e.getMessage())));
-                return Main.EXIT_INTERRUPTED;
+                return ExitCode.INTERRUPTED;
             }
             print(report, "log");
             console.out().flush();
-            return report.finished() && !watch.interrupted() ? Main.EXIT_OK : Main.EXIT_INTERRUPTED;
+            return report.finished() && !watch.interrupted() ? ExitCode.OK : ExitCode.INTERRUPTED;
         }
     }
 

@@ -60,7 +60,7 @@ final class ShipCommand implements Callable<Integer> {
             } else {
                 print(sendToFile(store), console.out());
             }
-            return Main.EXIT_OK;
+            return ExitCode.OK;
         });
     }
 

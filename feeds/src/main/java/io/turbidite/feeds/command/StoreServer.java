@@ -34,7 +34,7 @@ import java.util.Set;
  *
  * <p>Close it before the store. <em>Thread-safe.</em>
  */
-public final class StoreServer implements AutoCloseable {
+public final class StoreServer implements Serving.Server {
     private static final Set<String> COMMANDS =
             Set.of("query", "get", "inspect", "verify", "advise", "backup", "ship");
 
@@ -72,6 +72,7 @@ public final class StoreServer implements AutoCloseable {
     }
 
     /** Why nobody is served, if so: the store can be used as if there were no server. */
+    @Override
     public Optional<String> problem() {
         return Optional.ofNullable(problem);
     }
@@ -103,7 +104,7 @@ public final class StoreServer implements AutoCloseable {
             if (request.arguments().isEmpty()
                     || !COMMANDS.contains(request.arguments().getFirst())) {
                 err.println("turbidite: the process that holds the store runs no such command");
-                return Main.EXIT_USAGE;
+                return ExitCode.USAGE;
             }
             Path directory;
             try {

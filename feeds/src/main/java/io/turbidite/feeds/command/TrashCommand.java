@@ -55,7 +55,7 @@ final class TrashCommand implements Callable<Integer> {
                     .put("bytes", bytes)
                     .put("files", Inspection.toList(files))
                     .printTo(console.out());
-            return Main.EXIT_OK;
+            return ExitCode.OK;
         }
         files.forEach(file ->
                 console.out().println("%s, %s".formatted(file.name(), Words.bytes(file.bytes()))));
@@ -70,6 +70,6 @@ final class TrashCommand implements Callable<Integer> {
             console.out()
                     .println("%s kept: MANIFEST names them".formatted(Words.count(kept, "file")));
         }
-        return Main.EXIT_OK;
+        return ExitCode.OK;
     }
 }

@@ -66,7 +66,7 @@ final class VerifyCommand implements Callable<Integer> {
             report.errors().forEach(console.out()::println);
         }
         if (report.isOk()) {
-            return Main.EXIT_OK;
+            return ExitCode.OK;
         }
         int errors = report.errors().size();
         console.err()
@@ -76,7 +76,7 @@ final class VerifyCommand implements Callable<Integer> {
                                 errors == VerifyReport.ERROR_COUNT_MAX ? " (the first ones)" : "",
                                 directory));
         console.err().println("  restore the store from a backup, or load it anew");
-        return Main.EXIT_FAILED;
+        return ExitCode.FAILED;
     }
 
     private static String text(VerifyReport report) {

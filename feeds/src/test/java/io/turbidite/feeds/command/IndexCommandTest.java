@@ -108,7 +108,7 @@ class IndexCommandTest {
         assertRefused(Command.run("drop", store, "Numbers"), "--yes", "Numbers");
         for (String answer : List.of("", "\n", "n\n", "what?\n")) {
             Result kept = ask(answer);
-            assertThat(kept.code()).as(answer).isEqualTo(Main.EXIT_FAILED);
+            assertThat(kept.code()).as(answer).isEqualTo(ExitCode.FAILED);
             assertThat(kept.err()).contains("drop dataset Numbers of").contains("stays as it is");
         }
         assertThat(Command.run("get", store, "Numbers", "7").code()).isZero();

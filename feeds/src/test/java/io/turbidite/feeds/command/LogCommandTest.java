@@ -67,7 +67,7 @@ class LogCommandTest {
     }
 
     private static void assertRefused(Result result, String... says) {
-        assertThat(result.code()).as(result.err()).isEqualTo(Main.EXIT_USAGE);
+        assertThat(result.code()).as(result.err()).isEqualTo(ExitCode.USAGE);
         assertThat(result.out()).isEmpty();
         assertThat(result.errLines()).hasSizeBetween(1, 2);
         assertThat(result.err()).contains(says).doesNotContain("\tat ");
@@ -183,7 +183,7 @@ class LogCommandTest {
         };
         Object[] args = {"log", "ingest", log, "-", "--json"};
         Result result = Command.run(endless, Path.of(""), false, interrupts, args);
-        assertThat(result.code()).isEqualTo(Main.EXIT_INTERRUPTED);
+        assertThat(result.code()).isEqualTo(ExitCode.INTERRUPTED);
         assertThat(result.json().path("records").asLong()).isEqualTo(1);
     }
 
@@ -208,12 +208,12 @@ class LogCommandTest {
         damaged[100] ^= 4;
         Files.write(log.resolve("log/HASHLOG"), damaged);
         Result refused = Command.run("log", "query", log, "--count");
-        assertThat(refused.code()).isEqualTo(Main.EXIT_FAILED);
+        assertThat(refused.code()).isEqualTo(ExitCode.FAILED);
         assertThat(refused.err()).contains("HASHLOG").contains("./turbidite log salvage");
 
         Path fresh = log.resolveSibling("fresh");
         Result salvaged = Command.run("log", "salvage", log, fresh);
-        assertThat(salvaged.code()).as(salvaged.err()).isEqualTo(Main.EXIT_OK);
+        assertThat(salvaged.code()).as(salvaged.err()).isEqualTo(ExitCode.OK);
         assertThat(salvaged.err()).contains("the registry is lost");
         assertThat(salvaged.out())
                 .contains("%d records".formatted(count))
@@ -467,7 +467,7 @@ class LogCommandTest {
     void psfs_come_and_go() {
         ingest();
         Result added = log("psf", "add");
-        assertThat(added.code()).isEqualTo(Main.EXIT_USAGE);
+        assertThat(added.code()).isEqualTo(ExitCode.USAGE);
         Object[] add = {"log", "psf", "add", log, "type=field(type)", "big=where(size > 5)"};
         assertThat(Command.run(add).code()).isZero();
         ingest();
@@ -815,7 +815,7 @@ class LogCommandTest {
                 mode: upsert
                 """);
         Result result = Command.run("run", feed, "--store", directory.resolve("store"));
-        assertThat(result.code()).as(result.err()).isEqualTo(Main.EXIT_USAGE);
+        assertThat(result.code()).as(result.err()).isEqualTo(ExitCode.USAGE);
         assertThat(result.out()).isEmpty();
         assertThat(result.errLines()).hasSize(4);
         assertThat(result.err())
