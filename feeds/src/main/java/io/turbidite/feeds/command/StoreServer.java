@@ -2,6 +2,13 @@ package io.turbidite.feeds.command;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.command.common.Console;
+import io.turbidite.feeds.command.common.ExitCode;
+import io.turbidite.feeds.command.common.Failures;
+import io.turbidite.feeds.command.common.Interrupts;
+import io.turbidite.feeds.command.common.StoreAccess;
+import io.turbidite.feeds.command.common.Stores;
+import io.turbidite.feeds.command.feed.Serving;
 import io.turbidite.feeds.serve.CommandHandler;
 import io.turbidite.feeds.serve.ServeOptions;
 import io.turbidite.feeds.serve.SocketServer;

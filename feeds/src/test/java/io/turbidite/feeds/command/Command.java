@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
 import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.command.common.Console;
+import io.turbidite.feeds.command.common.Interrupts;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

@@ -3,6 +3,8 @@ package io.turbidite.feeds.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.feeds.command.Command.Result;
+import io.turbidite.feeds.command.common.ExitCode;
+import io.turbidite.feeds.command.common.Interrupts;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -7,6 +7,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.fasterxml.jackson.databind.JsonNode;
 
 import io.turbidite.feeds.command.Command.Result;
+import io.turbidite.feeds.command.common.ExitCode;
+import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.log.OpenLog;
 import io.turbidite.hashlog.IngestSession;
 import io.turbidite.hashlog.psf.PsfDefinition;

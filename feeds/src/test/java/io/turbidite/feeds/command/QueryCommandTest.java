@@ -3,6 +3,7 @@ package io.turbidite.feeds.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.feeds.command.Command.Result;
+import io.turbidite.feeds.command.common.Interrupts;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 
 import io.turbidite.feeds.command.Command.Result;
+import io.turbidite.feeds.command.common.Interrupts;
+import io.turbidite.feeds.command.feed.QuickstartCommand;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.turbidite.feeds.command.Command.Result;
+import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.lsm.Store;
 
 import org.junit.jupiter.api.BeforeEach;

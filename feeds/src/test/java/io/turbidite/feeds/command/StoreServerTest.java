@@ -3,6 +3,7 @@ package io.turbidite.feeds.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.feeds.command.Command.Result;
+import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.serve.SocketClient;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;

@@ -1,0 +1,108 @@
+package io.turbidite.feeds.command.common;
+
+import io.turbidite.core.CacheFullException;
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.DamagedSourceException;
+import io.turbidite.core.FormatVersionException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.QuarantinedException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.StoreInUseException;
+import io.turbidite.feeds.DefinitionException;
+import io.turbidite.feeds.DefinitionException.Problem;
+
+import org.jspecify.annotations.Nullable;
+
+import java.io.PrintStream;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Says what went wrong in one or two lines, and chooses the exit code. Static, without state. */
+public final class Failures {
+    private static final String NAME = "turbidite: ";
+    private static final int MORE_PROBLEMS_MAX = 20;
+
+    private Failures() {}
+
+    /** Prints {@code failure} and returns the exit code. */
+    public static int report(Throwable failure, PrintStream err, boolean debug) {
+        return report(failure, err, debug, advice(failure));
+    }
+
+    /** The same with another advice, or none. */
+    public static int report(
+            Throwable failure, PrintStream err, boolean debug, @Nullable String advice) {
+        if (debug) {
+            failure.printStackTrace(err);
+        }
+        err.println(NAME + oneLine(what(failure)));
+        if (advice != null) {
+            err.println("  " + advice);
+        }
+        return failure instanceof InvalidRequestException
+                        && !(failure instanceof StoreInUseException)
+                ? ExitCode.USAGE
+                : ExitCode.FAILED;
+    }
+
+    public static String oneLine(String text) {
+        return text.strip().replaceAll("\\s*\\R\\s*", " ");
+    }
+
+    private static String what(Throwable failure) {
+        return switch (failure) {
+            case DefinitionException e -> e.problems().getFirst().toString();
+            case StorageException e -> String.valueOf(e.getMessage());
+            case OutOfMemoryError e -> "out of memory: " + e.getMessage();
+            default -> "internal error: " + failure;
+        };
+    }
+
+    private static @Nullable String advice(Throwable failure) {
+        return switch (failure) {
+            case DefinitionException e -> moreProblems(e.problems());
+            case StoreInUseException e ->
+                "that process takes no commands of others: wait until it has ended, or end it";
+            case InvalidRequestException e -> null;
+            case CacheFullException e ->
+                "run it again when fewer queries run, or raise store.cacheBytes";
+            case QuarantinedException e ->
+                "./turbidite quarantine STORE lists what is set aside, and restores it from a backup";
+            case DamagedSourceException e ->
+                "mend or replace the source file and run the command again: what is before the damage is loaded";
+            case CorruptionException e ->
+                "./turbidite verify STORE lists all damage; restore the store from a backup, or load it anew";
+            case FormatVersionException e -> "use the version of turbidite that wrote the store";
+            case StoreFailedException e ->
+                "run the command again: opening the store recovers everything that was acknowledged";
+            case StorageIoException e ->
+                switch (e.kind()) {
+                    case ACCESS_DENIED ->
+                        "give this user the right to write there: even reading a store takes its lock";
+                    case NO_SPACE ->
+                        "free some space and run the command again: what was accepted is safe";
+                    case TOO_MANY_FILES -> "raise the limit of open files (ulimit -n)";
+                    case NOT_FOUND, ALREADY_EXISTS, IO, INTERRUPTED -> null;
+                };
+            case OutOfMemoryError e ->
+                "give the JVM more: TURBIDITE_JAVA_OPTS=-Xmx4g ./turbidite …";
+            default -> "this is a bug; --debug prints where";
+        };
+    }
+
+    /** Each with its reason, on a line of its own. */
+    private static @Nullable String moreProblems(List<Problem> problems) {
+        if (problems.size() == 1) {
+            return null;
+        }
+        List<Problem> more = problems.subList(1, problems.size());
+        String told = more.stream()
+                .limit(MORE_PROBLEMS_MAX)
+                .map(problem -> oneLine(problem.toString()))
+                .collect(Collectors.joining(System.lineSeparator() + "  "));
+        int left = more.size() - MORE_PROBLEMS_MAX;
+        return told + (left > 0 ? "%n  and %d more".formatted(left) : "");
+    }
+}

@@ -1,0 +1,59 @@
+package io.turbidite.feeds.command.common;
+
+import io.turbidite.core.task.ExitHook;
+
+/** How the user asks a running command to stop: Ctrl-C, or a test. */
+@FunctionalInterface
+public interface Interrupts {
+    /** Whoever has asked to stop waits no longer than that for a device: two seconds with all the rest. */
+    long WAIT_MICROS_MAX = 1_500_000;
+
+    /**
+     * Watches until closed; close it when everything is said and done.
+     *
+     * @param stop asks the work to end soon; called at most once, by any thread
+     */
+    Watch watch(Runnable stop);
+
+    /** Being watched. */
+    interface Watch extends AutoCloseable {
+        /** Whether the user has asked. */
+        boolean interrupted();
+
+        @Override
+        void close();
+    }
+
+    /** Ctrl-C and SIGTERM of this process. */
+    static Interrupts ofProcess() {
+        return stop -> {
+            ExitHook hook = ExitHook.install(stop);
+            return new Watch() {
+                @Override
+                public boolean interrupted() {
+                    return hook.requested();
+                }
+
+                @Override
+                public void close() {
+                    hook.close();
+                }
+            };
+        };
+    }
+
+    /** Nobody asks. */
+    static Interrupts none() {
+        return stop -> new Watch() {
+            @Override
+            public boolean interrupted() {
+                return false;
+            }
+
+            @Override
+            public void close() {
+                // nothing is held
+            }
+        };
+    }
+}

@@ -1,0 +1,93 @@
+package io.turbidite.feeds.command.common;
+
+import io.turbidite.core.StoreInUseException;
+import io.turbidite.feeds.serve.SocketClient;
+import io.turbidite.lsm.Store;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.function.Function;
+import java.util.function.ToIntFunction;
+
+/**
+ * How a command comes to its store: it opens it; or, if another process holds it, has its command line run
+ * there; or it is being run so, and is given the store. Who only reads changes no byte of it.
+ */
+public interface StoreAccess {
+    /**
+     * Reads the store in a directory.
+     *
+     * @param work returns the exit code; is not called if another process does the work
+     * @return the exit code
+     */
+    int use(String directory, ToIntFunction<Store> work);
+
+    /** As {@link #use}, for work that changes the store. */
+    int change(String directory, ToIntFunction<Store> work);
+
+    /** Whether others may be using the same opening of the store. */
+    boolean isShared();
+
+    /** Opens stores, and goes to the process that holds one. */
+    static StoreAccess opening(Console console, String[] arguments) {
+        return new StoreAccess() {
+            @Override
+            public int use(String directory, ToIntFunction<Store> work) {
+                return with(directory, Stores::openForReading, work);
+            }
+
+            @Override
+            public int change(String directory, ToIntFunction<Store> work) {
+                return with(directory, Stores::openExisting, work);
+            }
+
+            private int with(
+                    String directory, Function<String, Store> opening, ToIntFunction<Store> work) {
+                try (Store store = opening.apply(directory)) {
+                    return work.applyAsInt(store);
+                } catch (StoreInUseException inUse) {
+                    return askHolder(directory, inUse);
+                }
+            }
+
+            private int askHolder(String directory, StoreInUseException inUse) {
+                Path store = console.directory().resolve(Stores.path("STORE", directory));
+                OptionalInt code = SocketClient.run(
+                        store,
+                        new SocketClient.Request(
+                                console.directory().toString(),
+                                console.terminal(),
+                                List.of(arguments)),
+                        console.out(),
+                        console.err());
+                return code.orElseThrow(() -> inUse);
+            }
+
+            @Override
+            public boolean isShared() {
+                return false;
+            }
+        };
+    }
+
+    /** Gives a store that is held; for commands of other processes. */
+    static StoreAccess sharing(Store held) {
+        return new StoreAccess() {
+            @Override
+            public int use(String directory, ToIntFunction<Store> work) {
+                return work.applyAsInt(held);
+            }
+
+            @Override
+            public int change(String directory, ToIntFunction<Store> work) {
+                return work.applyAsInt(held);
+            }
+
+            @Override
+            public boolean isShared() {
+                return true;
+            }
+        };
+    }
+}

@@ -1,0 +1,48 @@
+package io.turbidite.feeds.command.common;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreOptions;
+
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+
+/** Opens stores that are there. Static, without state. */
+public final class Stores {
+    private Stores() {}
+
+    /**
+     * Opens a store to be read; no byte of it changes.
+     *
+     * @throws InvalidRequestException if there is none; nothing is created
+     */
+    public static Store openForReading(String directory) {
+        return Store.openForReading(path("STORE", directory), StoreOptions.defaults());
+    }
+
+    /**
+     * Opens a store to be changed.
+     *
+     * @throws InvalidRequestException if there is none; nothing is created
+     */
+    public static Store openExisting(String directory) {
+        return Store.openExisting(path("STORE", directory), StoreOptions.defaults());
+    }
+
+    /**
+     * A path as it was given.
+     *
+     * @param what the argument
+     */
+    public static Path path(String what, String text) {
+        if (text.isEmpty()) {
+            throw new InvalidRequestException(what + " is empty; give a path");
+        }
+        try {
+            return Path.of(text);
+        } catch (InvalidPathException e) {
+            throw new InvalidRequestException(
+                    "%s '%s' is not a path: %s".formatted(what, text, e.getReason()), e);
+        }
+    }
+}

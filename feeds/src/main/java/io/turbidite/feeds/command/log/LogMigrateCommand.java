@@ -1,0 +1,111 @@
+package io.turbidite.feeds.command.log;
+
+import io.turbidite.feeds.command.common.CommonOptions;
+import io.turbidite.feeds.command.common.Console;
+import io.turbidite.feeds.command.common.ExitCode;
+import io.turbidite.feeds.command.common.Failures;
+import io.turbidite.feeds.command.common.Interrupts;
+import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.command.common.Stores;
+import io.turbidite.feeds.command.common.Words;
+import io.turbidite.feeds.log.LogMigration;
+import io.turbidite.feeds.log.OpenLog;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.Store;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** Copies records of a log into a dataset. */
+@Command(
+        name = "migrate",
+        customSynopsis = "./turbidite log migrate LOGDIR STORE DATASET [options]",
+        description = {
+            "Upsert the JSON records that the options mean into a dataset, oldest first.",
+            "The dataset must be there; records that are not of its type are counted and left out.",
+        },
+        sortOptions = false,
+        footer = {
+            "",
+            "Example: ./turbidite log migrate events-log turbidite-store Issues --psf opened=true"
+        })
+final class LogMigrateCommand implements Callable<Integer> {
+    private static final int TOLD_MAX = 5;
+
+    private final Console console;
+
+    @Parameters(index = "0", paramLabel = "LOGDIR", description = "Directory of the log.")
+    private String directory = "";
+
+    @Parameters(index = "1", paramLabel = "STORE", description = "Directory of the store.")
+    private String storeDirectory = "";
+
+    @Parameters(index = "2", paramLabel = "DATASET", description = "Name of the dataset.")
+    private String datasetName = "";
+
+    @Mixin
+    private final LogQuestion question = new LogQuestion();
+
+    @Mixin
+    private final CommonOptions common = new CommonOptions();
+
+    private int told;
+
+    LogMigrateCommand(Console console) {
+        this.console = console;
+    }
+
+    @Override
+    public Integer call() {
+        AtomicBoolean stopped = new AtomicBoolean();
+        try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true));
+                OpenLog open = OpenLog.openForReading(
+                        Stores.path("LOGDIR", directory), OpenLog.defaults());
+                Store store = Stores.openExisting(storeDirectory)) {
+            Dataset dataset = store.dataset(datasetName);
+            LogMigration migration = new LogMigration(open.log(), store, dataset, this::refused);
+            boolean finished = migration.run(question.query(), stopped::get);
+            dataset.flush();
+            print(migration, finished);
+            console.out().flush();
+            if (finished && migration.migratedCount() + migration.refusedCount() == 0) {
+                question.hintTo(console, open.log());
+            }
+            return finished && !watch.interrupted() ? ExitCode.OK : ExitCode.INTERRUPTED;
+        }
+    }
+
+    private void refused(String log, long address, String why) {
+        if (told++ < TOLD_MAX) {
+            console.err()
+                    .println("refused: the record at address %d of %s: %s"
+                            .formatted(address, log, Failures.oneLine(why)));
+        }
+    }
+
+    private void print(LogMigration migration, boolean finished) {
+        if (common.json) {
+            Json.line()
+                    .put("step", "summary")
+                    .put("log", directory)
+                    .put("dataset", datasetName)
+                    .put("records", migration.migratedCount())
+                    .put("rejected", migration.refusedCount())
+                    .put("store", storeDirectory)
+                    .printTo(console.out());
+        } else {
+            console.out()
+                    .println("%s%s, %s rejected; dataset %s in store %s"
+                            .formatted(
+                                    Words.count(migration.migratedCount(), "record"),
+                                    finished ? "" : " before it was stopped",
+                                    Words.number(migration.refusedCount()),
+                                    datasetName,
+                                    storeDirectory));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package io.turbidite.feeds.command.operate;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.feeds.command.common.CommonOptions;
+import io.turbidite.feeds.command.common.Console;
+import io.turbidite.feeds.command.common.ExitCode;
+import io.turbidite.feeds.command.common.Failures;
+import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.command.common.Stores;
+import io.turbidite.feeds.command.common.Words;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.check.VerifyReport;
+import io.turbidite.lsm.ship.ShipmentReport;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+
+/** Makes a store of a shipment. */
+@Command(
+        name = "receive",
+        customSynopsis = "./turbidite receive FILE|- DIR [--json] [--debug]",
+        description = {
+            "Make a store of what ship wrote, in a new or empty directory.",
+            "Every checksum and every index is checked. If it breaks off, give the same shipment",
+            "again: it goes on.",
+        },
+        sortOptions = false)
+public final class ReceiveCommand implements Callable<Integer> {
+    private final Console console;
+
+    @Parameters(index = "0", paramLabel = "FILE", description = "A shipment; - is standard input.")
+    private String source = "";
+
+    @Parameters(index = "1", paramLabel = "DIR", description = "Directory of the new store.")
+    private String directory = "";
+
+    @Mixin
+    private final CommonOptions common = new CommonOptions();
+
+    public ReceiveCommand(Console console) {
+        this.console = console;
+    }
+
+    @Override
+    public Integer call() {
+        Path to = Stores.path("DIR", directory);
+        ShipmentReport received;
+        try {
+            received = receive(to);
+        } catch (CorruptionException | StorageIoException e) {
+            if (common.debug) {
+                e.printStackTrace(console.err());
+            }
+            console.err().println("turbidite: " + Failures.oneLine(String.valueOf(e.getMessage())));
+            console.err()
+                    .println("  %s is no store yet: give the same shipment again, or delete it"
+                            .formatted(directory));
+            return ExitCode.FAILED;
+        }
+        VerifyReport verified;
+        try (Store store = Stores.openForReading(directory)) {
+            verified = store.verify();
+        }
+        print(received, verified);
+        return verified.isOk() ? ExitCode.OK : ExitCode.FAILED;
+    }
+
+    private ShipmentReport receive(Path to) {
+        if (source.equals(ShipCommand.STANDARD)) {
+            return Store.receive(console.in(), to);
+        }
+        Path file = console.directory().resolve(Stores.path("FILE", source));
+        try (InputStream in = Files.newInputStream(file)) {
+            return Store.receive(in, to);
+        } catch (IOException e) {
+            throw new InvalidRequestException(
+                    "%s can't be read: %s".formatted(source, e.getMessage()), e);
+        }
+    }
+
+    private void print(ShipmentReport received, VerifyReport verified) {
+        if (common.json) {
+            Json.line()
+                    .put("ok", verified.isOk())
+                    .put("store", directory)
+                    .put("timestamp", received.timestamp())
+                    .put("received", received.sent())
+                    .put("kept", received.kept())
+                    .put("bytes", received.bytes())
+                    .put("errors", verified.errors())
+                    .printTo(console.out());
+        } else if (verified.isOk()) {
+            console.out()
+                    .println(
+                            "received %s as of timestamp %d: %s, %s kept, %s; every checksum and every index is right"
+                                    .formatted(
+                                            directory,
+                                            received.timestamp(),
+                                            Words.count(received.sent(), "component"),
+                                            Words.number(received.kept()),
+                                            Words.count(verified.records(), "record")));
+        } else {
+            verified.errors().forEach(console.out()::println);
+            console.err()
+                    .println("turbidite: the indexes of %s don't agree: a damaged store was shipped"
+                            .formatted(directory));
+        }
+    }
+}

@@ -1,0 +1,133 @@
+package io.turbidite.feeds.command.operate;
+
+import io.turbidite.feeds.command.common.CommonOptions;
+import io.turbidite.feeds.command.common.Console;
+import io.turbidite.feeds.command.common.ExitCode;
+import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.command.common.Stores;
+import io.turbidite.feeds.command.common.Words;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreDescription.DatasetDescription;
+import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.RepairCounts;
+
+import org.jspecify.annotations.Nullable;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+import java.util.concurrent.Callable;
+
+/** Repairs secondary indexes. */
+@Command(
+        name = "repair",
+        customSynopsis = "./turbidite repair STORE [DATASET [INDEX]] [--json] [--debug]",
+        description = {
+            "Find the obsolete entries of indexes that are not eager, and mark them.",
+            "Searches pass them over at once, merges drop them. Without DATASET all datasets are repaired,",
+            "without INDEX all indexes.",
+        },
+        sortOptions = false)
+public final class RepairCommand implements Callable<Integer> {
+    private final Console console;
+
+    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
+    private String directory = "";
+
+    @Parameters(
+            index = "1",
+            arity = "0..1",
+            paramLabel = "DATASET",
+            description = "Name of the dataset.")
+    private @Nullable String dataset;
+
+    @Parameters(
+            index = "2",
+            arity = "0..1",
+            paramLabel = "INDEX",
+            description = "Name of the index.")
+    private @Nullable String index;
+
+    @Mixin
+    private final CommonOptions common = new CommonOptions();
+
+    public RepairCommand(Console console) {
+        this.console = console;
+    }
+
+    @Override
+    public Integer call() {
+        try (Store store = Stores.openExisting(directory)) {
+            String name = dataset;
+            if (name != null) {
+                repair(store.dataset(name));
+                return ExitCode.OK;
+            }
+            for (DatasetDescription described : store.describe().datasets()) {
+                if (hasObsolete(described)) {
+                    repair(store.dataset(described.name()));
+                } else {
+                    skip(described.name());
+                }
+            }
+        }
+        return ExitCode.OK;
+    }
+
+    private static boolean hasObsolete(DatasetDescription described) {
+        // the first is the primary
+        return described.partitions().getFirst().indexes().stream()
+                .skip(1)
+                .anyMatch(one -> one.state().equals("ready")
+                        && !one.maintenance().equals(Maintenance.EAGER.label()));
+    }
+
+    /** What is in memory counts as well: the key trees are those of components. */
+    private void repair(Dataset target) {
+        String name = index;
+        long startNanos = console.clock().monotonicNanos();
+        target.flush();
+        RepairCounts counts = name == null ? target.repair() : target.repair(name);
+        double seconds = (console.clock().monotonicNanos() - startNanos) / 1e9;
+        if (common.json) {
+            Json.line()
+                    .put("dataset", target.name())
+                    .put("index", name)
+                    .put("components", counts.components())
+                    .put("checked", counts.checked())
+                    .put("spared", counts.spared())
+                    .put("searched", counts.searched())
+                    .put("marked", counts.marked())
+                    .put("keyPages", counts.keyPages())
+                    .put("seconds", seconds)
+                    .printTo(console.out());
+        } else {
+            console.out()
+                    .println("%s%s: %s of %s dead, in %s, %s"
+                            .formatted(
+                                    target.name(),
+                                    name == null ? "" : ", index " + name,
+                                    Words.number(counts.marked()),
+                                    counts.checked() == 1
+                                            ? "1 entry"
+                                            : Words.number(counts.checked()) + " entries",
+                                    Words.count(counts.components(), "component"),
+                                    Words.seconds(seconds)));
+        }
+    }
+
+    private void skip(String name) {
+        if (common.json) {
+            Json.line()
+                    .put("dataset", name)
+                    .put("skipped", "no index can have obsolete entries")
+                    .printTo(console.out());
+        } else {
+            console.out()
+                    .println("%s: no index can have obsolete entries, nothing to do"
+                            .formatted(name));
+        }
+    }
+}

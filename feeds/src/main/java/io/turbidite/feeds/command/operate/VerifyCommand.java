@@ -1,0 +1,102 @@
+package io.turbidite.feeds.command.operate;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.feeds.command.common.CommonOptions;
+import io.turbidite.feeds.command.common.Console;
+import io.turbidite.feeds.command.common.ExitCode;
+import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.command.common.StoreAccess;
+import io.turbidite.feeds.command.common.Words;
+import io.turbidite.lsm.check.VerifyReport;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+import java.util.List;
+import java.util.concurrent.Callable;
+
+/** Checks a store. */
+@Command(
+        name = "verify",
+        customSynopsis = "./turbidite verify STORE [--quick] [--json] [--debug]",
+        description = {
+            "Check every checksum of a store, and every index against the primary.",
+            "List what is wrong and where; exit code 1 if anything is.",
+        },
+        sortOptions = false)
+public final class VerifyCommand implements Callable<Integer> {
+    private final Console console;
+    private final StoreAccess stores;
+
+    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
+    private String directory = "";
+
+    @Option(
+            names = "--quick",
+            description =
+                    "Read no records: check the manifest, file sizes, and all of each component but its leaf pages.")
+    private boolean quick;
+
+    @Mixin
+    private final CommonOptions common = new CommonOptions();
+
+    public VerifyCommand(Console console, StoreAccess stores) {
+        this.console = console;
+        this.stores = stores;
+    }
+
+    @Override
+    public Integer call() {
+        try {
+            return stores.use(
+                    directory, store -> print(quick ? store.verifyQuickly() : store.verify()));
+        } catch (CorruptionException e) {
+            // damage that keeps the store from being opened is an error like others
+            return print(new VerifyReport(0, 0, 0, List.of(String.valueOf(e.getMessage()))));
+        }
+    }
+
+    private int print(VerifyReport report) {
+        if (common.json) {
+            Json.line()
+                    .put("ok", report.isOk())
+                    .put("datasets", report.datasets())
+                    .put("components", report.components())
+                    .put("errors", report.errors())
+                    .printTo(console.out());
+        } else if (report.isOk()) {
+            console.out().println(quick ? quickText(report) : text(report));
+        } else {
+            report.errors().forEach(console.out()::println);
+        }
+        if (report.isOk()) {
+            return ExitCode.OK;
+        }
+        int errors = report.errors().size();
+        console.err()
+                .println("turbidite: %s%s in %s"
+                        .formatted(
+                                Words.count(errors, "error"),
+                                errors == VerifyReport.ERROR_COUNT_MAX ? " (the first ones)" : "",
+                                directory));
+        console.err().println("  restore the store from a backup, or load it anew");
+        return ExitCode.FAILED;
+    }
+
+    private static String text(VerifyReport report) {
+        return "ok: %s, %s, %s; every checksum and every index is right"
+                .formatted(
+                        Words.count(report.datasets(), "dataset"),
+                        Words.count(report.components(), "component"),
+                        Words.count(report.records(), "record"));
+    }
+
+    private static String quickText(VerifyReport report) {
+        return "ok: %s, %s; manifest, file sizes and what describes the components are right"
+                .formatted(
+                        Words.count(report.datasets(), "dataset"),
+                        Words.count(report.components(), "component"));
+    }
+}

@@ -1,0 +1,138 @@
+package io.turbidite.feeds.command.query;
+
+import io.turbidite.core.file.Disk;
+import io.turbidite.feeds.command.common.CommonOptions;
+import io.turbidite.feeds.command.common.Console;
+import io.turbidite.feeds.command.common.ExitCode;
+import io.turbidite.feeds.command.common.Interrupts;
+import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.command.common.Rows;
+import io.turbidite.feeds.command.common.StoreAccess;
+import io.turbidite.feeds.command.common.Words;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.version.StoreFiles;
+import io.turbidite.ops.Explanation;
+import io.turbidite.ops.Query;
+import io.turbidite.ops.QueryResult;
+import io.turbidite.ops.run.RunOptions;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+import java.io.UncheckedIOException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** Asks a dataset. */
+@Command(
+        name = "query",
+        customSynopsis = "./turbidite query STORE DATASET [predicates] [options]",
+        description = {
+            "Print the records of a dataset that match all predicates, one JSON object a line.",
+            "Every predicate works on every field of a fitting type; an index makes it fast.",
+            "Values are written as the field's type is: -17, 2013-07-04T10:15:30Z, [x,y], true.",
+        },
+        sortOptions = false,
+        footer = {
+            "",
+            "Example: ./turbidite query turbidite-quickstart Flights --eq origin=JFK \\",
+            "           --range dep_delay_min=120.. --group dest --order count:desc --limit 5"
+        })
+public final class QueryCommand implements Callable<Integer> {
+    /** In the store's directory; its files are gone when the query ends. */
+    private final Console console;
+
+    private final StoreAccess stores;
+
+    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
+    private String directory = "";
+
+    @Parameters(index = "1", paramLabel = "DATASET", description = "Name of the dataset.")
+    private String datasetName = "";
+
+    @Mixin
+    private final Question question = new Question();
+
+    @Option(
+            names = "--explain",
+            description =
+                    "Tell on standard error how the answer came about, with estimated and actual rows.")
+    private boolean explain;
+
+    @Mixin
+    private final CommonOptions common = new CommonOptions();
+
+    public QueryCommand(Console console, StoreAccess stores) {
+        this.console = console;
+        this.stores = stores;
+    }
+
+    @Override
+    public Integer call() {
+        return stores.use(directory, store -> {
+            boolean spilled = store.surroundings().disk().exists(StoreFiles.SPILL);
+            try {
+                return ask(store);
+            } finally {
+                if (!spilled && !stores.isShared()) {
+                    leaveAsItWas(store.surroundings().disk());
+                }
+            }
+        });
+    }
+
+    /** Runs of sorts are deleted with the query; the directory was made for them. */
+    private static void leaveAsItWas(Disk disk) {
+        if (disk.exists(StoreFiles.SPILL) && disk.list(StoreFiles.SPILL).isEmpty()) {
+            disk.delete(StoreFiles.SPILL);
+        }
+    }
+
+    private int ask(Store store) {
+        AtomicBoolean stopped = new AtomicBoolean();
+        try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true))) {
+            RunOptions options = options(store).withStop(stopped::get);
+            Dataset dataset = store.dataset(datasetName);
+            Query query = question.on(dataset).with(options);
+            long startNanos = console.clock().monotonicNanos();
+            long rows;
+            Explanation explanation;
+            try (QueryResult result = query.run()) {
+                rows = result.forEachJson(new Rows(console.out()));
+                explanation = result.explain();
+            } catch (CancellationException e) {
+                return ExitCode.INTERRUPTED;
+            } catch (UncheckedIOException e) {
+                // nobody reads on; whether that is worth a word, Main knows
+                return ExitCode.FAILED;
+            }
+            console.out().flush();
+            double millis = Words.toMillis(console.clock().monotonicNanos() - startNanos);
+            if (explain) {
+                console.err()
+                        .println(
+                                common.json
+                                        ? Json.text(explanation.toMap())
+                                        : explanation.toString());
+            } else if (console.terminal() && !common.json) {
+                console.err()
+                        .println("%s in %s: %s"
+                                .formatted(
+                                        Words.count(rows, "row"),
+                                        Words.millis(millis),
+                                        explanation.access()));
+            }
+            return watch.interrupted() ? ExitCode.INTERRUPTED : ExitCode.OK;
+        }
+    }
+
+    private RunOptions options(Store store) {
+        return RunOptions.defaults()
+                .withSpill(store.surroundings().disk(), StoreFiles.SPILL)
+                .withTasks(store.surroundings().tasks());
+    }
+}

@@ -1,0 +1,101 @@
+package io.turbidite.feeds.command.query;
+
+import io.turbidite.core.scan.Source;
+import io.turbidite.ops.Predicates;
+import io.turbidite.ops.Query;
+
+import org.jspecify.annotations.Nullable;
+
+import picocli.CommandLine.Option;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** The options of {@code query} that say what is asked. Set by the parser. */
+public final class Question {
+    @Option(
+            names = "--eq",
+            paramLabel = "f=value",
+            hideParamSyntax = true,
+            description = "Field f equals value; null alone means null or missing.")
+    private List<String> equal = new ArrayList<>();
+
+    @Option(
+            names = "--range",
+            paramLabel = "f=low..high",
+            hideParamSyntax = true,
+            description = "Field f is from low to high, both included; either may be empty.")
+    private List<String> ranges = new ArrayList<>();
+
+    @Option(
+            names = "--within",
+            paramLabel = "f=minX,minY,maxX,maxY",
+            hideParamSyntax = true,
+            description = "Point f is in the window, or rectangle f meets it; borders included.")
+    private List<String> windows = new ArrayList<>();
+
+    @Option(
+            names = "--contains",
+            paramLabel = "f=words",
+            hideParamSyntax = true,
+            description = "String f has all of the words, in any order and case.")
+    private List<String> words = new ArrayList<>();
+
+    @Option(
+            names = "--select",
+            paramLabel = "f,g",
+            hideParamSyntax = true,
+            split = ",",
+            description = "Print these fields only.")
+    private List<String> select = new ArrayList<>();
+
+    @Option(names = "--count", description = "Print the number of records: {\"count\":n}.")
+    private boolean count;
+
+    @Option(
+            names = "--group",
+            paramLabel = "f,g",
+            hideParamSyntax = true,
+            split = ",",
+            description = "Print a row with the count for each value of f (and g).")
+    private List<String> groups = new ArrayList<>();
+
+    @Option(
+            names = "--group-cell",
+            paramLabel = "f=dx,dy",
+            hideParamSyntax = true,
+            description = "Print a row with the count for each cell of a grid over point f.")
+    private @Nullable String cells;
+
+    @Option(
+            names = "--order",
+            paramLabel = "f[:desc]",
+            hideParamSyntax = true,
+            split = ",",
+            description = "Order by f; groups also by count. Null comes first.")
+    private List<String> order = new ArrayList<>();
+
+    @Option(names = "--limit", paramLabel = "n", description = "Print at most n rows.")
+    private @Nullable Long limit;
+
+    /** The query that the options say. */
+    public Query on(Source source) {
+        Query query = Query.on(source);
+        equal.forEach(text -> query.where(Predicates.parseEq(text)));
+        ranges.forEach(text -> query.where(Predicates.parseRange(text)));
+        windows.forEach(text -> query.where(Predicates.parseWithin(text)));
+        words.forEach(text -> query.where(Predicates.parseContains(text)));
+        query.select(select).groupBy(groups.toArray(String[]::new));
+        if (count) {
+            query.count();
+        }
+        if (cells != null) {
+            query.groupByCell(cells);
+        }
+        order.forEach(query::orderBy);
+        if (limit != null) {
+            query.limit(limit);
+        }
+        return query;
+    }
+}

@@ -1,0 +1,7 @@
+/**
+ * Asking a store: {@code query} and {@code get}. Start reading at {@link Question}, which makes a query of arguments.
+ */
+@NullMarked
+package io.turbidite.feeds.command.query;
+
+import org.jspecify.annotations.NullMarked;

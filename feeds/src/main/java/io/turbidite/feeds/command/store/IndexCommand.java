@@ -1,0 +1,280 @@
+package io.turbidite.feeds.command.store;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.feeds.command.common.CommonOptions;
+import io.turbidite.feeds.command.common.Console;
+import io.turbidite.feeds.command.common.ExitCode;
+import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.command.common.Stores;
+import io.turbidite.feeds.command.common.Words;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.IndexBuild;
+import io.turbidite.lsm.IndexSpec;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.schema.Maintenance;
+
+import org.jspecify.annotations.Nullable;
+
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.function.BiFunction;
+
+/** Creates, drops, enables, disables and rebuilds secondary indexes of a dataset that is there. */
+@Command(
+        name = "index",
+        customSynopsis =
+                "./turbidite index create|drop|enable|disable|rebuild STORE DATASET NAME ...",
+        description = {
+            "Change the secondary indexes of a dataset.",
+            "create and enable build the index from the records that are there; disable keeps its",
+            "definition and gives its space back: it is not maintained until it is enabled.",
+            "rebuild does both, one after the other, for an index that is damaged.",
+        },
+        commandListHeading = "%nCommands:%n",
+        sortOptions = false)
+public final class IndexCommand implements Callable<Integer> {
+    @Mixin
+    @SuppressWarnings("UnusedVariable") // the parser knows its options by it
+    private final CommonOptions common = new CommonOptions();
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    /** The command with its subcommands. */
+    public static CommandLine of(Console console) {
+        return new CommandLine(new IndexCommand())
+                .addSubcommand(new Create(console))
+                .addSubcommand(new Drop(console))
+                .addSubcommand(new Enable(console))
+                .addSubcommand(new Disable(console))
+                .addSubcommand(new Rebuild(console));
+    }
+
+    @Override
+    public Integer call() {
+        CommandLine line = Objects.requireNonNull(spec).commandLine();
+        throw new ParameterException(
+                line, "say what to do with the index: create, drop, enable, disable or rebuild");
+    }
+
+    /** What all five take. */
+    private static final class Target {
+        @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
+        private String directory = "";
+
+        @Parameters(index = "1", paramLabel = "DATASET", description = "Name of the dataset.")
+        private String dataset = "";
+
+        @Parameters(index = "2", paramLabel = "NAME", description = "Name of the index.")
+        private String index = "";
+
+        @Mixin
+        private final CommonOptions common = new CommonOptions();
+
+        /** Builds an index and says what came of it. */
+        Integer build(Console console, BiFunction<Dataset, String, IndexBuild> starter) {
+            try (Store store = Stores.openExisting(directory)) {
+                IndexBuild build = starter.apply(store.dataset(dataset), index);
+                build.await();
+                return done(
+                        console,
+                        "ready",
+                        "; %s read"
+                                .formatted(
+                                        build.entriesRead() == 1
+                                                ? "1 entry"
+                                                : Words.number(build.entriesRead()) + " entries"));
+            }
+        }
+
+        Integer done(Console console, String state, String more) {
+            if (common.json) {
+                Json.line()
+                        .put("ok", true)
+                        .put("dataset", dataset)
+                        .put("index", index)
+                        .put("state", state)
+                        .printTo(console.out());
+            } else {
+                console.out()
+                        .println("index %s of %s is %s%s".formatted(index, dataset, state, more));
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    @Command(
+            name = "create",
+            customSynopsis =
+                    "./turbidite index create STORE DATASET NAME --on FIELD[,FIELD...] [--unique]\n"
+                            + "  [--maintenance STRATEGY] [--json] [--debug]",
+            description = {
+                "Create an index and build it from the records that are there.",
+                "If that fails, nothing is left of it.",
+            },
+            sortOptions = false)
+    private static final class Create implements Callable<Integer> {
+        private final Console console;
+
+        @Mixin
+        private final Target target = new Target();
+
+        @Option(
+                names = "--on",
+                required = true,
+                split = ",",
+                paramLabel = "FIELD",
+                description = "Declared fields, in key order.")
+        private List<String> fields = List.of();
+
+        @Option(
+                names = "--kind",
+                defaultValue = "btree",
+                paramLabel = "KIND",
+                description = "btree, which is the default.")
+        private String kind = "btree";
+
+        @Option(
+                names = "--unique",
+                description =
+                        "Two records may not have the same key; null and missing are equal to nothing.")
+        private boolean unique;
+
+        @Option(
+                names = "--maintenance",
+                paramLabel = "STRATEGY",
+                description =
+                        "eager, validation, deleted-key, deferred or auto; without it, as the dataset's indexes are.")
+        private @Nullable String maintenance;
+
+        Create(Console console) {
+            this.console = console;
+        }
+
+        @Override
+        public Integer call() {
+            Maintenance strategy = maintenance == null ? null : Maintenance.ofLabel(maintenance);
+            IndexSpec spec =
+                    new IndexSpec(target.index, kindOf(kind), fields, unique, null, strategy);
+            return target.build(console, (dataset, name) -> dataset.startIndex(spec));
+        }
+
+        private static IndexDescription.Kind kindOf(String label) {
+            for (IndexDescription.Kind kind : IndexDescription.Kind.values()) {
+                if (kind.name().toLowerCase(Locale.ROOT).equals(label)) {
+                    return kind;
+                }
+            }
+            throw new InvalidRequestException(
+                    "unknown kind of index '%s'; there is btree".formatted(label));
+        }
+    }
+
+    @Command(
+            name = "drop",
+            customSynopsis = "./turbidite index drop STORE DATASET NAME [--json] [--debug]",
+            description = "Drop an index and delete its files.",
+            sortOptions = false)
+    private static final class Drop implements Callable<Integer> {
+        private final Console console;
+
+        @Mixin
+        private final Target target = new Target();
+
+        Drop(Console console) {
+            this.console = console;
+        }
+
+        @Override
+        public Integer call() {
+            try (Store store = Stores.openExisting(target.directory)) {
+                store.dataset(target.dataset).dropIndex(target.index);
+                return target.done(console, "dropped", "");
+            }
+        }
+    }
+
+    @Command(
+            name = "enable",
+            customSynopsis = "./turbidite index enable STORE DATASET NAME [--json] [--debug]",
+            description = "Build a disabled index anew; it stays disabled if that fails.",
+            sortOptions = false)
+    private static final class Enable implements Callable<Integer> {
+        private final Console console;
+
+        @Mixin
+        private final Target target = new Target();
+
+        Enable(Console console) {
+            this.console = console;
+        }
+
+        @Override
+        public Integer call() {
+            return target.build(console, Dataset::startEnableIndex);
+        }
+    }
+
+    @Command(
+            name = "rebuild",
+            customSynopsis = "./turbidite index rebuild STORE DATASET NAME [--json] [--debug]",
+            description = {
+                "Build an index anew from the records, for one that is damaged.",
+                "It is refused while a part of the records themselves is in quarantine.",
+            },
+            sortOptions = false)
+    private static final class Rebuild implements Callable<Integer> {
+        private final Console console;
+
+        @Mixin
+        private final Target target = new Target();
+
+        Rebuild(Console console) {
+            this.console = console;
+        }
+
+        @Override
+        public Integer call() {
+            return target.build(console, Dataset::startRebuildIndex);
+        }
+    }
+
+    @Command(
+            name = "disable",
+            customSynopsis = "./turbidite index disable STORE DATASET NAME [--json] [--debug]",
+            description = {
+                "Keep an index's definition and give its space back.",
+                "It is not maintained, not used, and a unique one is not enforced, until it is enabled.",
+            },
+            sortOptions = false)
+    private static final class Disable implements Callable<Integer> {
+        private final Console console;
+
+        @Mixin
+        private final Target target = new Target();
+
+        Disable(Console console) {
+            this.console = console;
+        }
+
+        @Override
+        public Integer call() {
+            try (Store store = Stores.openExisting(target.directory)) {
+                store.dataset(target.dataset).disableIndex(target.index);
+                return target.done(console, "disabled", "");
+            }
+        }
+    }
+}

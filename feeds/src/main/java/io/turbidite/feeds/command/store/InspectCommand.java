@@ -1,0 +1,55 @@
+package io.turbidite.feeds.command.store;
+
+import io.turbidite.feeds.command.common.CommonOptions;
+import io.turbidite.feeds.command.common.Console;
+import io.turbidite.feeds.command.common.ExitCode;
+import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.command.common.StoreAccess;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreDescription;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+import java.util.concurrent.Callable;
+
+/** Shows what a store consists of. */
+@Command(
+        name = "inspect",
+        customSynopsis = "./turbidite inspect STORE [--json] [--debug]",
+        description =
+                "Show the datasets, partitions, indexes and components of a store, and its log.",
+        sortOptions = false)
+public final class InspectCommand implements Callable<Integer> {
+    private final Console console;
+    private final StoreAccess stores;
+
+    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
+    private String directory = "";
+
+    @Mixin
+    private final CommonOptions common = new CommonOptions();
+
+    public InspectCommand(Console console, StoreAccess stores) {
+        this.console = console;
+        this.stores = stores;
+    }
+
+    @Override
+    public Integer call() {
+        return stores.use(directory, this::print);
+    }
+
+    private int print(Store store) {
+        StoreDescription description = store.describe();
+        if (common.json) {
+            console.out()
+                    .println(Json.text(Inspection.toMap(
+                            directory, description, name -> store.dataset(name).type())));
+        } else {
+            Inspection.print(directory, description, console.out());
+        }
+        return ExitCode.OK;
+    }
+}

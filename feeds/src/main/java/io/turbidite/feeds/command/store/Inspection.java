@@ -1,0 +1,231 @@
+package io.turbidite.feeds.command.store;
+
+import io.turbidite.core.type.RecordType;
+import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.command.common.Words;
+import io.turbidite.lsm.StoreDescription;
+import io.turbidite.lsm.StoreDescription.ComponentDescription;
+import io.turbidite.lsm.StoreDescription.DatasetDescription;
+import io.turbidite.lsm.StoreDescription.FilterDescription;
+import io.turbidite.lsm.StoreDescription.IndexDescription;
+import io.turbidite.lsm.StoreDescription.PartitionDescription;
+import io.turbidite.lsm.StoreDescription.TrashDescription;
+
+import org.jspecify.annotations.Nullable;
+
+import java.io.PrintStream;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** A store's description as JSON and as text. Static, without state. */
+public final class Inspection {
+    private Inspection() {}
+
+    static Map<String, @Nullable Object> toMap(
+            String directory, StoreDescription store, Function<String, RecordType> typeOf) {
+        return Json.line()
+                .put("store", directory)
+                .put("lastTimestamp", store.lastTimestamp())
+                .put("watermark", store.watermark())
+                .put("logBytes", store.logBytes())
+                .put(
+                        "snapshots",
+                        store.snapshots().stream()
+                                .map(held -> Json.line()
+                                        .put("timestamp", held.timestamp())
+                                        .put("count", held.count())
+                                        .put("ageSeconds", held.ageMicros() / 1_000_000)
+                                        .toMap())
+                                .toList())
+                .put("trash", toList(store.trash()))
+                .put(
+                        "datasets",
+                        store.datasets().stream()
+                                .map(dataset -> toMap(dataset, typeOf.apply(dataset.name())))
+                                .toList())
+                .toMap();
+    }
+
+    public static List<Map<String, @Nullable Object>> toList(List<TrashDescription> trash) {
+        return trash.stream()
+                .map(file -> Json.line()
+                        .put("name", file.name())
+                        .put("bytes", file.bytes())
+                        .toMap())
+                .toList();
+    }
+
+    private static Map<String, @Nullable Object> toMap(
+            DatasetDescription dataset, RecordType type) {
+        Json.Line fields = Json.line();
+        type.fields().forEach(field -> fields.put(field.name(), field.typeLabel()));
+        return Json.line()
+                .put("name", dataset.name())
+                .put("schemaVersion", dataset.schemaVersion())
+                .put("type", fields.toMap())
+                .put("primaryKey", dataset.primaryKey())
+                .put("filter", dataset.filterFields())
+                .put("maintenance", dataset.maintenance())
+                .put("mergePolicy", dataset.mergePolicy())
+                .put("retain", dataset.retain())
+                .put("repair", dataset.repair())
+                .put("bitmapHandover", dataset.bitmapHandover())
+                .put(
+                        "partitions",
+                        dataset.partitions().stream().map(Inspection::toMap).toList())
+                .toMap();
+    }
+
+    private static Map<String, @Nullable Object> toMap(PartitionDescription partition) {
+        return Json.line()
+                .put("partition", partition.number())
+                .put("flushedTs", partition.flushedTimestamp())
+                .put("memoryEntries", partition.memoryEntries())
+                .put("memoryBytes", partition.memoryBytes())
+                .put(
+                        "indexes",
+                        partition.indexes().stream().map(Inspection::toMap).toList())
+                .toMap();
+    }
+
+    private static Map<String, @Nullable Object> toMap(IndexDescription index) {
+        return Json.line()
+                .put("name", index.name())
+                .put("on", index.fields())
+                .put("pageBytes", index.pages().pageBytes())
+                .put("compression", index.pages().compression().label())
+                .put("unique", index.unique())
+                .put("maintenance", index.maintenance())
+                .put("state", index.state())
+                .put("garbageEntries", index.garbageEntries())
+                .put("repair", index.repair())
+                .put(
+                        "components",
+                        index.components().stream().map(Inspection::toMap).toList())
+                .put(
+                        "deletedKeys",
+                        index.deletedKeys().stream().map(Inspection::toMap).toList())
+                .toMap();
+    }
+
+    /** Of indexes that are maintained eagerly nothing is ever left to repair, and nothing is dead. */
+    private static Map<String, @Nullable Object> toMap(ComponentDescription component) {
+        return Json.line()
+                .put("minTs", component.minTimestamp())
+                .put("maxTs", component.maxTimestamp())
+                .put("file", component.fileId())
+                .put("bytes", component.bytes())
+                .put("entries", component.entries())
+                .put("antimatter", component.antimatter())
+                .put("deadEntries", component.dead())
+                .put("repairedTs", component.repairedTimestamp())
+                .put(
+                        "filters",
+                        component.filters().stream().map(Inspection::toMap).toList())
+                .put("quarantine", component.quarantine())
+                .toMap();
+    }
+
+    private static Map<String, @Nullable Object> toMap(FilterDescription filter) {
+        return Json.line()
+                .put("field", filter.field())
+                .put("min", filter.min())
+                .put("max", filter.max())
+                .put("hasAbsent", filter.hasAbsent())
+                .toMap();
+    }
+
+    static void print(String directory, StoreDescription store, PrintStream out) {
+        out.println("store %s: %s, last timestamp %s, log %s"
+                .formatted(
+                        directory,
+                        Words.count(store.datasets().size(), "dataset"),
+                        Words.number(store.lastTimestamp()),
+                        Words.bytes(store.logBytes())));
+        if (!store.trash().isEmpty()) {
+            out.println("trash: %s, %s; ./turbidite trash lists and empties it"
+                    .formatted(
+                            Words.count(store.trash().size(), "file"),
+                            Words.bytes(TrashDescription.bytes(store.trash()))));
+        }
+        store.datasets().forEach(dataset -> print(dataset, out));
+    }
+
+    private static void print(DatasetDescription dataset, PrintStream out) {
+        out.println();
+        out.println("dataset %s %s".formatted(dataset.name(), dataset.type()));
+        out.println(
+                "  schema version %d, primary key %s, filter %s, maintenance %s, merge policy %s"
+                        .formatted(
+                                dataset.schemaVersion(),
+                                String.join(", ", dataset.primaryKey()),
+                                dataset.filterFields().isEmpty()
+                                        ? "none"
+                                        : String.join(", ", dataset.filterFields()),
+                                dataset.maintenance(),
+                                dataset.mergePolicy()));
+        for (PartitionDescription partition : dataset.partitions()) {
+            out.println("  partition %d: on disk up to timestamp %s, in memory %s (%s)"
+                    .formatted(
+                            partition.number(),
+                            Words.number(partition.flushedTimestamp()),
+                            partition.memoryEntries() == 1
+                                    ? "1 entry"
+                                    : Words.number(partition.memoryEntries()) + " entries",
+                            Words.bytes(partition.memoryBytes())));
+            partition.indexes().forEach(index -> print(index, out));
+        }
+    }
+
+    private static void print(IndexDescription index, PrintStream out) {
+        out.println("    %sindex %s on %s%s%s%s%s"
+                .formatted(
+                        index.unique() && !index.name().equals("primary") ? "unique " : "",
+                        index.name(),
+                        String.join(", ", index.fields()),
+                        index.state().equals("ready") ? "" : " (" + index.state() + ")",
+                        index.garbageEntries() == 0
+                                ? ""
+                                : ", about %s entries obsolete"
+                                        .formatted(Words.number(index.garbageEntries())),
+                        index.repair() == null ? "" : ", repair " + index.repair(),
+                        index.components().isEmpty() ? ": no component yet" : ""));
+        index.components().forEach(component -> print(component, "", out));
+        index.deletedKeys().forEach(component -> print(component, "deleted keys ", out));
+    }
+
+    private static void print(ComponentDescription component, String what, PrintStream out) {
+        out.println("      %s[%s, %s] file %d, %s, %s entries, %s anti-matter%s%s%s"
+                .formatted(
+                        what,
+                        Words.number(component.minTimestamp()),
+                        Words.number(component.maxTimestamp()),
+                        component.fileId(),
+                        Words.bytes(component.bytes()),
+                        Words.number(component.entries()),
+                        Words.number(component.antimatter()),
+                        repair(component),
+                        component.filters().stream()
+                                .map(f -> ", %s %s..%s%s"
+                                        .formatted(
+                                                f.field(),
+                                                f.min() == null ? "" : f.min(),
+                                                f.max() == null ? "" : f.max(),
+                                                f.hasAbsent() ? " or absent" : ""))
+                                .collect(Collectors.joining()),
+                        component.quarantine() == null
+                                ? ""
+                                : ", in quarantine: " + component.quarantine()));
+    }
+
+    /** Only where it says something: a component as flushed is checked up to its end. */
+    private static String repair(ComponentDescription component) {
+        String dead =
+                component.dead() == 0 ? "" : ", %s dead".formatted(Words.number(component.dead()));
+        return component.repairedTimestamp() == component.maxTimestamp()
+                ? dead
+                : "%s, repaired to %s".formatted(dead, Words.number(component.repairedTimestamp()));
+    }
+}

@@ -1,0 +1,7 @@
+/**
+ * What a store consists of: {@code inspect}, {@code advise}, {@code index} and {@code drop}.
+ */
+@NullMarked
+package io.turbidite.feeds.command.store;
+
+import org.jspecify.annotations.NullMarked;
