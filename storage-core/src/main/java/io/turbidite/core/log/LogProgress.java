@@ -173,6 +173,11 @@ final class LogProgress {
         tasks.signal();
     }
 
+    /** Whether the last try to make room has failed. */
+    boolean isRoomRefused() {
+        return refusal != null;
+    }
+
     /** Whether {@link #checkAccepting} would throw. */
     boolean refusing() {
         return closed || failure != null || (refusal != null && !roomy);

@@ -1,6 +1,7 @@
 package io.turbidite.core.log;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.bytes.Varints;
@@ -32,7 +33,8 @@ import java.util.List;
  *       CorruptionException}. Otherwise what is there never counted as durable, and the end is torn.
  *   <li>{@link #harden Harden}: write the frames that nothing proves durable once more, and sync. After a
  *       failed sync the page cache may show bytes that the disk does not have, and the next sync of
- *       clean pages succeeds without writing them.
+ *       clean pages succeeds without writing them. Behind a clean close only the seal is not proven, and is
+ *       left to the session that writes something: opening alone writes nothing then.
  *   <li>{@link #tidy Tidy up}: files that are not needed are deleted, before anything new is written.
  * </ol>
  *
@@ -131,7 +133,7 @@ final class LogRecovery {
     /** All segments, in use or not: they are open. */
     private RecoveredLog found() {
         List<Segment> segments = found.stream().map(FoundSegment::inUse).toList();
-        return new RecoveredLog(segments, null, next, sessionMax + 1, 1);
+        return new RecoveredLog(segments, null, next, next, sessionMax + 1, 1);
     }
 
     private void openSegments() {
@@ -465,7 +467,7 @@ final class LogRecovery {
                 spare = segment.spare();
             } else {
                 if (i < begin || !segment.hasFrames) {
-                    Segment.wipeHeader(segment.file); // what the survey asks of others stays
+                    wipeHeader(segment); // what the survey asks of others stays
                 }
                 segment.file.close();
                 disk.delete(segment.file.name());
@@ -477,7 +479,23 @@ final class LogRecovery {
         }
         long nextNumber =
                 1 + found.stream().mapToLong(segment -> segment.number).max().orElse(0);
-        return new RecoveredLog(segments, spare, next, sessionMax + 1, nextNumber);
+        long proven = sealed ? durable : next;
+        return new RecoveredLog(segments, spare, next, proven, sessionMax + 1, nextNumber);
+    }
+
+    /**
+     * A full disk may refuse to write the header of a file whose making was cut short. Then no block has ever
+     * been there, or the file system writes each one to a new place: in neither case can a file made later
+     * show the header, so the opening need not fail for it.
+     */
+    private static void wipeHeader(FoundSegment segment) {
+        try {
+            Segment.wipeHeader(segment.file);
+        } catch (StorageIoException e) {
+            if (e.kind() != StorageIoException.Kind.NO_SPACE) {
+                throw e;
+            }
+        }
     }
 
     private SegmentReader reader(FoundSegment segment) {

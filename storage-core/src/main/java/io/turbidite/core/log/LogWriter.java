@@ -29,6 +29,7 @@ import java.util.concurrent.atomic.LongAdder;
  * <ol>
  *   <li>Before a session's first record: its mark, written and synced, so that the session's number is
  *       known to every later recovery and no older frame behind the end can be mistaken for a new one.
+ *       Before that the seal of the session before, if there is one ({@link #hardenSeal}).
  *   <li>Each published slot in order: copy it into the batch, many to a frame, or write a large one from
  *       where it lies.
  *       A frame that does not fit the segment goes to the next; the first frame of a segment names it.
@@ -77,6 +78,9 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
     private long groupFirst;
     private boolean sessionMarked;
 
+    /** Whether the log ends with a seal that nothing proves to be on disk. */
+    private boolean sealUnproven;
+
     /** What the frame that was completed last says to have been synced. */
     private long vouched;
 
@@ -107,6 +111,7 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
         this.keeper = keeper;
         this.session = recovered.session();
         this.next = recovered.next();
+        this.sealUnproven = recovered.proven() < recovered.next();
         if (!recovered.segments().isEmpty()) {
             Segment last = recovered.segments().getLast();
             this.current = last;
@@ -198,6 +203,8 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
             var _ = nextSegment(); // whose first frame says it
             writeBatch();
             progress.advanceVouched(vouched);
+        } else if (due && wanted && progress.isRoomRefused()) {
+            progress.refuseMark(); // who waits would wait until somebody claims
         }
         idle = true;
         if (durability == Durability.SYNC && progress.wantsMarkSynced()) {
@@ -233,6 +240,9 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
     }
 
     private void markSession() {
+        if (sealUnproven) {
+            hardenSeal();
+        }
         Segment segment = segmentFor(Segment.MARK_BYTES);
         putMark(segment, FrameFormat.KIND_SESSION);
         next++;
@@ -242,6 +252,27 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
         progress.advanceWritten(next);
         progress.advanceDurable(next);
         sessionMarked = true;
+    }
+
+    /**
+     * Writes the seal once more and syncs it, with the segment's own mark if nothing else is in front of it. Who
+     * wrote it may have been killed before its sync, or that has failed: then memory shows it and the disk
+     * need not have it, and all that follows would stand behind a gap.
+     */
+    private void hardenSeal() {
+        Segment last = Objects.requireNonNull(current);
+        long start = batchOffset - Segment.MARK_BYTES;
+        long from = start == Segment.FIRST_FRAME_OFFSET + Segment.MARK_BYTES
+                ? Segment.FIRST_FRAME_OFFSET
+                : start;
+        int byteCount = Math.toIntExact(batchOffset - from);
+        if (last.file.read(from, marks, 0, byteCount) != byteCount) {
+            throw new IllegalStateException("no seal at the end of " + last);
+        }
+        last.file.write(from, marks, 0, byteCount);
+        last.sync();
+        syncCount.increment();
+        sealUnproven = false;
     }
 
     /**

@@ -66,7 +66,7 @@ final class SegmentKeeper implements AutoCloseable {
     private volatile long retryAtNanos;
     private volatile long syncRequested;
 
-    /** Whether a claim waits, or has waited, for room. */
+    /** Whether a claim or a mark waits, or has waited, for room. */
     private volatile boolean isAwaited;
 
     /** Records below are not needed any more; guarded by {@link #turn}. */
@@ -144,7 +144,7 @@ final class SegmentKeeper implements AutoCloseable {
         return !retrying || clock.monotonicNanos() >= retryAtNanos;
     }
 
-    /** A claim is about to wait for room. */
+    /** A claim is about to wait for room, or a mark that somebody wants. */
     void roomIsAwaited() {
         isAwaited = true;
     }

@@ -63,6 +63,9 @@ public final class WriteAheadLog implements AutoCloseable {
     private final BooleanSupplier slotFreeOrGateShut;
     private final LongAdder waits = new LongAdder();
 
+    /** What {@link #position} is before anything has been published. */
+    private final long provenPosition;
+
     /** Nothing is published, and no file is changed. */
     private final boolean reading;
 
@@ -72,6 +75,7 @@ public final class WriteAheadLog implements AutoCloseable {
         this.reading = reading;
         this.tasks = site.tasks();
         this.firstSequence = recovered.next() + 1;
+        this.provenPosition = recovered.proven();
         this.wakeOnPublish = options.durability() == Durability.SYNC;
         this.wakeMask = options.ringSlots() / 2 - 1L;
         this.overflow = new OverflowBuffers(options.overflowBytesMax());
@@ -400,6 +404,7 @@ public final class WriteAheadLog implements AutoCloseable {
         flush();
         if (below > firstSequence && progress.vouchedDurable() < below) {
             progress.wantVouched(below);
+            keeper.roomIsAwaited();
             writerWorker.wake();
             keeperWorker.wake();
             tasks.await(() -> progress.isVouchedOrNeverWill(below));
@@ -415,7 +420,8 @@ public final class WriteAheadLog implements AutoCloseable {
     /**
      * The position behind the published records: every record below it is published, so an operation
      * that publishes from now on, or whose claim is open now, is at or above it. What the manifest keeps
-     * for replay, and good for {@link #truncateBefore} once the manifest is durable.
+     * for replay, and good for {@link #truncateBefore} once the manifest is durable. Before anything has
+     * been published it is not behind the seal of the last close, which nothing proves to be on disk.
      */
     public long position() {
         long slot = poller.getSequence().get() + 1;
@@ -423,7 +429,7 @@ public final class WriteAheadLog implements AutoCloseable {
         while (slot <= cursor && ring.isAvailable(slot)) {
             slot++;
         }
-        return slot == 0 ? firstSequence - 1 : firstSequence + slot;
+        return slot == 0 ? provenPosition : firstSequence + slot;
     }
 
     /**

@@ -6,6 +6,8 @@ import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 
@@ -25,6 +27,9 @@ final class LogCrash {
     private long imageCount;
     private long nestedCount;
     private long refugeCount;
+
+    /** What an image has shown first: on a full disk the log may take its exception for the disk's. */
+    private @Nullable Throwable shown;
 
     LogCrash(long seed, Durability durability, Bug bug) {
         this(seed, LogDriver.TINY.withDurability(durability), false, bug);
@@ -77,7 +82,12 @@ final class LogCrash {
         driver.resume();
         disk.onOperation(operation -> {
             driver.noteDurable();
-            cutPower(disk, oracle);
+            try {
+                cutPower(disk, oracle);
+            } catch (RuntimeException | AssertionError e) {
+                shown = shown == null ? e : shown;
+                throw e;
+            }
         });
         for (int i = 0; i < operationCount && driver.isOpen(); i++) {
             if (fillsDisk) {
@@ -85,6 +95,7 @@ final class LogCrash {
             } else {
                 driver.operate();
             }
+            requireNothingShown();
         }
         disk.capacity(Long.MAX_VALUE);
         int end = random.nextInt(3);
@@ -96,8 +107,15 @@ final class LogCrash {
             disk.processDied();
         }
         disk.onOperation(operation -> {});
+        requireNothingShown();
         // The process was killed and starts again on what it sees, or the power was cut.
         return end == 1 ? disk : disk.crashImage(random.nextLong(), anyProfile());
+    }
+
+    private void requireNothingShown() {
+        if (shown != null) {
+            throw new AssertionError(shown.getMessage(), shown);
+        }
     }
 
     private void operateOnFullDisk(LogDriver driver, SimDisk disk) {

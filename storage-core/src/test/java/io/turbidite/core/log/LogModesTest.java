@@ -77,7 +77,8 @@ class LogModesTest {
         long steps = disk.stepCount();
         for (int i = 0; i < 3; i++) {
             driver.resume();
-            assertEquals(driver.oracle.end() + 1, driver.log().position()); // behind the seal
+            // not behind the seal: nothing proves that this is on disk
+            assertEquals(driver.oracle.end(), driver.log().position());
             driver.close();
         }
         assertEquals(steps, disk.stepCount());
@@ -153,6 +154,44 @@ class LogModesTest {
         driver.close();
         driver.resume();
         driver.close();
+    }
+
+    /** The file holds nothing, and a full disk refuses to write even its header. */
+    @Test
+    void aFullDiskIsNoReasonNotToOpen() {
+        LogDriver driver = driver(Durability.INTERVAL);
+        driver.append(10);
+        driver.close();
+        SimDisk disk = (SimDisk) driver.disk;
+        disk.put("log/0000000077.log", new byte[0]);
+        disk.capacity(disk.usedBytes());
+        driver.resume();
+        assertFalse(disk.exists("log/0000000077.log"));
+        driver.close();
+    }
+
+    /** There may be no room for the mark; nobody else claims, so nobody else asks for room. */
+    @ParameterizedTest
+    @EnumSource(Durability.class)
+    void aSyncOnAFullDiskEnds(Durability durability) {
+        long refuges = 0;
+        for (int length = 0; length < 2_000; length += 8) {
+            LogDriver driver = driver(durability);
+            SimDisk disk = (SimDisk) driver.disk;
+            if (length % 16 == 0) {
+                driver.tasks().runForMicros(10_000); // then no claim has ever waited
+            }
+            driver.append(length);
+            driver.tasks().runForMicros(10_000);
+            disk.capacity(disk.usedBytes());
+            driver.append(2_000);
+            driver.sync();
+            assertEquals(driver.oracle.end(), driver.log().durableSequence());
+            assertFalse(driver.log().failed());
+            refuges += driver.log().statistics().refugeCount();
+            driver.close();
+        }
+        assertEquals(durability != Durability.SYNC, refuges > 0);
     }
 
     /** Real threads on a disk that is nearly full, with truncation going on: nothing is lost or doubled. */
