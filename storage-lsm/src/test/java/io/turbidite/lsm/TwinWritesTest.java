@@ -7,6 +7,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.ForwardingDisk;
+import io.turbidite.core.file.ForwardingFile;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.sim.Profile;
@@ -16,13 +20,16 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
+import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.write.WriteInside;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
 /**
@@ -35,8 +42,53 @@ class TwinWritesTest {
     private final SimDisk disk = new SimDisk(SEED, Profile.STRICT);
     private SimStore sim = open();
 
+    /** Called once by the next read of a component. */
+    private @Nullable Runnable inNextRead;
+
     private SimStore open() {
-        return SimStore.open(disk, SEED, SimStore.options(Durability.SYNC));
+        return SimStore.open(disk, SEED, SimStore.options(Durability.SYNC), ReadHook::new);
+    }
+
+    /** The disk of the store, which calls back in the middle of reads. */
+    private final class ReadHook implements ForwardingDisk {
+        private final Disk disk;
+
+        ReadHook(Disk disk) {
+            this.disk = disk;
+        }
+
+        @Override
+        public Disk disk() {
+            return disk;
+        }
+
+        @Override
+        public DiskFile wrap(DiskFile file) {
+            return new HookedFile(file);
+        }
+
+        private final class HookedFile implements ForwardingFile {
+            private final DiskFile file;
+
+            HookedFile(DiskFile file) {
+                this.file = file;
+            }
+
+            @Override
+            public DiskFile file() {
+                return file;
+            }
+
+            @Override
+            public int read(long offset, MemorySegment segment, long segmentOffset, int byteCount) {
+                Runnable once = inNextRead;
+                if (once != null && file.name().startsWith(StoreFiles.DATA)) {
+                    inNextRead = null;
+                    once.run();
+                }
+                return file.read(offset, segment, segmentOffset, byteCount);
+            }
+        }
     }
 
     @AfterEach
@@ -130,6 +182,27 @@ class TwinWritesTest {
             assertThat(dataset.get(zero)).isNull();
         }
         sim.verify();
+    }
+
+    /** A write that moves the record to the other zero, between a reader's looks at the two, hides it from neither. */
+    @Test
+    void a_record_that_moves_to_the_other_zero_is_there_all_the_while() {
+        Dataset dataset = older(Maintenance.EAGER);
+        for (double zero : ZEROS) {
+            dataset.upsert(Map.of("d", zero, "e", 1.0, "text", "first"));
+            dataset.flush();
+            dataset.upsert(Map.of("d", -zero, "e", 1.0, "text", "second"));
+            dataset.flush();
+            // nothing is in the cache: the look at the first zero reads that it was deleted
+            sim.close();
+            sim = open();
+            Dataset again = sim.store.datasets().getFirst();
+            inNextRead = () -> again.upsert(Map.of("d", zero, "e", 1.0, "text", "third"));
+            assertThat(again.get(zero)).isNotNull();
+            assertThat(inNextRead).isNull();
+            assertText(again, "third");
+            dataset = again;
+        }
     }
 
     /** Who holds the same stripes waits: so of two inserts of the two zeros at once, one sees the other. */

@@ -3,6 +3,7 @@ package io.turbidite.lsm.dataset;
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeySpec;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.partition.Partition;
@@ -13,6 +14,7 @@ import io.turbidite.lsm.strategy.Maintainer;
 import io.turbidite.lsm.strategy.OldRecord;
 import io.turbidite.lsm.version.Version;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -108,14 +110,12 @@ public final class OpenDataset {
      */
     public int find(Slice key, Timestamps timestamps, Found found) {
         int code = findExactly(key, timestamps, found);
-        if (code != Found.MATTER && schema().primaryKey().isAmbiguous()) {
-            for (Slice other : schema().primaryKey().alternatives(key)) {
-                if (findExactly(other, timestamps, found) == Found.MATTER) {
-                    return Found.MATTER;
-                }
-            }
+        KeySpec primaryKey = schema().primaryKey();
+        if (code == Found.MATTER || !primaryKey.isAmbiguous()) {
+            return code;
         }
-        return code;
+        List<Slice> others = primaryKey.alternatives(key);
+        return others.isEmpty() ? code : findAny(key, others, timestamps, found);
     }
 
     private int findExactly(Slice key, Timestamps timestamps, Found found) {
@@ -126,6 +126,28 @@ public final class OpenDataset {
             return VersionSearch.find(pinned, key, hash, timestamps.watermark(), found);
         } finally {
             pinned.unpin();
+        }
+    }
+
+    /** All at one moment: a write may have moved the record from one to the other since the key was asked for. */
+    private int findAny(Slice key, List<Slice> others, Timestamps timestamps, Found found) {
+        List<Slice> keys = new ArrayList<>(others);
+        keys.add(key);
+        List<Version> pinned = new ArrayList<>(keys.size());
+        try {
+            for (Slice each : keys) {
+                pinned.add(partition(BloomFilter.hash(each)).pin());
+            }
+            long watermark = timestamps.watermark();
+            int code = Found.ABSENT;
+            for (int i = 0; i < keys.size() && code != Found.MATTER; i++) {
+                Slice each = keys.get(i);
+                code = VersionSearch.find(
+                        pinned.get(i), each, BloomFilter.hash(each), watermark, found);
+            }
+            return code;
+        } finally {
+            pinned.forEach(Version::unpin);
         }
     }
 
