@@ -501,6 +501,14 @@ final class DefinitionReader {
             @Nullable RecordType type,
             List<String> filters,
             MergePolicySpec mergePolicy) {
+        if (dataset.value("retain") instanceof YamlNode.Scalar number
+                && number.kind() == YamlNode.Scalar.Kind.NUMBER) {
+            dataset.problem(
+                    "retain",
+                    "must be a number with d, h, m or s such as 30d, not %s"
+                            .formatted(number.described()));
+            return null;
+        }
         String text = dataset.text("retain");
         if (text == null) {
             return null;

@@ -157,6 +157,10 @@ final class Section {
                     texts.add(text);
                 }
             }
+        } else if (value instanceof Mapping) {
+            problem(
+                    key,
+                    "must be a text or a list of texts such as [a, b], not " + value.described());
         } else if (value != null) {
             String text = textOf(key, value);
             if (text != null) {

@@ -200,6 +200,15 @@ class FeedDefinitionTest {
     }
 
     @Test
+    void aRetentionWithoutItsUnitIsToldWithAnExample() {
+        assertThat(problems(retaining("filter: at", "correlated-prefix", "30")))
+                .singleElement()
+                .asString()
+                .endsWith(
+                        "dataset.retain must be a number with d, h, m or s such as 30d, not the number 30");
+    }
+
+    @Test
     void recordsAreKeptAsLongAsTheDefinitionSays() {
         for (String field : List.of("at", "day")) {
             FeedDefinition definition =
@@ -286,7 +295,7 @@ class FeedDefinitionTest {
                 "primaryKey: id | primaryKey: ib | f.yaml:10: dataset.primaryKey | 'ib', which is not declared",
                 "primaryKey: id | primaryKey: [] | f.yaml:10: dataset.primaryKey | is an empty list",
                 "primaryKey: id | primaryKey: [id, id] | f.yaml:10: dataset.primaryKey | twice",
-                "filter: at | filter: { a: b } | f.yaml:11: dataset.filter | must be text, not a mapping",
+                "filter: at | filter: { a: b } | f.yaml:11: dataset.filter | must be a text or a list of texts such as [a, b], not a mapping",
                 "filter: at | filter: [at, nix] | f.yaml:11: dataset.filter | 'nix', which is not declared",
                 "partitions: 2 | partitions: 0 | f.yaml:12: dataset.partitions | from 1 to 256",
                 "partitions: 2 | partitions: two | f.yaml:12: dataset.partitions | from 1 to 256, not 'two'",

@@ -109,14 +109,15 @@ final class GzipStream extends InputStream {
                     return 0;
                 }
                 if (inflater.needsDictionary()) {
-                    throw new ZipException("a dictionary is wanted, which gzip has none of");
+                    throw new ZipException(
+                            "a member that wants a dictionary, of which gzip has none");
                 }
                 if (next == end && !fill()) {
-                    throw new EOFException("it is cut in the middle of a member");
+                    throw new EOFException("cut in the middle of a member");
                 }
             }
         } catch (DataFormatException e) {
-            ZipException damaged = new ZipException(e.getMessage());
+            ZipException damaged = new ZipException("a member that is damaged: " + e.getMessage());
             damaged.initCause(e);
             throw damaged;
         }
@@ -126,10 +127,10 @@ final class GzipStream extends InputStream {
         long wantedCrc = readInt();
         long wantedBytes = readInt();
         if (wantedCrc != crc.getValue()) {
-            throw new ZipException("a member's checksum is wrong");
+            throw new ZipException("a member whose checksum is wrong");
         }
         if (wantedBytes != (inflater.getBytesWritten() & 0xFFFF_FFFFL)) {
-            throw new ZipException("a member's length is wrong");
+            throw new ZipException("a member whose length is wrong");
         }
         if (next == end && !fill()) {
             ended = true;
@@ -147,7 +148,7 @@ final class GzipStream extends InputStream {
         do {
             for (; next < end; next++) {
                 if (buffer[next] != 0) {
-                    throw new ZipException("something follows the zeros behind the last member");
+                    throw new ZipException("neither a member nor zeros alone behind a member");
                 }
             }
         } while (fill());
@@ -156,15 +157,15 @@ final class GzipStream extends InputStream {
     private void readHeader() throws IOException {
         headerCrc.reset();
         if (readByte() != MAGIC_FIRST || readByte() != MAGIC_SECOND) {
-            throw new ZipException("what follows a member is no member");
+            throw new ZipException("neither a member nor zeros alone behind a member");
         }
         int method = readByte();
         if (method != METHOD_DEFLATE) {
-            throw new ZipException("a member is compressed by method %d".formatted(method));
+            throw new ZipException("a member that is compressed by method %d".formatted(method));
         }
         int flags = readByte();
         if ((flags & FLAGS_RESERVED) != 0) {
-            throw new ZipException("a member has flags 0x%02x".formatted(flags));
+            throw new ZipException("a member that has flags 0x%02x".formatted(flags));
         }
         pass(6); // time, how hard it was compressed, operating system
         if ((flags & FLAG_EXTRA) != 0) {
@@ -181,7 +182,7 @@ final class GzipStream extends InputStream {
             long wanted = headerCrc.getValue() & 0xFFFF;
             int low = readByte();
             if ((low | readByte() << Byte.SIZE) != wanted) {
-                throw new ZipException("the checksum of a member's header is wrong");
+                throw new ZipException("a member whose header's checksum is wrong");
             }
         }
     }
@@ -210,7 +211,7 @@ final class GzipStream extends InputStream {
 
     private int readByte() throws IOException {
         if (next == end && !fill()) {
-            throw new EOFException("it is cut in a member's header or trailer");
+            throw new EOFException("cut in a member's header or trailer");
         }
         int b = buffer[next++] & 0xFF;
         headerCrc.update(b);

@@ -121,6 +121,10 @@ class InspectAndVerifyTest {
         assertThat(text.code()).isEqualTo(1);
         assertThat(text.out()).contains(String.valueOf(component.getFileName()));
         assertThat(text.errLines()).hasSizeBetween(1, 2);
+        assertThat(text.err())
+                .contains("  a damaged index: ./turbidite index rebuild STORE DATASET NAME;"
+                        + " damaged records: ./turbidite quarantine STORE --restore BACKUP; else"
+                        + " restore the whole store from a backup, or load it anew");
     }
 
     @Test

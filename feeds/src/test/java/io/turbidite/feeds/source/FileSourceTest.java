@@ -207,6 +207,30 @@ class FileSourceTest {
     }
 
     @Test
+    void damageOfGzipIsToldInASentence() {
+        byte[] one = gzip("one\n".getBytes(StandardCharsets.UTF_8));
+        byte[] zeroed = one.clone();
+        zeroed[0] = 0;
+        byte[] otherwise = one.clone();
+        otherwise[one.length - 8] ^= 1;
+        byte[] longer = one.clone();
+        longer[one.length - 1] ^= 1;
+        told(Arrays.copyOf(one, 12), "cut in the middle of a member");
+        told(Arrays.copyOf(one, one.length - 3), "cut in a member's header or trailer");
+        told(join(one, zeroed), "neither a member nor zeros alone behind a member");
+        told(join(one, new byte[] {'x'}), "neither a member nor zeros alone behind a member");
+        told(otherwise, "a member whose checksum is wrong");
+        told(longer, "a member whose length is wrong");
+    }
+
+    private void told(byte[] bytes, String found) {
+        disk.put("a.gz", bytes);
+        assertThatThrownBy(() -> content("a.gz"))
+                .hasMessageEndingWith(
+                        "is damaged: compressed content should be gzip but is " + found);
+    }
+
+    @Test
     void aDirectoryIsItsFilesInTheOrderOfTheirNames() {
         disk.createDirectories("in/sub");
         disk.put("in/b.csv", random(3));

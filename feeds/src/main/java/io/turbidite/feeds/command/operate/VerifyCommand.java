@@ -81,7 +81,9 @@ public final class VerifyCommand implements Callable<Integer> {
                                 Words.count(errors, "error"),
                                 errors == VerifyReport.ERROR_COUNT_MAX ? " (the first ones)" : "",
                                 directory));
-        console.err().println("  restore the store from a backup, or load it anew");
+        console.err()
+                .println(
+                        "  a damaged index: ./turbidite index rebuild STORE DATASET NAME; damaged records: ./turbidite quarantine STORE --restore BACKUP; else restore the whole store from a backup, or load it anew");
         return ExitCode.FAILED;
     }
 
