@@ -30,7 +30,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 
 /**
  * An error on the way of a write, wherever it comes, costs that write and perhaps the store, but nobody's time:
@@ -211,7 +210,7 @@ class ThrownInWriteTest {
     }
 
     /** Does something before each wake of a worker. */
-    private static final class WakeHook implements Tasks {
+    private static final class WakeHook implements ForwardingTasks {
         private final Tasks tasks;
         private volatile Runnable onWake = () -> {};
 
@@ -220,40 +219,13 @@ class ThrownInWriteTest {
         }
 
         @Override
+        public Tasks tasks() {
+            return tasks;
+        }
+
+        @Override
         public Worker start(String name, long idleMicros, Step step) {
-            Worker started = tasks.start(name, idleMicros, step);
-            return new Worker() {
-                @Override
-                public void wake() {
-                    onWake.run();
-                    started.wake();
-                }
-
-                @Override
-                public void close() {
-                    started.close();
-                }
-            };
-        }
-
-        @Override
-        public void await(BooleanSupplier condition) {
-            tasks.await(condition);
-        }
-
-        @Override
-        public boolean awaitUnlessInterrupted(BooleanSupplier condition) {
-            return tasks.awaitUnlessInterrupted(condition);
-        }
-
-        @Override
-        public void signal() {
-            tasks.signal();
-        }
-
-        @Override
-        public void close() {
-            tasks.close();
+            return ForwardingTasks.onWake(tasks.start(name, idleMicros, step), () -> onWake.run());
         }
     }
 }

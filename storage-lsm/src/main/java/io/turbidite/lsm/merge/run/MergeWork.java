@@ -32,6 +32,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -72,7 +73,10 @@ public final class MergeWork implements AutoCloseable {
     private final long stepBytes;
     private final Backoff backoff;
     private final RunQueue<Merge> queue;
-    private final List<Tasks.Worker> workers = new ArrayList<>();
+
+    /** Read by the first of them while the others are started. */
+    private final List<Tasks.Worker> workers = new CopyOnWriteArrayList<>();
+
     private final Queue<Request> requests = new ConcurrentLinkedQueue<>();
     private final ReentrantLock planning = new ReentrantLock();
 

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -32,7 +33,10 @@ public final class RepairWork implements AutoCloseable {
 
     private final Substrate substrate;
     private final Runnable afterClaims;
-    private final List<Tasks.Worker> workers = new ArrayList<>();
+
+    /** Read by the first of them while the others are started. */
+    private final List<Tasks.Worker> workers = new CopyOnWriteArrayList<>();
+
     private final Queue<Request> waiting = new ConcurrentLinkedQueue<>();
     private final Runnable betweenSteps;
 
