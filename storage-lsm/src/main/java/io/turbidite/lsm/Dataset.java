@@ -13,10 +13,12 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordBatch;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
-import io.turbidite.lsm.dataset.Admission;
 import io.turbidite.lsm.dataset.MeasuredFacts;
 import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.dataset.Pool;
+import io.turbidite.lsm.engine.DatasetLoad;
+import io.turbidite.lsm.engine.IndexRepair;
+import io.turbidite.lsm.engine.SchemaChanges;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.read.BatchGet;
@@ -53,8 +55,8 @@ public final class Dataset implements Source {
     Dataset(Store store, OpenDataset opened) {
         this.store = store;
         this.opened = opened;
-        this.scratches =
-                new Pool<>(() -> new RecordScratch(store, opened.schema().type()));
+        this.scratches = new Pool<>(
+                () -> new RecordScratch(store.engine(), opened.schema().type()));
     }
 
     /**
@@ -64,22 +66,22 @@ public final class Dataset implements Source {
      */
     public void upsert(Map<String, ? extends @Nullable Object> fields) {
         RecordScratch scratch = scratches.take();
-        store.write(scratch.batch.clear().upsert(this, scratch.writer.write(fields)));
-        scratches.give(scratch);
+        scratch.begin().upsert(opened, scratch.writer.write(fields));
+        write(scratch);
     }
 
     /** Puts a record given as a JSON object. */
     public void upsertJson(String json) {
         RecordScratch scratch = scratches.take();
-        store.write(scratch.batch.clear().upsert(this, scratch.writer.writeJson(utf8(json))));
-        scratches.give(scratch);
+        scratch.begin().upsert(opened, scratch.writer.writeJson(utf8(json)));
+        write(scratch);
     }
 
     /** Puts a record encoded by {@link #newRecordWriter}; no garbage is made. */
     public void upsertRecord(Slice record) {
         RecordScratch scratch = scratches.take();
-        store.write(scratch.batch.clear().upsert(this, record));
-        scratches.give(scratch);
+        scratch.begin().upsert(opened, record);
+        write(scratch);
     }
 
     /**
@@ -89,29 +91,34 @@ public final class Dataset implements Source {
      */
     public void insert(Map<String, ? extends @Nullable Object> fields) {
         RecordScratch scratch = scratches.take();
-        store.write(scratch.batch.clear().insert(this, scratch.writer.write(fields)));
-        scratches.give(scratch);
+        scratch.begin().insert(opened, scratch.writer.write(fields));
+        write(scratch);
     }
 
     /** Puts a record given as a JSON object, whose primary key must be free. */
     public void insertJson(String json) {
         RecordScratch scratch = scratches.take();
-        store.write(scratch.batch.clear().insert(this, scratch.writer.writeJson(utf8(json))));
-        scratches.give(scratch);
+        scratch.begin().insert(opened, scratch.writer.writeJson(utf8(json)));
+        write(scratch);
     }
 
     /** Puts an encoded record whose primary key must be free. */
     public void insertRecord(Slice record) {
         RecordScratch scratch = scratches.take();
-        store.write(scratch.batch.clear().insert(this, record));
-        scratches.give(scratch);
+        scratch.begin().insert(opened, record);
+        write(scratch);
     }
 
     /** Deletes the record with this primary key, if there is one. */
     public void delete(Object... primaryKey) {
         RecordScratch scratch = scratches.take();
         encodeKey(scratch.key, primaryKey).asSlice(scratch.slice);
-        store.write(scratch.batch.clear().delete(this, scratch.slice));
+        scratch.begin().delete(opened, scratch.slice);
+        write(scratch);
+    }
+
+    private void write(RecordScratch scratch) {
+        store.engine().write(scratch.write);
         scratches.give(scratch);
     }
 
@@ -220,7 +227,7 @@ public final class Dataset implements Source {
      *     created or enabled afterwards: building it checks the keys all at once)
      */
     public BulkLoader bulkLoad(long expectedRecords) {
-        return BulkLoader.sorted(this, expectedRecords);
+        return new BulkLoader(DatasetLoad.sorted(store.engine(), opened, expectedRecords));
     }
 
     /**
@@ -229,7 +236,11 @@ public final class Dataset implements Source {
      * @throws InvalidRequestException if it holds records, or is being loaded
      */
     public BulkLoader bulkLoadUnsorted(DuplicateKeys duplicates) {
-        return BulkLoader.unsorted(this, duplicates);
+        boolean refusesRepeats = switch (duplicates) {
+            case LAST_COUNTS -> false;
+            case REFUSED -> true;
+        };
+        return new BulkLoader(DatasetLoad.unsorted(store.engine(), opened, refusesRepeats));
     }
 
     /**
@@ -251,7 +262,16 @@ public final class Dataset implements Source {
      * @throws InvalidRequestException naming what is wrong with the spec
      */
     public IndexBuild startIndex(IndexSpec spec) {
-        return store.schemaChanges().startIndex(this, spec);
+        return new IndexBuild(changes()
+                .startIndex(
+                        opened,
+                        spec.name(),
+                        base -> spec.resolve(
+                                base.name(),
+                                base.type(),
+                                base.catalog().nextId(),
+                                base.maintenance(),
+                                IndexSchema.State.BUILDING)));
     }
 
     /**
@@ -261,7 +281,7 @@ public final class Dataset implements Source {
      * @throws InvalidRequestException if there is none of that name
      */
     public void dropIndex(String index) {
-        store.schemaChanges().dropIndex(this, index);
+        changes().dropIndex(opened, index);
     }
 
     /**
@@ -271,7 +291,7 @@ public final class Dataset implements Source {
      * @throws InvalidRequestException if there is none of that name that is ready
      */
     public void disableIndex(String index) {
-        store.schemaChanges().disableIndex(this, index);
+        changes().disableIndex(opened, index);
     }
 
     /** Builds a disabled index anew, as {@link #createIndex} does; it stays disabled if that fails. */
@@ -291,12 +311,16 @@ public final class Dataset implements Source {
 
     /** As {@link #startIndex}, for {@link #rebuildIndex}. */
     public IndexBuild startRebuildIndex(String index) {
-        return store.schemaChanges().startRebuild(this, index);
+        return new IndexBuild(changes().startRebuild(opened, index));
     }
 
     /** As {@link #startIndex}, for a disabled index. */
     public IndexBuild startEnableIndex(String index) {
-        return store.schemaChanges().startEnable(this, index);
+        return new IndexBuild(changes().startEnable(opened, index));
+    }
+
+    private SchemaChanges changes() {
+        return store.engine().schemaChanges();
     }
 
     /** Writes all memory components to disk; returns when they are there. */
@@ -322,7 +346,7 @@ public final class Dataset implements Source {
      * @throws InvalidRequestException if there is no such index
      */
     public RepairCounts repair() {
-        return IndexRepair.ofAll(this, IndexRepair.options(this));
+        return IndexRepair.ofAll(store.engine(), opened, IndexRepair.options(store.engine()));
     }
 
     /**
@@ -331,12 +355,12 @@ public final class Dataset implements Source {
      * @throws InvalidRequestException if there is no such index, or it is eager
      */
     public RepairCounts repair(String index) {
-        return IndexRepair.ofOne(this, index);
+        return IndexRepair.ofOne(store.engine(), opened, index);
     }
 
     /** As {@link #repair()}, in other ways than the store's own: for experiments. */
     public RepairCounts repair(RepairOptions options) {
-        return IndexRepair.ofAll(this, options);
+        return IndexRepair.ofAll(store.engine(), opened, options);
     }
 
     /**
@@ -346,7 +370,7 @@ public final class Dataset implements Source {
      * @return what was done
      */
     public RepairCounts repairByRecords() {
-        return IndexRepair.runByRecords(this);
+        return IndexRepair.runByRecords(store.engine(), opened);
     }
 
     Store store() {
@@ -356,11 +380,6 @@ public final class Dataset implements Source {
     /** What of it the engine sees. */
     OpenDataset opened() {
         return opened;
-    }
-
-    /** Whether it takes writes and changes. */
-    Admission admission() {
-        return opened.admission();
     }
 
     /**

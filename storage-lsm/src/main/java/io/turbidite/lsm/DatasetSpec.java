@@ -5,6 +5,7 @@ import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.component.ComponentOptions;
+import io.turbidite.lsm.engine.CacheNeed;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.BitmapHandover;
 import io.turbidite.lsm.schema.DatasetSchema;

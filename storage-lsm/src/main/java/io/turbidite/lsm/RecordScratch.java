@@ -6,13 +6,17 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.lsm.engine.StoreEngine;
 import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.write.Operations;
+import io.turbidite.lsm.write.Write;
 
 /** What one call on a dataset needs; reused, so that calls make no garbage. <em>Confined to one thread.</em> */
 final class RecordScratch {
+    private final StoreEngine engine;
     final RecordWriter writer;
     final RecordView view;
-    final WriteBatch batch;
+    final Write write;
     final ByteSink key = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
     final Slice slice = new Slice();
     final Found found = new Found(Limits.RECORD_BYTES_MAX);
@@ -20,10 +24,17 @@ final class RecordScratch {
     /** Puts a value into what the caller of {@link Dataset#getRecord} gave last. */
     private Found foreign = found;
 
-    RecordScratch(Store store, RecordType type) {
+    RecordScratch(StoreEngine engine, RecordType type) {
         this.writer = new RecordWriter(type);
         this.view = new RecordView(type);
-        this.batch = store.newBatch();
+        this.engine = engine;
+        this.write = engine.newWrite();
+    }
+
+    /** Begins a write of one operation. */
+    Operations begin() {
+        engine.checkReadable();
+        return write.operations().clear();
     }
 
     /** Callers mostly come with the same sink again. */

@@ -37,7 +37,7 @@ public final class Snapshot implements AutoCloseable {
     public ReadView view(Dataset dataset) {
         state.checkOpen();
         store.requireOwn(dataset);
-        dataset.admission().checkNotDropped();
+        dataset.opened().admission().checkNotDropped();
         return new DatasetView(dataset, dataset.schema(), state.shared(), () -> {});
     }
 

@@ -22,19 +22,15 @@ import io.turbidite.lsm.backup.Restore;
 import io.turbidite.lsm.backup.RestoreReport;
 import io.turbidite.lsm.check.Verifier;
 import io.turbidite.lsm.check.VerifyReport;
-import io.turbidite.lsm.dataset.KeptCounts;
 import io.turbidite.lsm.dataset.OpenDataset;
-import io.turbidite.lsm.order.Timestamps;
-import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.engine.OpenMode;
+import io.turbidite.lsm.engine.StoreEngine;
 import io.turbidite.lsm.partition.Substrate;
-import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.ship.Reception;
 import io.turbidite.lsm.ship.Shipment;
 import io.turbidite.lsm.ship.ShipmentReport;
 import io.turbidite.lsm.version.Manifest;
-import io.turbidite.lsm.version.ManifestState.DatasetState;
-import io.turbidite.lsm.write.WritePath;
 
 import org.jspecify.annotations.Nullable;
 
@@ -43,13 +39,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiFunction;
 import java.util.function.Function;
-import java.util.function.LongConsumer;
-import java.util.function.LongSupplier;
 
 /**
  * A directory with datasets, held by one process: a write-ahead log, a buffer cache, background work.
@@ -62,33 +54,19 @@ import java.util.function.LongSupplier;
  * ClosedException} at their next use.
  */
 public final class Store implements AutoCloseable {
-    private final StoreOptions options;
-    private final OpenStore parts;
-    private final Substrate substrate;
-    private final BackgroundWork background;
-    private final WritePath writes;
-    private final SchemaChanges schemaChanges;
+    private final StoreEngine engine;
     private final Map<String, Dataset> datasets = new ConcurrentHashMap<>();
-
-    /** Those that are open. */
-    private final Set<BulkLoader> loaders = ConcurrentHashMap.newKeySet();
-
     private boolean closed;
 
-    private Store(StoreOptions options, OpenStore parts) {
-        this.options = options;
-        this.parts = parts;
-        this.substrate = parts.substrate();
-        this.background = new BackgroundWork(
-                substrate, options.writeMemoryBytes(), options.logBytesMax(), options.background());
-        this.writes = new WritePath(substrate, background);
-        this.schemaChanges = new SchemaChanges(this, writes);
-        StoreGauges.register(parts.meters(), substrate, background);
-        for (OpenStore.OpenDataset dataset : parts.datasets()) {
-            datasets.put(
-                    dataset.schema().name(),
-                    new Dataset(this, new OpenDataset(dataset.schema(), dataset.partitions())));
-        }
+    private Store(StoreEngine engine) {
+        this.engine = engine;
+        engine.datasetsAtOpening().forEach(this::add);
+    }
+
+    private Dataset add(OpenDataset opened) {
+        Dataset dataset = new Dataset(this, opened);
+        datasets.put(opened.name(), dataset);
+        return dataset;
     }
 
     /** Opens the store in a directory, or makes one there if the directory is empty or missing. */
@@ -150,15 +128,7 @@ public final class Store implements AutoCloseable {
 
     private static Store open(
             Substrate.Surroundings surroundings, StoreOptions options, OpenMode mode) {
-        OpenStore parts = null;
-        try {
-            parts = OpenStore.open(surroundings, options, mode);
-            return new Store(options, parts);
-        } finally {
-            if (parts == null) {
-                surroundings.tasks().close();
-            }
-        }
+        return new Store(StoreEngine.open(surroundings, options.forEngine(), mode));
     }
 
     /**
@@ -167,26 +137,12 @@ public final class Store implements AutoCloseable {
      * @throws InvalidRequestException naming what is wrong with the spec, or if there is one of that name
      */
     public synchronized Dataset createDataset(DatasetSpec spec) {
-        substrate.health().checkWritable();
+        substrate().health().checkWritable();
         if (datasets.containsKey(spec.name())) {
             throw new InvalidRequestException(
                     "there is a dataset named %s already".formatted(spec.name()));
         }
-        DatasetSchema schema = spec.resolve(substrate.manifest().state().nextDatasetId());
-        CacheNeed.check(schema, options().cacheBytes());
-        DatasetState state = DatasetState.empty(schema);
-        List<Partition> partitions = new ArrayList<>();
-        substrate.edit(before -> before.withDataset(state), () -> {
-            for (int i = 0; i < schema.partitions(); i++) {
-                Partition partition =
-                        Partition.open(schema, i, state.partitions().get(i), substrate);
-                partitions.add(partition);
-                substrate.partitions().add(partition);
-            }
-        });
-        Dataset dataset = new Dataset(this, new OpenDataset(schema, partitions));
-        datasets.put(schema.name(), dataset);
-        return dataset;
+        return add(engine.create(spec.resolve(engine.nextDatasetId())));
     }
 
     /**
@@ -197,15 +153,8 @@ public final class Store implements AutoCloseable {
      * @throws InvalidRequestException if there is none of that name, or it is being bulk loaded
      */
     public void dropDataset(String name) {
-        schemaChanges.dropDataset(dataset(name));
-    }
-
-    void forget(Dataset dataset) {
-        datasets.remove(dataset.name(), dataset);
-    }
-
-    SchemaChanges schemaChanges() {
-        return schemaChanges;
+        Dataset dataset = dataset(name);
+        engine.schemaChanges().dropDataset(dataset.opened(), () -> datasets.remove(name, dataset));
     }
 
     /**
@@ -237,7 +186,7 @@ public final class Store implements AutoCloseable {
     /** A batch for {@link #write}; reusable. */
     public WriteBatch newBatch() {
         checkReadable();
-        return new WriteBatch(this, options.log().payloadBytesMax());
+        return new WriteBatch(this, engine.newWrite());
     }
 
     /**
@@ -252,7 +201,7 @@ public final class Store implements AutoCloseable {
         requireOwn("a batch", batch.store());
         batch.beginWrite();
         try {
-            writes.write(batch.write());
+            engine.write(batch.write());
         } finally {
             batch.endWrite();
         }
@@ -271,8 +220,8 @@ public final class Store implements AutoCloseable {
         if (owner == this) {
             return;
         }
-        String here = substrate.disk().description();
-        String there = owner.substrate.disk().description();
+        String here = substrate().disk().description();
+        String there = owner.substrate().disk().description();
         throw new InvalidRequestException(
                 here.equals(there)
                         ? "%s is of an earlier opening of the store in %s: get it anew from this one"
@@ -283,38 +232,14 @@ public final class Store implements AutoCloseable {
 
     /** Registers a snapshot of this moment; close it soon: it keeps old versions alive. */
     public Snapshot openSnapshot() {
-        Timestamps timestamps = substrate.timestamps();
-        return atNow(
-                timestamps::register,
-                timestamps::release,
-                (state, release) -> new Snapshot(this, state, release));
+        return engine.openSnapshot((state, release) -> new Snapshot(this, state, release));
     }
 
     ReadView openView(Dataset dataset) {
-        Timestamps timestamps = substrate.timestamps();
         // the indexes first: one that is ready only later may lack what this moment shows
         DatasetSchema schema = dataset.schema();
-        return atNow(
-                timestamps::registerView,
-                timestamps::releaseView,
+        return engine.openView(
                 (state, release) -> new DatasetView(dataset, schema, state, release));
-    }
-
-    /** Registers a snapshot of now, which stays registered only if something was made that releases it. */
-    private <T> T atNow(
-            LongSupplier register, LongConsumer release, BiFunction<ViewState, Runnable, T> maker) {
-        checkReadable();
-        long timestamp = register.getAsLong();
-        T made = null;
-        try {
-            made = maker.apply(
-                    new ViewState(timestamp, substrate.health()), () -> release.accept(timestamp));
-            return made;
-        } finally {
-            if (made == null) {
-                release.accept(timestamp);
-            }
-        }
     }
 
     /**
@@ -322,8 +247,7 @@ public final class Store implements AutoCloseable {
      * damaged there, the next opening says so.
      */
     public void sync() {
-        substrate.health().checkWritable();
-        substrate.log().sync();
+        engine.sync();
     }
 
     /**
@@ -333,7 +257,7 @@ public final class Store implements AutoCloseable {
      * logged is waited for to the end. Any thread may call it.
      */
     public void endWaitsWithin(long micros) {
-        substrate.endWaitsWithin(micros);
+        substrate().endWaitsWithin(micros);
     }
 
     /** Checks every checksum and every index against the primary; writers may go on. */
@@ -349,7 +273,7 @@ public final class Store implements AutoCloseable {
     public VerifyReport verifyQuickly() {
         checkReadable();
         try {
-            var _ = Manifest.open(substrate.disk());
+            var _ = Manifest.open(substrate().disk());
         } catch (CorruptionException damage) {
             return new VerifyReport(0, 0, 0, List.of(damage.toString()));
         }
@@ -379,7 +303,7 @@ public final class Store implements AutoCloseable {
      */
     public BackupReport backup(Path directory, CopyMode mode) {
         checkReadable();
-        if (substrate.disk() instanceof RealDisk own && own.encloses(directory)) {
+        if (substrate().disk() instanceof RealDisk own && own.encloses(directory)) {
             throw new InvalidRequestException("%s lies inside the store in %s; back up elsewhere"
                     .formatted(directory, own.description()));
         }
@@ -389,7 +313,7 @@ public final class Store implements AutoCloseable {
     /** As {@link #backup(Path, CopyMode)}, into the root of a disk, which must be empty. */
     public BackupReport backup(Disk target, CopyMode mode) {
         checkReadable();
-        return Backup.write(substrate, target, mode);
+        return Backup.write(substrate(), target, mode);
     }
 
     /**
@@ -410,8 +334,8 @@ public final class Store implements AutoCloseable {
     /** As {@link #restoreQuarantined}, from the root of a disk. */
     public synchronized QuarantineReport restoreFrom(@Nullable Disk backup) {
         checkReadable();
-        QuarantineReport report = ComponentRestore.run(substrate, backup);
-        background.wakeMerges();
+        QuarantineReport report = ComponentRestore.run(substrate(), backup);
+        engine.background().wakeMerges();
         return report;
     }
 
@@ -435,7 +359,7 @@ public final class Store implements AutoCloseable {
      */
     public Shipment openShipment() {
         checkReadable();
-        return Shipment.open(substrate);
+        return Shipment.open(substrate());
     }
 
     /**
@@ -476,39 +400,18 @@ public final class Store implements AutoCloseable {
      * @return what was deleted
      */
     public List<StoreDescription.TrashDescription> emptyTrash() {
-        substrate.health().checkWritable();
-        return StoreDescription.TrashDescription.of(substrate.emptyTrash("command"));
+        substrate().health().checkWritable();
+        return StoreDescription.TrashDescription.of(substrate().emptyTrash("command"));
     }
 
     /** What happened in the background. */
     public StoreEvents events() {
-        return parts.events();
+        return engine.events();
     }
 
     /** Counters and latencies; bind them with {@code MicrometerBinder}. */
     public Meters meters() {
-        return parts.meters();
-    }
-
-    /**
-     * @throws ClosedException if the store is being closed: it may not see the loader
-     */
-    void addLoader(BulkLoader loader) {
-        loaders.add(loader);
-        if (substrate.health().isClosing()) {
-            loader.close();
-            throw new ClosedException("the store");
-        }
-    }
-
-    void removeLoader(BulkLoader loader) {
-        loaders.remove(loader);
-    }
-
-    /** Returns when every write that is in flight now is through. */
-    void awaitWritesInFlight() {
-        substrate.health().checkWritable();
-        writes.awaitInFlight();
+        return engine.meters();
     }
 
     /**
@@ -516,32 +419,33 @@ public final class Store implements AutoCloseable {
      * files are kept on its disk, in a directory of their own.
      */
     public Substrate.Surroundings surroundings() {
-        return new Substrate.Surroundings(substrate.disk(), substrate.tasks(), substrate.clock());
+        return new Substrate.Surroundings(
+                substrate().disk(), substrate().tasks(), substrate().clock());
     }
 
-    StoreOptions options() {
-        return options;
+    StoreEngine engine() {
+        return engine;
     }
 
     Substrate substrate() {
-        return substrate;
+        return engine.substrate();
     }
 
     BackgroundWork background() {
-        return background;
+        return engine.background();
     }
 
     long watermark() {
-        return substrate.timestamps().watermark();
+        return substrate().timestamps().watermark();
     }
 
     void checkReadable() {
-        substrate.health().checkReadable();
+        engine.checkReadable();
     }
 
     /** Whether nothing is left of what writes and readers take; for tests. */
     boolean holdsNothing() {
-        return writes.isIdle() && substrate.timestamps().snapshotCount() == 0;
+        return engine.holdsNothing();
     }
 
     /**
@@ -556,22 +460,6 @@ public final class Store implements AutoCloseable {
             }
             closed = true;
         }
-        substrate.health().beginClose();
-        substrate.tasks().signal();
-        for (BulkLoader loader : loaders) {
-            // who comes later is refused
-            substrate.awaitBeforeClose(loader::toString, () -> !loader.isInside());
-            loader.close();
-        }
-        schemaChanges.close();
-        writes.close();
-        background.close();
-        KeptCounts.save(
-                substrate, datasets().stream().map(Dataset::opened).toList(), parts.events());
-        try {
-            parts.close();
-        } finally {
-            substrate.tasks().close();
-        }
+        engine.close(() -> datasets().stream().map(Dataset::opened).toList());
     }
 }

@@ -3,6 +3,7 @@ package io.turbidite.lsm;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.log.LogOptions;
+import io.turbidite.lsm.engine.EngineOptions;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 
 /**
@@ -76,6 +77,12 @@ public record StoreOptions(
 
     public StoreOptions withDurability(Durability durability) {
         return withLog(logBytesMax, log.withDurability(durability));
+    }
+
+    /** What the engine sees of them. */
+    EngineOptions forEngine() {
+        return new EngineOptions(
+                writeMemoryBytes, cacheBytes, logBytesMax, log, background, directIo);
     }
 
     private static void require(boolean holds, String name, long value, String rule) {

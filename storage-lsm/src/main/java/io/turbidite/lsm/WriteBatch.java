@@ -2,6 +2,7 @@ package io.turbidite.lsm;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.dataset.OneAtATime;
 import io.turbidite.lsm.write.Write;
 
 /**
@@ -22,11 +23,10 @@ public final class WriteBatch {
 
     /**
      * @param store the only one that may write it
-     * @param bytesMax most bytes of its log record
      */
-    WriteBatch(Store store, int bytesMax) {
+    WriteBatch(Store store, Write write) {
         this.store = store;
-        this.write = new Write(bytesMax);
+        this.write = write;
     }
 
     /** Puts an encoded record, replacing the one with its primary key. */

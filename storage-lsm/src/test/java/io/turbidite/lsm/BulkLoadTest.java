@@ -18,6 +18,7 @@ import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
+import io.turbidite.lsm.engine.WriteMemory;
 import io.turbidite.lsm.version.StoreFiles;
 
 import org.junit.jupiter.api.Test;

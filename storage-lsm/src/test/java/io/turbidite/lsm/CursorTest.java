@@ -20,6 +20,7 @@ import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.lsm.engine.WriteMemory;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.partition.Partition;
 

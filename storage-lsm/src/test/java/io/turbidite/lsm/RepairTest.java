@@ -11,6 +11,7 @@ import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.StoreDescription.ComponentDescription;
 import io.turbidite.lsm.StoreDescription.IndexDescription;
+import io.turbidite.lsm.engine.WriteMemory;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;

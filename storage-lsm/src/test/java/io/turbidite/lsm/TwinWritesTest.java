@@ -21,6 +21,7 @@ import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 import io.turbidite.lsm.version.StoreFiles;
+import io.turbidite.lsm.write.Write;
 import io.turbidite.lsm.write.WriteInside;
 
 import org.jspecify.annotations.Nullable;
@@ -299,7 +300,7 @@ class TwinWritesTest {
     void a_batch_without_room_for_the_other_zero_takes_neither() {
         Dataset dataset = older(Maintenance.EAGER);
         // fill until one more does not fit, byte by byte: at some length the twin alone is too much
-        WriteBatch batch = new WriteBatch(sim.store, 1 << 10);
+        WriteBatch batch = new WriteBatch(sim.store, new Write(1 << 10));
         for (int length = 0; length < 1 << 10; length++) {
             batch.clear();
             int before = batch.size();

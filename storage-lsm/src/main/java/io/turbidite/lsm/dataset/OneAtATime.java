@@ -1,4 +1,4 @@
-package io.turbidite.lsm;
+package io.turbidite.lsm.dataset;
 
 import io.turbidite.core.InvalidRequestException;
 
@@ -11,12 +11,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * <p><em>Thread-safe.</em> What a call has changed is seen by the next one: {@link #leave} is a release store,
  * {@link #enter} an acquiring compare-and-swap.
  */
-final class OneAtATime {
+public final class OneAtATime {
     private final String what;
     private final AtomicBoolean inside = new AtomicBoolean();
 
     /** @param what whose calls they are, for people */
-    OneAtATime(String what) {
+    public OneAtATime(String what) {
         this.what = what;
     }
 
@@ -25,22 +25,22 @@ final class OneAtATime {
      *
      * @throws InvalidRequestException if one is under way
      */
-    void enter() {
+    public void enter() {
         if (!tryEnter()) {
             throw new InvalidRequestException(
                     what + " is used by two threads at once: it is for one at a time");
         }
     }
 
-    boolean isInside() {
+    public boolean isInside() {
         return inside.get();
     }
 
-    boolean tryEnter() {
+    public boolean tryEnter() {
         return inside.compareAndSet(false, true);
     }
 
-    void leave() {
+    public void leave() {
         inside.setRelease(false);
     }
 }

@@ -1,4 +1,4 @@
-package io.turbidite.lsm;
+package io.turbidite.lsm.engine;
 
 import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.core.meter.Meters;

@@ -1,4 +1,4 @@
-package io.turbidite.lsm;
+package io.turbidite.lsm.engine;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -9,8 +9,8 @@ import io.turbidite.lsm.schema.DatasetSchema;
  * @param components as many as the merge policy keeps, whatever the data; 0 if that depends on them
  * @param pageBytes of the index with the largest pages
  */
-record CacheNeed(int components, int pageBytes) {
-    static CacheNeed of(DatasetSchema schema) {
+public record CacheNeed(int components, int pageBytes) {
+    public static CacheNeed of(DatasetSchema schema) {
         int pageBytes = schema.treeIds().stream()
                 .mapToInt(tree -> schema.pages(tree).pageBytes())
                 .max()
@@ -18,7 +18,8 @@ record CacheNeed(int components, int pageBytes) {
         return new CacheNeed(schema.mergePolicy().policy().keptCount(), pageBytes);
     }
 
-    long bytes() {
+    /** Bytes of those pages. */
+    public long bytes() {
         return (long) components * pageBytes;
     }
 
@@ -27,7 +28,7 @@ record CacheNeed(int components, int pageBytes) {
      *
      * @throws InvalidRequestException with what is needed and what there is
      */
-    static void check(DatasetSchema schema, long cacheBytes) {
+    public static void check(DatasetSchema schema, long cacheBytes) {
         CacheNeed need = of(schema);
         if (need.bytes() > cacheBytes) {
             throw new InvalidRequestException(

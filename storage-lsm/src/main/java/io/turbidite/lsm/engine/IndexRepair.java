@@ -1,6 +1,7 @@
-package io.turbidite.lsm;
+package io.turbidite.lsm.engine;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
@@ -10,36 +11,36 @@ import io.turbidite.lsm.schema.RepairOptions;
 import java.util.List;
 
 /** Says which indexes a repair is of. Stateless. */
-final class IndexRepair {
+public final class IndexRepair {
     private IndexRepair() {}
 
     /** Repairs all indexes that are not eager. */
-    static RepairCounts ofAll(Dataset dataset, RepairOptions options) {
-        dataset.store().checkReadable();
-        return run(dataset, all(dataset.schema()), options);
+    public static RepairCounts ofAll(
+            StoreEngine engine, OpenDataset dataset, RepairOptions options) {
+        engine.checkReadable();
+        return run(engine, dataset, all(dataset.schema()), options);
     }
 
     /** Repairs the index of that name. */
-    static RepairCounts ofOne(Dataset dataset, String name) {
-        dataset.store().checkReadable();
-        return run(dataset, List.of(one(dataset, name)), options(dataset));
+    public static RepairCounts ofOne(StoreEngine engine, OpenDataset dataset, String name) {
+        engine.checkReadable();
+        return run(engine, dataset, List.of(one(dataset, name)), options(engine));
     }
 
     /** The store's way. */
-    static RepairOptions options(Dataset dataset) {
-        return dataset.store().substrate().repairOptions();
+    public static RepairOptions options(StoreEngine engine) {
+        return engine.substrate().repairOptions();
     }
 
-    private static RepairCounts run(Dataset dataset, List<Integer> ids, RepairOptions options) {
-        return dataset.store().background().repair(dataset.partitions(), ids, options);
+    private static RepairCounts run(
+            StoreEngine engine, OpenDataset dataset, List<Integer> ids, RepairOptions options) {
+        return engine.background().repair(dataset.partitions(), ids, options);
     }
 
     /** All that are not eager, by records instead of keys. */
-    static RepairCounts runByRecords(Dataset dataset) {
-        dataset.store().checkReadable();
-        return dataset.store()
-                .background()
-                .repairByRecords(dataset.partitions(), all(dataset.schema()));
+    public static RepairCounts runByRecords(StoreEngine engine, OpenDataset dataset) {
+        engine.checkReadable();
+        return engine.background().repairByRecords(dataset.partitions(), all(dataset.schema()));
     }
 
     private static List<Integer> all(DatasetSchema schema) {
@@ -58,7 +59,7 @@ final class IndexRepair {
         return ids;
     }
 
-    private static int one(Dataset dataset, String name) {
+    private static int one(OpenDataset dataset, String name) {
         IndexSchema index = dataset.schema().catalog().find(name);
         if (index == null || !index.isReady()) {
             throw new InvalidRequestException("dataset %s has no index %s that could be repaired"

@@ -1,4 +1,4 @@
-package io.turbidite.lsm;
+package io.turbidite.lsm.engine;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
@@ -13,10 +13,10 @@ import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.partition.EngineEvents;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
-import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
@@ -72,13 +72,10 @@ final class OpenStore {
     private final List<OpenDataset> datasets = new ArrayList<>();
     private final Substrate substrate;
 
-    /** A dataset with its partitions. */
-    record OpenDataset(DatasetSchema schema, List<Partition> partitions) {}
-
     private OpenStore(
             Substrate.Surroundings surroundings,
             Disk.Lock lock,
-            StoreOptions options,
+            EngineOptions options,
             Manifest manifest) {
         MemoryBudget budget = MemoryBudget.of(Long.MAX_VALUE);
         BufferCache cache = BufferCache.create(
@@ -121,7 +118,7 @@ final class OpenStore {
     }
 
     static OpenStore open(
-            Substrate.Surroundings surroundings, StoreOptions options, OpenMode mode) {
+            Substrate.Surroundings surroundings, EngineOptions options, OpenMode mode) {
         Disk disk = surroundings.disk();
         boolean create = mode == OpenMode.CREATE;
         checkIsPlace(disk, create);
@@ -221,7 +218,7 @@ final class OpenStore {
         return Manifest.create(disk, new SplittableRandom(seed).nextLong());
     }
 
-    private void recover(StoreOptions options, OpenMode mode) {
+    private void recover(EngineOptions options, OpenMode mode) {
         if (mode == OpenMode.READING) {
             substrate.health().beginReading();
         }

@@ -1,4 +1,4 @@
-package io.turbidite.lsm;
+package io.turbidite.lsm.engine;
 
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.memory.Chunk;
@@ -18,7 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p><em>Thread-safe.</em>
  */
-final class WriteMemory implements ChunkSource, AutoCloseable {
+public final class WriteMemory implements ChunkSource, AutoCloseable {
     private static final int CHUNK_BYTES_MIN = 64 << 10;
     private static final int CHUNK_BYTES_MAX = 1 << 20;
 
@@ -70,7 +70,7 @@ final class WriteMemory implements ChunkSource, AutoCloseable {
     }
 
     /** Chunks taken and not given back; for leak checks. */
-    int heldCount() {
+    public int heldCount() {
         return pool.heldCount();
     }
 

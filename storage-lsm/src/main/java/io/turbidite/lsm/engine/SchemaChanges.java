@@ -1,13 +1,17 @@
-package io.turbidite.lsm;
+package io.turbidite.lsm.engine;
 
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.task.Tasks;
+import io.turbidite.lsm.background.BackgroundWork;
+import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.indexbuild.PartitionBuild;
 import io.turbidite.lsm.indexbuild.UniqueCheck;
+import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.IndexSchema.State;
@@ -26,6 +30,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 /**
@@ -42,47 +47,54 @@ import java.util.function.UnaryOperator;
  *
  * <p><em>Thread-safe.</em>
  */
-final class SchemaChanges {
+public final class SchemaChanges {
     private static final long IDLE_MICROS = 5_000;
 
     /** A build sorts in this part of the write memory. */
     private static final int MEMORY_SHARE = 4;
 
-    private final Store store;
+    private final EngineOptions options;
     private final Substrate substrate;
+    private final BackgroundWork background;
     private final WritePath writes;
-    private final ConcurrentLinkedQueue<IndexBuild> builds = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<OnlineIndexBuild> builds = new ConcurrentLinkedQueue<>();
     private final Tasks.Worker builder;
 
-    SchemaChanges(Store store, WritePath writes) {
-        this.store = store;
-        this.substrate = store.substrate();
+    SchemaChanges(
+            EngineOptions options,
+            Substrate substrate,
+            BackgroundWork background,
+            WritePath writes) {
+        this.options = options;
+        this.substrate = substrate;
+        this.background = background;
         this.writes = writes;
         this.builder = substrate.start("index build", IDLE_MICROS, this::step);
     }
 
-    IndexBuild startIndex(Dataset dataset, IndexSpec spec) {
+    /**
+     * Starts to create an index; returns when writers maintain it.
+     *
+     * @param definition makes it, in state {@code BUILDING}, for the schema that it is added to
+     */
+    public OnlineIndexBuild startIndex(
+            OpenDataset dataset, String name, Function<DatasetSchema, IndexSchema> definition) {
         substrate.health().checkWritable();
         DatasetSchema base = dataset.schema();
-        IndexSchema there = base.catalog().find(spec.name());
+        IndexSchema there = base.catalog().find(name);
         if (there != null) {
             throw new InvalidRequestException("dataset %s has an index '%s' already, on %s (%s)"
                     .formatted(
                             dataset.name(),
-                            spec.name(),
+                            name,
                             there.key().fields(),
                             there.state().label()));
         }
-        IndexSchema index = spec.resolve(
-                dataset.name(),
-                base.type(),
-                base.catalog().nextId(),
-                base.maintenance(),
-                State.BUILDING);
-        return start(dataset, base, index);
+        return start(dataset, base, definition.apply(base));
     }
 
-    IndexBuild startEnable(Dataset dataset, String name) {
+    /** Starts to build a disabled index anew. */
+    public OnlineIndexBuild startEnable(OpenDataset dataset, String name) {
         substrate.health().checkWritable();
         DatasetSchema base = dataset.schema();
         IndexSchema there = find(base, name);
@@ -94,7 +106,8 @@ final class SchemaChanges {
         return start(dataset, base, index);
     }
 
-    IndexBuild startRebuild(Dataset dataset, String name) {
+    /** Disables an index if it is not, and starts to build it anew. */
+    public OnlineIndexBuild startRebuild(OpenDataset dataset, String name) {
         substrate.health().checkWritable();
         IndexSchema there = find(dataset.schema(), name);
         // before anything is given up: without the records there is nothing to build from
@@ -123,12 +136,12 @@ final class SchemaChanges {
         return index;
     }
 
-    private IndexBuild start(Dataset dataset, DatasetSchema base, IndexSchema index) {
+    private OnlineIndexBuild start(OpenDataset dataset, DatasetSchema base, IndexSchema index) {
         substrate.health().checkWritable();
         // refuses what does not go together, before anything is begun
         DatasetSchema building = base.with(index);
         if (CacheNeed.of(building).pageBytes() > CacheNeed.of(base).pageBytes()) {
-            CacheNeed.check(building, store.options().cacheBytes());
+            CacheNeed.check(building, options.cacheBytes());
         }
         dataset.admission().beginChange();
         if (!base.equals(dataset.schema())) {
@@ -137,20 +150,20 @@ final class SchemaChanges {
                     "dataset %s has just been changed; try again".formatted(dataset.name()));
         }
         List<PartitionBuild> parts = new ArrayList<>();
-        IndexBuild build = null;
+        OnlineIndexBuild build = null;
         try {
             List<Long> below = register(dataset, building);
             for (Partition partition : dataset.partitions()) {
                 flushFrozen(partition);
             }
-            long memoryBytes = store.options().writeMemoryBytes()
+            long memoryBytes = options.writeMemoryBytes()
                     / MEMORY_SHARE
                     / dataset.partitions().size();
             for (Partition partition : dataset.partitions()) {
                 parts.add(new PartitionBuild(
                         partition, building, index, below.get(partition.number()), memoryBytes));
             }
-            build = new IndexBuild(this, dataset, base.withIdsUsedBy(building), index, parts);
+            build = new OnlineIndexBuild(this, dataset, base.withIdsUsedBy(building), index, parts);
         } finally {
             if (build == null) {
                 takeBack(dataset, base.withIdsUsedBy(building));
@@ -165,7 +178,7 @@ final class SchemaChanges {
     }
 
     /** Lets writers maintain the index; gives for each partition the first timestamp they do it for. */
-    private List<Long> register(Dataset dataset, DatasetSchema building) {
+    private List<Long> register(OpenDataset dataset, DatasetSchema building) {
         // most of the waiting is done while writers go on
         dataset.partitions().forEach(this::flushFrozen);
         List<Long> below = new ArrayList<>();
@@ -178,19 +191,19 @@ final class SchemaChanges {
                 }
                 below.add(first);
             }
-            dataset.opened().install(building);
+            dataset.install(building);
         });
         return below;
     }
 
     private void flushFrozen(Partition partition) {
         if (partition.hasFrozen()) {
-            store.background().flush(partition);
+            background.flush(partition);
         }
     }
 
     private boolean step() {
-        IndexBuild build = next();
+        OnlineIndexBuild build = next();
         if (build == null) {
             return false;
         }
@@ -202,8 +215,8 @@ final class SchemaChanges {
     }
 
     /** The first one, which may have to wait; before it any that is to stop, which need not. */
-    private @Nullable IndexBuild next() {
-        for (IndexBuild build : builds) {
+    private @Nullable OnlineIndexBuild next() {
+        for (OnlineIndexBuild build : builds) {
             if (build.isStopping()) {
                 return build;
             }
@@ -224,13 +237,13 @@ final class SchemaChanges {
         return substrate;
     }
 
-    StorageException stopped(Dataset dataset, IndexSchema index) {
+    StorageException stopped(OpenDataset dataset, IndexSchema index) {
         return new InvalidRequestException("the build of index %s of dataset %s was stopped"
                 .formatted(index.name(), dataset.name()));
     }
 
     /** Makes a built index durable, and visible to readers. */
-    void install(Dataset dataset, IndexSchema index) {
+    void install(OpenDataset dataset, IndexSchema index) {
         DatasetSchema ready = dataset.schema().withReady(index);
         substrate.log().flush();
         substrate.edit(
@@ -240,7 +253,7 @@ final class SchemaChanges {
 
     /** Under the manifest's lock, so that the versions' disk components stay what they are. */
     private static ManifestState withTrees(
-            ManifestState state, Dataset dataset, DatasetSchema ready, IndexSchema index) {
+            ManifestState state, OpenDataset dataset, DatasetSchema ready, IndexSchema index) {
         DatasetState before = Objects.requireNonNull(state.find(ready.id()));
         List<PartitionState> partitions = new ArrayList<>();
         for (Partition partition : dataset.partitions()) {
@@ -256,13 +269,13 @@ final class SchemaChanges {
         return state.withReplaced(new DatasetState(ready, partitions, before.counts()));
     }
 
-    private static void installSchema(Dataset dataset, DatasetSchema schema) {
+    private static void installSchema(OpenDataset dataset, DatasetSchema schema) {
         dataset.partitions().forEach(partition -> partition.current().installSchema(schema));
-        dataset.opened().install(schema);
+        dataset.install(schema);
     }
 
     /** Goes back to the schema before a build. */
-    void takeBack(Dataset dataset, DatasetSchema back) {
+    void takeBack(OpenDataset dataset, DatasetSchema back) {
         substrate.manifest().atRest(state -> {
             installSchema(dataset, back);
             return state;
@@ -274,15 +287,25 @@ final class SchemaChanges {
      *
      * @throws DuplicateKeyException naming both
      */
-    void checkUnique(Dataset dataset, IndexSchema index, BooleanSupplier stop) {
-        try (Snapshot snapshot = store.openSnapshot()) {
+    void checkUnique(OpenDataset dataset, IndexSchema index, BooleanSupplier stop) {
+        substrate.health().checkReadable();
+        Timestamps timestamps = substrate.timestamps();
+        long now = timestamps.register();
+        try {
             UniqueCheck.check(
-                    dataset.schema(), index, dataset.partitions(), snapshot.state(), stop);
+                    dataset.schema(),
+                    index,
+                    dataset.partitions(),
+                    new ViewState(now, substrate.health()),
+                    stop);
+        } finally {
+            timestamps.release(now);
         }
     }
 
-    void dropIndex(Dataset dataset, String name) {
-        IndexBuild running = running(dataset, name);
+    /** Drops an index; the build of one that is being built is stopped. */
+    public void dropIndex(OpenDataset dataset, String name) {
+        OnlineIndexBuild running = running(dataset, name);
         if (running != null && find(dataset.schema(), name).state() == State.BUILDING) {
             running.stop();
             if (dataset.schema().catalog().find(name) == null) {
@@ -292,11 +315,12 @@ final class SchemaChanges {
         change(dataset, name, "dropped");
     }
 
-    void disableIndex(Dataset dataset, String name) {
+    /** Keeps an index's definition and drops the rest. */
+    public void disableIndex(OpenDataset dataset, String name) {
         change(dataset, name, "disabled");
     }
 
-    private void change(Dataset dataset, String name, String state) {
+    private void change(OpenDataset dataset, String name, String state) {
         substrate.health().checkWritable();
         dataset.admission().beginChange();
         try {
@@ -329,9 +353,14 @@ final class SchemaChanges {
                 before.counts().withoutIndex(index.id())));
     }
 
-    void dropDataset(Dataset dataset) {
+    /**
+     * Drops a dataset.
+     *
+     * @param forget takes it from those there are, at the moment when it is gone
+     */
+    public void dropDataset(OpenDataset dataset, Runnable forget) {
         substrate.health().checkWritable();
-        for (IndexBuild build : builds) {
+        for (OnlineIndexBuild build : builds) {
             if (build.isOf(dataset)) {
                 build.stop();
             }
@@ -344,7 +373,7 @@ final class SchemaChanges {
             writes.awaitInFlight();
             edit(state -> state.withoutDataset(dataset.schema().id()), () -> {
                 dataset.partitions().forEach(Partition::drop);
-                store.forget(dataset);
+                forget.run();
             });
             dropped = true;
             substrate.events().indexChanged(dataset.schema(), "", "dropped", new long[2], 0);
@@ -359,8 +388,8 @@ final class SchemaChanges {
         substrate.tasks().signal();
     }
 
-    private @Nullable IndexBuild running(Dataset dataset, String name) {
-        for (IndexBuild build : builds) {
+    private @Nullable OnlineIndexBuild running(OpenDataset dataset, String name) {
+        for (OnlineIndexBuild build : builds) {
             if (build.isOf(dataset) && build.index().equals(name)) {
                 return build;
             }
@@ -371,7 +400,7 @@ final class SchemaChanges {
     /** Ends the builds under way; nothing is left of their indexes. */
     void close() {
         builder.close();
-        for (IndexBuild build : builds) {
+        for (OnlineIndexBuild build : builds) {
             build.giveUp();
         }
         builds.clear();

@@ -1,7 +1,7 @@
-package io.turbidite.lsm;
+package io.turbidite.lsm.engine;
 
 /** How a store is opened. */
-enum OpenMode {
+public enum OpenMode {
     /** It is made if there is none. */
     CREATE,
 

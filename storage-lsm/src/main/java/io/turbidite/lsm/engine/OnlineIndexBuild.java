@@ -1,0 +1,282 @@
+package io.turbidite.lsm.engine;
+
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StoreFailedException;
+import io.turbidite.lsm.dataset.OpenDataset;
+import io.turbidite.lsm.indexbuild.PartitionBuild;
+import io.turbidite.lsm.indexbuild.StoppedException;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * An index that is being built in the background. Its steps, after writers have begun to maintain it:
+ *
+ * <ol>
+ *   <li>hold the primary's components, when the merges that replace some of them are through,
+ *   <li>read the primary's components, partition by partition, and write the index's,
+ *   <li>put them under what writers have put in since; nobody searches the tree yet,
+ *   <li>a unique index: wait until every write in flight probes the whole tree, then look for two records
+ *       with the same key,
+ *   <li>one manifest edit that names the index and all its files, and with it readers see it.
+ * </ol>
+ *
+ * Before the last step nothing durable knows the index: a crash leaves files that the next opening puts
+ * into the trash.
+ *
+ * <p><em>Thread-safe;</em> the steps are run by one background worker.
+ */
+public final class OnlineIndexBuild {
+    /** Entries of the primary read in a step: between two, the build can be stopped. */
+    private static final int STEP_ENTRY_COUNT = 2_048;
+
+    private final OpenDataset dataset;
+    private final DatasetSchema base;
+    private final IndexSchema index;
+    private final SchemaChanges changes;
+    private final Substrate substrate;
+    private final List<PartitionBuild> builds;
+    private final long startNanos;
+    private final AtomicLong entriesTotal = new AtomicLong();
+    private final AtomicLong entriesRead = new AtomicLong();
+    private volatile boolean stopping;
+    private volatile boolean done;
+    private volatile @Nullable StorageException failure;
+    private Step step = Step.HOLD;
+    private boolean outcomeUnknown;
+    private int partitionNumber;
+
+    private enum Step {
+        HOLD,
+        READ,
+        PAUSE_WRITES,
+        CHECK_UNIQUE,
+        INSTALL
+    }
+
+    /**
+     * @param base the schema to go back to if the build fails, the ids that it took used up
+     * @param builds one for each partition; this closes them
+     */
+    OnlineIndexBuild(
+            SchemaChanges changes,
+            OpenDataset dataset,
+            DatasetSchema base,
+            IndexSchema index,
+            List<PartitionBuild> builds) {
+        this.base = base;
+        this.changes = changes;
+        this.dataset = dataset;
+        this.index = index;
+        this.builds = builds;
+        this.substrate = changes.substrate();
+        this.startNanos = substrate.clock().monotonicNanos();
+    }
+
+    void begin() {
+        publish("building");
+    }
+
+    /** The index's name. */
+    public String index() {
+        return index.name();
+    }
+
+    /** Entries of the primary read so far. */
+    public long entriesRead() {
+        return entriesRead.get();
+    }
+
+    /** Entries of the primary to be read; 0 until they are counted, which waits for merges. */
+    public long entriesTotal() {
+        return entriesTotal.get();
+    }
+
+    /** Whether the build has come to its end, well or not. */
+    public boolean isDone() {
+        return done;
+    }
+
+    /**
+     * Waits for the end.
+     *
+     * @throws StorageException what made it fail; nothing is left of the index
+     * @throws io.turbidite.core.InvalidRequestException also if it was stopped
+     */
+    public void await() {
+        awaitEnd();
+        StorageException cause = failure;
+        if (cause != null) {
+            throw cause;
+        }
+    }
+
+    /** A build that broke ends itself; one that waits behind it is left by the worker. */
+    private void awaitEnd() {
+        substrate.tasks().await(() -> done || substrate.health().isOver());
+        if (!done) {
+            substrate.health().checkUnbroken();
+            substrate.tasks().await(() -> done);
+        }
+    }
+
+    /** Gives up; returns when nothing is left of the index, or it had been ready before. */
+    public void stop() {
+        stopping = true;
+        changes.wake();
+        awaitEnd();
+    }
+
+    /** Gets on; whether there may be more to do right away. */
+    boolean step() {
+        if (done) {
+            return false;
+        }
+        try {
+            if (isStopping()) {
+                throw new StoppedException();
+            }
+            return switch (step) {
+                case HOLD -> hold();
+                case READ -> read();
+                case PAUSE_WRITES -> pauseWrites();
+                case CHECK_UNIQUE -> checkUnique();
+                case INSTALL -> install();
+            };
+        } catch (StoppedException stopped) {
+            end(changes.stopped(dataset, index), "stopped");
+        } catch (StorageException cause) {
+            end(cause, "failed");
+        } catch (RuntimeException | AssertionError bug) {
+            end(
+                    new StoreFailedException("the build of index " + index.name() + " broke", bug),
+                    "failed");
+            throw bug;
+        }
+        return false;
+    }
+
+    /** Whether it has been told to give up. */
+    boolean isStopping() {
+        return stopping || substrate.health().isClosing();
+    }
+
+    /** Partition by partition; merges that were under way when the build began come to their end first. */
+    private boolean hold() {
+        while (partitionNumber < builds.size()) {
+            PartitionBuild build = builds.get(partitionNumber);
+            if (!build.tryHold()) {
+                return false;
+            }
+            entriesTotal.addAndGet(build.entriesTotal());
+            partitionNumber++;
+        }
+        partitionNumber = 0;
+        step = Step.READ;
+        return true;
+    }
+
+    private boolean read() {
+        if (partitionNumber == builds.size()) {
+            for (PartitionBuild build : builds) {
+                build.install();
+            }
+            step = index.unique() ? Step.PAUSE_WRITES : Step.INSTALL;
+            return true;
+        }
+        PartitionBuild build = builds.get(partitionNumber);
+        long before = build.entriesRead();
+        boolean more = build.read(STEP_ENTRY_COUNT);
+        entriesRead.addAndGet(build.entriesRead() - before);
+        if (!more) {
+            build.complete(this::isStopping);
+            partitionNumber++;
+            publish("building");
+        }
+        return true;
+    }
+
+    /** A write that probed before the old part was there may have let a duplicate in: it must be through. */
+    private boolean pauseWrites() {
+        if (!changes.writes().tryPause()) {
+            return false;
+        }
+        step = Step.CHECK_UNIQUE;
+        return true;
+    }
+
+    private boolean checkUnique() {
+        if (!changes.writes().isPaused()) {
+            return false;
+        }
+        // from here on every write probes the whole tree: what is there at a snapshot of now is all
+        // to look at
+        changes.writes().resume();
+        step = Step.INSTALL;
+        changes.checkUnique(dataset, index, this::isStopping);
+        return true;
+    }
+
+    private boolean install() {
+        try {
+            changes.install(dataset, index);
+        } catch (StoreFailedException uncertain) {
+            outcomeUnknown = true;
+            builds.forEach(PartitionBuild::keepFiles);
+            substrate.health().fail(uncertain);
+            throw uncertain;
+        }
+        builds.forEach(PartitionBuild::keepFiles);
+        end(null, "ready");
+        return false;
+    }
+
+    private void end(@Nullable StorageException cause, String state) {
+        if (step == Step.CHECK_UNIQUE) {
+            changes.writes().resume();
+        }
+        // the manifest that stands after reopening may name the new files: then they must stay
+        if (cause != null && !outcomeUnknown) {
+            changes.takeBack(dataset, base);
+        }
+        builds.forEach(PartitionBuild::close);
+        failure = cause;
+        publish(state);
+        dataset.admission().endChange();
+        done = true;
+        substrate.tasks().signal();
+    }
+
+    /** Ends the build as if it had been stopped; its worker has ended. */
+    void giveUp() {
+        if (!done) {
+            end(changes.stopped(dataset, index), "stopped");
+        }
+    }
+
+    boolean isOf(OpenDataset other) {
+        return dataset.equals(other);
+    }
+
+    private void publish(String state) {
+        substrate
+                .events()
+                .indexChanged(
+                        dataset.schema(),
+                        index.name(),
+                        state,
+                        new long[] {entriesRead.get(), entriesTotal.get()},
+                        substrate.clock().monotonicNanos() - startNanos);
+    }
+
+    @Override
+    public String toString() {
+        return "build of index %s of %s, %d of %d entries read"
+                .formatted(index.name(), dataset.name(), entriesRead(), entriesTotal());
+    }
+}

@@ -1,0 +1,218 @@
+package io.turbidite.lsm.engine;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.lsm.background.BackgroundWork;
+import io.turbidite.lsm.dataset.KeptCounts;
+import io.turbidite.lsm.dataset.OpenDataset;
+import io.turbidite.lsm.order.Timestamps;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.version.ManifestState.DatasetState;
+import io.turbidite.lsm.write.Write;
+import io.turbidite.lsm.write.WritePath;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * An open store from within: its parts, the way of its writes, its background work, and changes of its schemas. Which
+ * datasets there are by name, and who holds them, is known above it.
+ *
+ * <p><em>Thread-safe.</em>
+ */
+public final class StoreEngine {
+    private final EngineOptions options;
+    private final OpenStore parts;
+    private final Substrate substrate;
+    private final BackgroundWork background;
+    private final WritePath writes;
+    private final SchemaChanges schemaChanges;
+
+    /** Those that are open. */
+    private final Set<DatasetLoad> loads = ConcurrentHashMap.newKeySet();
+
+    private StoreEngine(EngineOptions options, OpenStore parts) {
+        this.options = options;
+        this.parts = parts;
+        this.substrate = parts.substrate();
+        this.background = new BackgroundWork(
+                substrate, options.writeMemoryBytes(), options.logBytesMax(), options.background());
+        this.writes = new WritePath(substrate, background);
+        this.schemaChanges = new SchemaChanges(options, substrate, background, writes);
+        StoreGauges.register(parts.meters(), substrate, background);
+    }
+
+    /** Opens the store on a disk; closes the tasks it was given if that fails. */
+    public static StoreEngine open(
+            Substrate.Surroundings surroundings, EngineOptions options, OpenMode mode) {
+        OpenStore parts = null;
+        try {
+            parts = OpenStore.open(surroundings, options, mode);
+            return new StoreEngine(options, parts);
+        } finally {
+            if (parts == null) {
+                surroundings.tasks().close();
+            }
+        }
+    }
+
+    /** The datasets that it was opened with. */
+    public List<OpenDataset> datasetsAtOpening() {
+        return parts.datasets();
+    }
+
+    /** The number of the dataset that is created next. */
+    public int nextDatasetId() {
+        return substrate.manifest().state().nextDatasetId();
+    }
+
+    /** Creates a dataset; it is there for good when this returns. One at a time. */
+    public OpenDataset create(DatasetSchema schema) {
+        CacheNeed.check(schema, options.cacheBytes());
+        DatasetState state = DatasetState.empty(schema);
+        List<Partition> partitions = new ArrayList<>();
+        substrate.edit(before -> before.withDataset(state), () -> {
+            for (int i = 0; i < schema.partitions(); i++) {
+                Partition partition =
+                        Partition.open(schema, i, state.partitions().get(i), substrate);
+                partitions.add(partition);
+                substrate.partitions().add(partition);
+            }
+        });
+        return new OpenDataset(schema, partitions);
+    }
+
+    /** What {@link #write} takes; reusable. */
+    public Write newWrite() {
+        return new Write(options.log().payloadBytesMax());
+    }
+
+    /** Does all operations of a write or none; returns when they are visible and as durable as promised. */
+    public void write(Write write) {
+        writes.write(write);
+    }
+
+    /**
+     * Registers a snapshot of now, which stays registered only if something was made that releases it.
+     *
+     * @param maker is given the moment, and what releases it
+     */
+    public <T> T openSnapshot(BiFunction<ViewState, Runnable, T> maker) {
+        Timestamps timestamps = substrate.timestamps();
+        return atNow(timestamps::register, timestamps::release, maker);
+    }
+
+    /** As {@link #openSnapshot}, for one view of one dataset, which searches no index that is made later. */
+    public <T> T openView(BiFunction<ViewState, Runnable, T> maker) {
+        Timestamps timestamps = substrate.timestamps();
+        return atNow(timestamps::registerView, timestamps::releaseView, maker);
+    }
+
+    private <T> T atNow(
+            LongSupplier register, LongConsumer release, BiFunction<ViewState, Runnable, T> maker) {
+        checkReadable();
+        long timestamp = register.getAsLong();
+        T made = null;
+        try {
+            made = maker.apply(
+                    new ViewState(timestamp, substrate.health()), () -> release.accept(timestamp));
+            return made;
+        } finally {
+            if (made == null) {
+                release.accept(timestamp);
+            }
+        }
+    }
+
+    /**
+     * @throws ClosedException if the store is being closed: it may not see the load
+     */
+    void add(DatasetLoad load) {
+        loads.add(load);
+        if (substrate.health().isClosing()) {
+            load.close();
+            throw new ClosedException("the store");
+        }
+    }
+
+    void remove(DatasetLoad load) {
+        loads.remove(load);
+    }
+
+    /** Makes everything written so far durable, whatever the mode. */
+    public void sync() {
+        substrate.health().checkWritable();
+        substrate.log().sync();
+    }
+
+    public void checkReadable() {
+        substrate.health().checkReadable();
+    }
+
+    public EngineOptions options() {
+        return options;
+    }
+
+    public Substrate substrate() {
+        return substrate;
+    }
+
+    public BackgroundWork background() {
+        return background;
+    }
+
+    public WritePath writes() {
+        return writes;
+    }
+
+    public SchemaChanges schemaChanges() {
+        return schemaChanges;
+    }
+
+    public Meters meters() {
+        return parts.meters();
+    }
+
+    public StoreEvents events() {
+        return parts.events();
+    }
+
+    /** Whether nothing is left of what writes and readers take; for tests. */
+    public boolean holdsNothing() {
+        return writes.isIdle() && substrate.timestamps().snapshotCount() == 0;
+    }
+
+    /**
+     * Ends background work, seals the log, lets the directory go; once. Memory components are not flushed.
+     *
+     * @param datasets gives those there are when nothing changes any more: their counts are kept
+     */
+    public void close(Supplier<List<OpenDataset>> datasets) {
+        substrate.health().beginClose();
+        substrate.tasks().signal();
+        for (DatasetLoad load : loads) {
+            // who comes later is refused
+            substrate.awaitBeforeClose(load::toString, () -> !load.isInside());
+            load.close();
+        }
+        schemaChanges.close();
+        writes.close();
+        background.close();
+        KeptCounts.save(substrate, datasets.get(), parts.events());
+        try {
+            parts.close();
+        } finally {
+            substrate.tasks().close();
+        }
+    }
+}
