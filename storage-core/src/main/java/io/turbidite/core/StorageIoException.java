@@ -25,17 +25,23 @@ public final class StorageIoException extends StorageException {
     }
 
     private final Kind kind;
+    private final @Nullable String file;
     private final boolean ofReading;
 
     public StorageIoException(
             Kind kind, String operation, String file, String reason, @Nullable Throwable cause) {
-        this(kind, "%s of %s failed: %s".formatted(operation, file, reason), cause, false);
+        this(kind, file, "%s of %s failed: %s".formatted(operation, file, reason), cause, false);
     }
 
     private StorageIoException(
-            Kind kind, String message, @Nullable Throwable cause, boolean ofReading) {
+            Kind kind,
+            @Nullable String file,
+            String message,
+            @Nullable Throwable cause,
+            boolean ofReading) {
         super(message, cause);
         this.kind = kind;
+        this.file = file;
         this.ofReading = ofReading;
     }
 
@@ -47,6 +53,7 @@ public final class StorageIoException extends StorageException {
     public static StorageIoException ofEndedWait(String what, String reason) {
         return new StorageIoException(
                 Kind.INTERRUPTED,
+                null,
                 "the wait for %s was ended: %s".formatted(what, reason),
                 null,
                 false);
@@ -54,7 +61,7 @@ public final class StorageIoException extends StorageException {
 
     /** The same of an operation that changes nothing: see {@link #isOfReading}. */
     public StorageIoException asOfReading() {
-        return new StorageIoException(kind, String.valueOf(getMessage()), getCause(), true);
+        return new StorageIoException(kind, file, String.valueOf(getMessage()), getCause(), true);
     }
 
     /**
@@ -67,5 +74,10 @@ public final class StorageIoException extends StorageException {
 
     public Kind kind() {
         return kind;
+    }
+
+    /** The name of the file or directory, in its store if the store asked for it; null if it has to do with none. */
+    public @Nullable String file() {
+        return file;
     }
 }

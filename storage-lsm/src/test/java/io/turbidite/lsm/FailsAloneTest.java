@@ -12,6 +12,7 @@ import io.turbidite.core.sim.Fault;
 import io.turbidite.core.sim.FaultScript;
 import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.Maintenance;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Background work that can't read a file fails alone: it is tried again, and all else goes on. */
@@ -30,8 +32,13 @@ class FailsAloneTest {
     private static final int ROWS = 1_000;
 
     private final SimDisk disk = new SimDisk(SEED, Profile.STRICT);
-    private final SimStore sim =
-            SimStore.open(disk, SEED, SimStore.options(Durability.SYNC).withCacheBytes(1 << 20));
+    private final SimClock clock = new SimClock();
+    private final SimStore sim = SimStore.open(
+            disk,
+            SEED,
+            SimStore.options(Durability.SYNC).withCacheBytes(1 << 20),
+            same -> same,
+            clock);
 
     @AfterEach
     void close() {
@@ -65,23 +72,25 @@ class FailsAloneTest {
     }
 
     private String file(String dataset, String index, int newestFirst) {
+        return files(dataset, index).get(newestFirst);
+    }
+
+    private List<String> files(String dataset, String index) {
         return sim.store.describe().datasets().stream()
                 .filter(described -> described.name().equals(dataset))
                 .flatMap(described -> described.partitions().getFirst().indexes().stream())
                 .filter(described -> described.name().equals(index))
-                .map(described -> described.components().get(newestFirst).fileId())
-                .map(StoreFiles::component)
-                .findFirst()
-                .orElseThrow();
+                .flatMap(described -> described.components().stream())
+                .map(component -> StoreFiles.component(component.fileId()))
+                .toList();
     }
 
     private int components(String dataset) {
-        return (int) sim.store.describe().datasets().stream()
-                .filter(described -> described.name().equals(dataset))
-                .flatMap(described -> described.partitions().getFirst().indexes().stream())
-                .filter(described -> described.name().equals("primary"))
-                .flatMap(described -> described.components().stream())
-                .count();
+        return components(dataset, "primary");
+    }
+
+    private int components(String dataset, String index) {
+        return files(dataset, index).size();
     }
 
     private boolean isPaused(String work) {
@@ -141,6 +150,29 @@ class FailsAloneTest {
         checkOthersGoOn();
         disk.clearFaults();
         sim.tasks.await(() -> components("T") <= 3);
+        sim.verify();
+    }
+
+    /** However long that one waits for its next try. */
+    @Test
+    void merges_that_need_not_read_the_file_go_on() {
+        Dataset dataset = create("T", Maintenance.EAGER, "constant(componentCountMax=3)", 3);
+        String unreadable = file("T", "primary", 1);
+        readsFail(unreadable);
+        put(dataset, 3);
+        dataset.flush();
+        // the pauses have grown: the next try is far off
+        sim.tasks.runForMicros(55_000_000);
+        long startNanos = clock.monotonicNanos();
+        for (int round = 4; round < 8; round++) {
+            put(dataset, round);
+            dataset.flush();
+        }
+        sim.tasks.await(() -> components("T", "by_user") <= 3 && components("T", "primary") <= 4);
+        assertThat(clock.monotonicNanos() - startNanos).isLessThan(10_000_000_000L);
+        assertThat(files("T", "primary")).contains(unreadable);
+        disk.clearFaults();
+        sim.tasks.await(() -> components("T", "primary") <= 3);
         sim.verify();
     }
 

@@ -8,7 +8,6 @@ import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
-import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Version;
 
 import org.jspecify.annotations.Nullable;
@@ -266,9 +265,7 @@ public final class Quarantine {
 
     private static @Nullable ComponentHandle find(List<ComponentHandle> handles, String file) {
         for (ComponentHandle handle : handles) {
-            if (handle.component().name().equals(file)
-                    || file.equals(StoreFiles.dead(handle.state().deadFileId()))
-                    || file.equals(StoreFiles.dead(handle.savedDead().fileId()))) {
+            if (handle.hasFile(file)) {
                 return handle;
             }
         }

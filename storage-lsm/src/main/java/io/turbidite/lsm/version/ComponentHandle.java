@@ -153,6 +153,13 @@ public final class ComponentHandle {
         return component;
     }
 
+    /** Whether the file, by its name in the store, is the component's own or its bitmap's. */
+    public boolean hasFile(String file) {
+        return component.name().equals(file)
+                || file.equals(StoreFiles.dead(state.deadFileId()))
+                || file.equals(StoreFiles.dead(savedDead().fileId()));
+    }
+
     /** Whether it is damaged and set aside: nobody reads, merges, repairs or drops it. */
     public boolean isQuarantined() {
         return component.damage() != null;

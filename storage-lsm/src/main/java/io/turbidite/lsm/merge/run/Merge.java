@@ -159,6 +159,16 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
         return partition;
     }
 
+    /** The input that a file belongs to; all of them if it is no input's. */
+    List<ComponentHandle> inputsOf(@Nullable String file) {
+        List<ComponentHandle> all =
+                trees.stream().flatMap(tree -> tree.newestFirst.stream()).toList();
+        List<ComponentHandle> its = file == null
+                ? List.of()
+                : all.stream().filter(input -> input.hasFile(file)).toList();
+        return its.isEmpty() ? all : its;
+    }
+
     /** Counted by what was written of the tree under way: too much where much is dropped. */
     @Override
     public long remainingBytes() {

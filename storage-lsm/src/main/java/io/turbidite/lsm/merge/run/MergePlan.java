@@ -30,11 +30,11 @@ import java.util.Set;
  * @param trees ids of their indexes
  */
 record MergePlan(List<Integer> trees, MergeRange range) {
-    /** What the policy wants, at most one merge for each tree that decides. */
-    static List<MergePlan> wanted(Version pinned) {
+    /** What the policy wants, at most one merge for each tree that decides; none of what is held back. */
+    static List<MergePlan> wanted(Version pinned, HeldInputs held) {
         MergePolicySpec spec = pinned.schema().mergePolicy();
         List<MergePlan> plans = new ArrayList<>();
-        groups(pinned.schema()).forEach(trees -> add(plans, spec.policy(), pinned, trees));
+        groups(pinned.schema()).forEach(trees -> add(plans, spec.policy(), pinned, trees, held));
         return plans;
     }
 
@@ -50,14 +50,21 @@ record MergePlan(List<Integer> trees, MergeRange range) {
     }
 
     private static void add(
-            List<MergePlan> plans, MergePolicy policy, Version pinned, List<Integer> trees) {
+            List<MergePlan> plans,
+            MergePolicy policy,
+            Version pinned,
+            List<Integer> trees,
+            HeldInputs held) {
         // what is not aligned can't be merged with the others (rule 9)
         int free = pinned.mergeableCount(trees.getFirst());
         List<ComponentHandle> handles = pinned.tree(trees.getFirst());
         for (MergeRange run : soundRuns(pinned, trees)) {
             List<ComponentSize> sizes = new ArrayList<>();
             for (int i = run.firstIndex(); i <= run.lastIndex(); i++) {
-                sizes.add(size(handles.get(i), handles.get(i).isClaimed() || i >= free));
+                boolean isTaken = handles.get(i).isClaimed()
+                        || i >= free
+                        || of(trees, i).isHeld(pinned, held);
+                sizes.add(size(handles.get(i), isTaken));
             }
             Optional<MergeRange> chosen = policy.choose(sizes);
             if (chosen.isPresent()) {
@@ -65,6 +72,10 @@ record MergePlan(List<Integer> trees, MergeRange range) {
                 return;
             }
         }
+    }
+
+    private static MergePlan of(List<Integer> trees, int index) {
+        return new MergePlan(trees, new MergeRange(index, index));
     }
 
     private static MergeRange within(MergeRange run, MergeRange chosen) {
@@ -181,7 +192,7 @@ record MergePlan(List<Integer> trees, MergeRange range) {
                         && deadFiles.contains(handle.state().deadFileId())
                         && !handle.isObsolete()
                         && isSound(pinned, index.treeIds(), i)) {
-                    return new MergePlan(index.treeIds(), new MergeRange(i, i));
+                    return of(index.treeIds(), i);
                 }
             }
         }
@@ -203,7 +214,7 @@ record MergePlan(List<Integer> trees, MergeRange range) {
                         .anyMatch(tree ->
                                 index < tree.size() && tree.get(index).state().fileId() == fileId);
                 if (isIt && isSound(pinned, trees, i)) {
-                    return new MergePlan(trees, new MergeRange(i, i));
+                    return of(trees, i);
                 }
             }
         }
@@ -247,12 +258,29 @@ record MergePlan(List<Integer> trees, MergeRange range) {
         return List.copyOf(pinned.tree(tree).subList(range.firstIndex(), range.lastIndex() + 1));
     }
 
+    /** The components to merge of all trees. */
+    List<ComponentHandle> inputs(Version pinned) {
+        return trees.stream().flatMap(tree -> inputs(pinned, tree).stream()).toList();
+    }
+
+    /** Whether one of them is held back; trees that have fewer components have none. */
+    boolean isHeld(Version pinned, HeldInputs held) {
+        if (held.isEmpty()) {
+            return false;
+        }
+        return trees.stream()
+                .map(pinned::tree)
+                .flatMap(tree -> tree
+                        .subList(
+                                Math.min(range.firstIndex(), tree.size()),
+                                Math.min(range.lastIndex() + 1, tree.size()))
+                        .stream())
+                .anyMatch(held::isHeld);
+    }
+
     /** Bytes of all components to merge. */
     long inputBytes(Version pinned) {
-        return trees.stream()
-                .flatMap(tree -> inputs(pinned, tree).stream())
-                .mapToLong(input -> input.state().bytes())
-                .sum();
+        return inputs(pinned).stream().mapToLong(input -> input.state().bytes()).sum();
     }
 
     /** What a policy sees of a component. */

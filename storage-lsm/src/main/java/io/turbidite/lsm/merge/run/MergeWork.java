@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -55,9 +56,6 @@ public final class MergeWork implements AutoCloseable {
     private static final long PAUSE_NANOS_FIRST = 100_000_000;
     private static final long PAUSE_NANOS_MAX = 10_000_000_000L;
 
-    /** Between two tries of a merge that fails alone. */
-    private static final long HELD_NANOS_MAX = 60_000_000_000L;
-
     /** Paused merges beside those that the workers advance; each holds read-ahead buffers. */
     private static final int PAUSED_COUNT_MAX = 4;
 
@@ -83,8 +81,8 @@ public final class MergeWork implements AutoCloseable {
     /** Partitions that are to be merged for their garbage, and why. */
     private final Map<Partition, String> garbageCauses = new ConcurrentHashMap<>();
 
-    /** Partitions whose merges failed alone, until when. */
-    private final Map<Partition, Backoff> heldBack = new ConcurrentHashMap<>();
+    /** What merges that failed alone could not read. */
+    private final HeldInputs held;
 
     /** The count of installs that the last plan has seen; under {@link #planning}. */
     private long plannedInstalls = -1;
@@ -139,6 +137,7 @@ public final class MergeWork implements AutoCloseable {
         this.hooks = hooks;
         this.reservedBytes = writeMemoryBytes;
         this.stepBytes = Math.min(STEP_BYTES_MAX, writeMemoryBytes / 64);
+        this.held = new HeldInputs(substrate.clock());
         this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
         boolean oneAtATime = io.isLimited() && options.mergeScheduler() == MergeScheduler.GREEDY;
         this.queue =
@@ -221,15 +220,12 @@ public final class MergeWork implements AutoCloseable {
         boolean goesOn = false;
         try {
             goesOn = !merge.partition().isDropped() && !step(merge);
-            if (!goesOn) {
-                heldBack.remove(merge.partition());
-            }
             if (!goesOn && backoff.succeed()) {
                 throttle.mergePaused(null);
                 substrate.events().resumed("merge");
             }
         } catch (StorageException failure) {
-            fail(merge.partition(), failure);
+            fail(merge, failure);
         } finally {
             if (goesOn) {
                 queue.giveBack(merge);
@@ -257,14 +253,14 @@ public final class MergeWork implements AutoCloseable {
         return installed;
     }
 
-    private void fail(Partition partition, StorageException failure) {
+    private void fail(Merge merge, StorageException failure) {
         switch (FailureRule.of(failure)) {
             case WAIT -> pause(failure);
-            case ALONE -> failAlone(partition, failure);
+            case ALONE -> failAlone(merge, failure);
             case STORE -> substrate.health().fail(failure);
         }
         for (Request request : requests) {
-            if (request.partition.equals(partition)) {
+            if (request.partition.equals(merge.partition())) {
                 finish(request, failure);
             }
         }
@@ -273,20 +269,21 @@ public final class MergeWork implements AutoCloseable {
     /**
      * What is damaged is set aside, and merges go around it (D5). Anything else may pass: a read that the system failed,
      * damage of what was just written, of a component that is set aside already and asked for what it no longer tells.
+     * Merges go around that too, for a while: around the input that could not be read, or else all of the merge.
      */
-    private void failAlone(Partition partition, StorageException failure) {
+    private void failAlone(Merge merge, StorageException failure) {
         if (failure instanceof CorruptionException damage
                 && substrate.quarantine().take(damage)) {
             noteQuarantine();
             return;
         }
-        holdBack(partition, failure);
+        String file = failure instanceof StorageIoException io ? io.file() : null;
+        holdBack(merge.partition(), merge.inputsOf(file), failure);
     }
 
-    private void holdBack(Partition partition, StorageException cause) {
-        Backoff held = heldBack.computeIfAbsent(
-                partition, _ -> new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, HELD_NANOS_MAX));
-        long nanos = held.fail();
+    private void holdBack(
+            Partition partition, List<ComponentHandle> inputs, StorageException cause) {
+        long nanos = held.hold(inputs);
         if (nanos > 0) {
             substrate.events().paused("merge of " + partition, cause, nanos);
         }
@@ -308,11 +305,6 @@ public final class MergeWork implements AutoCloseable {
         } else {
             pause(failure);
         }
-    }
-
-    private boolean isHeldBack(Partition partition) {
-        Backoff held = heldBack.get(partition);
-        return held != null && !held.mayTry();
     }
 
     private void pause(StorageException cause) {
@@ -353,7 +345,7 @@ public final class MergeWork implements AutoCloseable {
             if (!planIsStale
                     && installs == plannedInstalls
                     && !backoff.isFailing()
-                    && heldBack.isEmpty()
+                    && held.isEmpty()
                     && substrate.quarantine().suspects().isEmpty()) {
                 return;
             }
@@ -362,7 +354,7 @@ public final class MergeWork implements AutoCloseable {
                 plannedInstalls = installs;
                 measureDebt();
             }
-            heldBack.keySet().removeIf(Partition::isDropped);
+            forgetMerged();
             if (backoff.mayTry()) {
                 substrate.quarantine().note();
                 startRequested();
@@ -374,6 +366,24 @@ public final class MergeWork implements AutoCloseable {
         } finally {
             planning.unlock();
         }
+    }
+
+    private void forgetMerged() {
+        if (held.isEmpty()) {
+            return;
+        }
+        Set<Long> fileIds = new HashSet<>();
+        for (Partition partition : substrate.partitions().all()) {
+            Version pinned = partition.pinUnlessDropped();
+            if (pinned != null) {
+                for (int tree : pinned.schema().treeIds()) {
+                    pinned.tree(tree)
+                            .forEach(handle -> fileIds.add(handle.state().fileId()));
+                }
+                pinned.unpin();
+            }
+        }
+        held.retain(fileIds);
     }
 
     private void measureDebt() {
@@ -482,10 +492,9 @@ public final class MergeWork implements AutoCloseable {
             boolean has = pinned.schema().treeIds().stream()
                     .flatMap(tree -> pinned.tree(tree).stream())
                     .anyMatch(handle -> handle.state().fileId() == fileId);
-            MergePlan plan = has && !isMerging(partition) && !isHeldBack(partition)
-                    ? MergePlan.remaking(pinned, fileId)
-                    : null;
-            if (plan != null) {
+            MergePlan plan =
+                    has && !isMerging(partition) ? MergePlan.remaking(pinned, fileId) : null;
+            if (plan != null && !plan.isHeld(pinned, held)) {
                 startOrHoldBack(partition, pinned, plan);
             }
             return has;
@@ -499,7 +508,7 @@ public final class MergeWork implements AutoCloseable {
         try {
             start(partition, pinned, plan);
         } catch (StorageIoException noSpace) {
-            holdBack(partition, noSpace);
+            holdBack(partition, plan.inputs(pinned), noSpace);
         }
     }
 
@@ -522,7 +531,7 @@ public final class MergeWork implements AutoCloseable {
         List<Wish> wishes = new ArrayList<>();
         try {
             for (Partition partition : substrate.partitions().all()) {
-                if (!isRequested(partition) && !isHeldBack(partition)) {
+                if (!isRequested(partition)) {
                     addWishes(partition, wishes);
                 }
             }
@@ -556,7 +565,7 @@ public final class MergeWork implements AutoCloseable {
             return;
         }
         try {
-            List<MergePlan> plans = MergePlan.wanted(pinned);
+            List<MergePlan> plans = MergePlan.wanted(pinned, held);
             MergePlan garbage = plans.isEmpty() ? garbagePlan(partition, pinned) : null;
             for (MergePlan plan : garbage == null ? plans : List.of(garbage)) {
                 boolean again = pinned.tryPin();
@@ -577,6 +586,8 @@ public final class MergeWork implements AutoCloseable {
         MergePlan plan = partition.garbage().isUrgent() ? MergePlan.ofGarbage(pinned) : null;
         if (plan == null) {
             garbageCauses.remove(partition);
+        } else if (plan.isHeld(pinned, held)) {
+            return null; // its time comes
         }
         return plan;
     }
