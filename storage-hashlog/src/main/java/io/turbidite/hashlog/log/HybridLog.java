@@ -611,10 +611,6 @@ public final class HybridLog implements AutoCloseable {
         return true;
     }
 
-    void wakeFlusher() {
-        flusher.wake();
-    }
-
     Flusher flusher() {
         return flusher;
     }
