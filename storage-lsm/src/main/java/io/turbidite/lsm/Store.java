@@ -113,9 +113,7 @@ public final class Store implements AutoCloseable {
     }
 
     private static Store openExisting(Path directory, StoreOptions options, OpenMode mode) {
-        if (!RealDisk.isDirectory(directory)) {
-            throw new InvalidRequestException("%s is not a directory".formatted(directory));
-        }
+        RealDisk.checkDirectory(directory);
         Disk disk = RealDisk.open(directory);
         Tasks tasks = ThreadTasks.create("turbidite");
         return open(new Substrate.Surroundings(disk, tasks, Clock.system()), options, mode);
@@ -325,8 +323,8 @@ public final class Store implements AutoCloseable {
      */
     public QuarantineReport restoreQuarantined(@Nullable Path backup) {
         checkReadable();
-        if (backup != null && !RealDisk.isDirectory(backup)) {
-            throw new InvalidRequestException("%s is not a directory".formatted(backup));
+        if (backup != null) {
+            RealDisk.checkDirectory(backup);
         }
         return restoreFrom(backup == null ? null : RealDisk.open(backup));
     }

@@ -372,12 +372,11 @@ class EngineBadInputTest {
                 .refuse(
                         "no directory",
                         () -> Store.restore(directory.resolve("no"), directory.resolve("to")),
-                        "no",
-                        "not a directory")
+                        "no does not exist")
                 .refuse(
                         "no store",
                         () -> Store.openExisting(directory.resolve("no"), StoreOptions.defaults()),
-                        "not a directory")
+                        "no does not exist")
                 .check(sim);
     }
 

@@ -69,9 +69,7 @@ public final class OpenLog implements AutoCloseable {
      * @throws InvalidRequestException if there is none; nothing is created
      */
     public static OpenLog openExisting(Path directory, HashLogOptions options) {
-        if (!RealDisk.isDirectory(directory)) {
-            throw new InvalidRequestException("%s is not a directory".formatted(directory));
-        }
+        RealDisk.checkDirectory(directory);
         return opened(directory, options, site -> HashLog.open(site, options));
     }
 
@@ -81,9 +79,7 @@ public final class OpenLog implements AutoCloseable {
      * @throws InvalidRequestException if there is none; nothing is created
      */
     public static OpenLog openForReading(Path directory, HashLogOptions options) {
-        if (!RealDisk.isDirectory(directory)) {
-            throw new InvalidRequestException("%s is not a directory".formatted(directory));
-        }
+        RealDisk.checkDirectory(directory);
         return opened(directory, options, site -> HashLog.openForReading(site, options));
     }
 

@@ -36,9 +36,7 @@ public final class Salvage {
             @Nullable ParserSpec parser,
             Consumer<Loss> losses,
             BooleanSupplier stopped) {
-        if (!RealDisk.isDirectory(from)) {
-            throw new InvalidRequestException("%s is not a directory".formatted(from));
-        }
+        RealDisk.checkDirectory(from);
         if (from.toAbsolutePath().normalize().equals(to.toAbsolutePath().normalize())) {
             throw new InvalidRequestException(
                     "%s is the damaged log: name another directory for the new one".formatted(to));

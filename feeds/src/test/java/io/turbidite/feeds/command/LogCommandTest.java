@@ -237,7 +237,7 @@ class LogCommandTest {
         assertRefused(Command.run("log", "salvage", log, fresh), "there is a hash log");
         assertRefused(
                 Command.run("log", "salvage", log.resolveSibling("none"), fresh),
-                "not a directory");
+                "none does not exist");
     }
 
     @Test
@@ -535,9 +535,16 @@ class LogCommandTest {
     @Test
     void what_is_not_there_is_named_and_nothing_is_made() {
         for (String command : List.of("query", "inspect")) {
-            assertRefused(log(command), "not a directory");
+            assertRefused(log(command), "turbidite: %s does not exist\n".formatted(log));
         }
         assertThat(log).doesNotExist();
+        Path file = directory.resolve("events.json");
+        for (String command : List.of("query", "inspect")) {
+            assertRefused(
+                    Command.run("log", command, file),
+                    "turbidite: %s is not a directory\n".formatted(file));
+        }
+        assertRefused(Command.run("log", "psf", "add", log, "a=field(a)"), log + " does not exist");
         ingest("--psf", "type=field(type)");
         assertRefused(log("query", "--psf", "kind=x"), "no PSF 'kind'", "type");
         assertRefused(log("query", "--psf", "type"), "name=value");

@@ -95,6 +95,20 @@ public final class RealDisk implements Disk {
     }
 
     /**
+     * Requires that there is a directory; makes none.
+     *
+     * @throws InvalidRequestException that tells whether nothing is there or something else
+     */
+    public static void checkDirectory(Path path) {
+        if (!Files.isDirectory(path)) {
+            throw new InvalidRequestException(
+                    Files.exists(path)
+                            ? "%s is not a directory".formatted(path)
+                            : "%s does not exist".formatted(path));
+        }
+    }
+
+    /**
      * Whether a path lies in this directory, or is it; asks the file system where the path's existing part
      * really is, so that symbolic links don't hide it.
      */

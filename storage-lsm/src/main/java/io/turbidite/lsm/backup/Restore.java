@@ -30,9 +30,7 @@ public final class Restore {
      * @throws io.turbidite.core.CorruptionException if the backup is damaged; nothing is restored
      */
     public static RestoreReport copy(Path backup, Path directory) {
-        if (!RealDisk.isDirectory(backup)) {
-            throw new InvalidRequestException("%s is not a directory".formatted(backup));
-        }
+        RealDisk.checkDirectory(backup);
         RealDisk source = RealDisk.open(backup);
         if (source.encloses(directory)) {
             throw new InvalidRequestException("%s lies inside the backup in %s; restore elsewhere"
