@@ -185,10 +185,17 @@ public final class Main {
             e.printStackTrace(err);
         }
         boolean unknown = line.getParent() == null || !line.getSubcommands().isEmpty();
-        String what = e instanceof UnmatchedArgumentException unmatched && unknown
-                ? "unknown command '%s'; commands are %s"
-                        .formatted(unmatched.getUnmatched().getFirst(), commandNames(line))
-                : String.valueOf(e.getMessage());
+        String what = String.valueOf(e.getMessage());
+        if (e instanceof UnmatchedArgumentException unmatched) {
+            String meant = Mistyped.told(unmatched);
+            what = meant != null
+                    ? meant
+                    : unknown
+                            ? "unknown command '%s'; commands are %s"
+                                    .formatted(
+                                            unmatched.getUnmatched().getFirst(), commandNames(line))
+                            : what;
+        }
         err.println("turbidite: " + Failures.oneLine(what));
         err.println(
                 "  %s --help says more".formatted("./" + line.getCommandSpec().qualifiedName(" ")));

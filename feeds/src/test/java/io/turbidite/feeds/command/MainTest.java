@@ -102,6 +102,22 @@ class MainTest {
     }
 
     @Test
+    void a_mistyped_option_gets_the_right_one_named() {
+        Result run = Command.run("run", "feed.yaml", "--stor", "x");
+        assertMisused(run);
+        assertThat(run.errLines().getFirst())
+                .isEqualTo("turbidite: Unknown option: '--stor'; is --store meant?");
+        assertThat(Command.run("log", "ingest", "log", "-", "--thread", "2")
+                        .errLines()
+                        .getFirst())
+                .isEqualTo("turbidite: Unknown option: '--thread'; is --threads meant?");
+        assertThat(Command.run("query", "a", "b", "--oder", "x").errLines().getFirst())
+                .isEqualTo("turbidite: Unknown option: '--oder'; is --order meant?");
+        assertThat(Command.run("run", "feed.yaml", "--frobnicate").errLines().getFirst())
+                .isEqualTo("turbidite: Unknown option: '--frobnicate'");
+    }
+
+    @Test
     void debug_prints_the_stack_trace() {
         Result result = Command.run("inspect", "/nowhere/at/all", "--debug");
         assertThat(result.code()).isEqualTo(2);
