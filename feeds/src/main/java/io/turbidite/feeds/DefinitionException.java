@@ -3,10 +3,11 @@ package io.turbidite.feeds;
 import io.turbidite.core.InvalidRequestException;
 
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * A feed definition can't be used as it is; nothing was created. Carries every problem that was found,
- * at least one; the message is the first of them.
+ * at least one; the message is all of them, each on a line of its own.
  */
 public final class DefinitionException extends InvalidRequestException {
     private static final long serialVersionUID = 1L;
@@ -24,11 +25,7 @@ public final class DefinitionException extends InvalidRequestException {
     }
 
     private static String summary(List<Problem> problems) {
-        Problem first = problems.getFirst();
-        return problems.size() == 1
-                ? first.toString()
-                : "%s (and %d more problem%s)"
-                        .formatted(first, problems.size() - 1, problems.size() == 2 ? "" : "s");
+        return problems.stream().map(Problem::toString).collect(Collectors.joining("\n"));
     }
 
     /**

@@ -34,6 +34,9 @@ final class YamlTree {
     /** Definitions nest five deep. */
     private static final int DEPTH_MAX = 16;
 
+    /** What YAML's own tags, written with two exclamation marks, stand for. */
+    private static final String YAML_TAGS = "tag:yaml.org,2002:";
+
     private static final YAMLFactory YAML = YAMLFactory.builder()
             .enable(YAMLParser.Feature.PARSE_BOOLEAN_LIKE_WORDS_AS_STRINGS)
             .build();
@@ -83,8 +86,8 @@ final class YamlTree {
         if (parser.getTypeId() != null) {
             throw problem(
                     path,
-                    "has a tag (!%s), and a tag changes nothing here; leave it out, and put text in quotes"
-                            .formatted(parser.getTypeId()));
+                    "has the tag %s, and tags are not read: leave it out; a value in quotes is text"
+                            .formatted(tag(String.valueOf(parser.getTypeId()))));
         }
         int line = line();
         return switch (token) {
@@ -95,6 +98,11 @@ final class YamlTree {
             case VALUE_NULL -> scalar(line, Kind.NOTHING);
             default -> scalar(line, Kind.TEXT);
         };
+    }
+
+    /** As it is written. */
+    private static String tag(String id) {
+        return id.startsWith(YAML_TAGS) ? "!!" + id.substring(YAML_TAGS.length()) : "!" + id;
     }
 
     private Scalar scalar(int line, Kind kind) throws IOException {
