@@ -99,6 +99,30 @@ class BackupCommandTest {
         assertThat(at("x")).doesNotExist();
     }
 
+    @Test
+    void what_is_no_shipment_is_told_in_one_sentence() throws IOException {
+        Files.writeString(
+                at("letter"), "Dear reader, this is a letter and no shipment at all. Yours, W.\n");
+        Files.writeString(at("short"), "Dear");
+        Files.write(at("empty"), new byte[0]);
+        List<Path> given =
+                List.of(at("letter"), at("short"), at("empty"), store.resolve("MANIFEST"));
+        for (Path file : given) {
+            Result result = Command.run("receive", file, at("x"));
+            assertThat(result.errLines())
+                    .as(file.toString())
+                    .containsExactly("turbidite: %s is no shipment; ./turbidite ship writes one"
+                            .formatted(file));
+            assertThat(result.code()).isEqualTo(2);
+        }
+        assertThat(Command.runPiped("letters\n", "receive", "-", at("x")).errLines())
+                .containsExactly(
+                        "turbidite: standard input is no shipment; ./turbidite ship writes one");
+        assertThat(Command.run("receive", store, at("x")).errLines())
+                .containsExactly("turbidite: %s is a directory, and no shipment".formatted(store));
+        assertThat(at("x")).doesNotExist();
+    }
+
     private List<Path> tree() throws IOException {
         try (Stream<Path> paths = Files.walk(directory)) {
             return paths.filter(path -> !path.startsWith(store.resolve("log")))

@@ -48,7 +48,9 @@ public record FileHeader(String format, int version, int flags, long storeId, lo
     static final int MAGIC_OFFSET = 0;
     static final int FORMAT_OFFSET = MAGIC_OFFSET + 8;
     static final int FORMAT_BYTES = 16;
-    static final int VERSION_OFFSET = FORMAT_OFFSET + FORMAT_BYTES;
+    /** Before it: what all files of a format begin with. */
+    public static final int VERSION_OFFSET = FORMAT_OFFSET + FORMAT_BYTES;
+
     static final int FLAGS_OFFSET = VERSION_OFFSET + 2;
     static final int ZERO_OFFSET = FLAGS_OFFSET + 2;
     static final int STORE_ID_OFFSET = ZERO_OFFSET + 4;

@@ -17,6 +17,7 @@ import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.StoreFiles;
 
+import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -36,6 +37,9 @@ import java.util.List;
  * <p><em>Confined to one thread.</em> Memory: the manifest and one chunk.
  */
 public final class Reception {
+    /** Of what a shipment begins with: more, and it was none. */
+    private static final int DAMAGED_BYTES_MAX = 4;
+
     private final ShipmentReader reader;
     private final ManifestState state;
     private final List<StoredFile> files;
@@ -91,6 +95,25 @@ public final class Reception {
         try (BufferCache cache = ComponentCopies.newCache(tasks, clock)) {
             return reception.run(cache);
         }
+    }
+
+    /**
+     * Whether a stream begins as a shipment does, as far as it goes, or as one with a damaged byte or two. It stands where
+     * it stood afterwards.
+     *
+     * @param in supports {@link InputStream#mark}
+     */
+    public static boolean isShipment(InputStream in) throws IOException {
+        byte[] wanted = ShipmentFormat.begin();
+        in.mark(wanted.length);
+        byte[] found = in.readNBytes(wanted.length);
+        in.reset();
+        int differing = 0;
+        for (int i = 0; i < found.length; i++) {
+            differing += found[i] == wanted[i] ? 0 : 1;
+        }
+        boolean isWhole = found.length == wanted.length;
+        return isWhole ? differing <= DAMAGED_BYTES_MAX : differing == 0 && found.length > 0;
     }
 
     /**

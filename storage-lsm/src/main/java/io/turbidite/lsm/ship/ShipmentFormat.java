@@ -1,12 +1,17 @@
 package io.turbidite.lsm.ship;
 
+import io.turbidite.core.format.FileHeader;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
 /**
  * A shipment, version 1: a store as it was at one timestamp, as one stream that is written and read in one
  * pass. Little-endian; offsets are from the start of the stream.
  *
  * <pre>
  * offset bytes field
- *      0    64 {@link io.turbidite.core.format.FileHeader}, format "shipment", store id of the store, file
+ *      0    64 {@link FileHeader}, format "shipment", store id of the store, file
  *              id: the shipment
  *     64     n chunks
  * 64 + n    16 totals
@@ -68,4 +73,11 @@ final class ShipmentFormat {
     static final int MANIFEST = 0;
 
     private ShipmentFormat() {}
+
+    /** What every shipment begins with: of its header, what comes before the version. */
+    static byte[] begin() {
+        byte[] header = new byte[FileHeader.BYTES];
+        new FileHeader(FORMAT, VERSION, 0, 0, 0).write(MemorySegment.ofArray(header), 0);
+        return Arrays.copyOf(header, FileHeader.VERSION_OFFSET);
+    }
 }

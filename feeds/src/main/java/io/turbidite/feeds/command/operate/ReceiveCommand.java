@@ -12,12 +12,14 @@ import io.turbidite.feeds.command.common.Stores;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.check.VerifyReport;
+import io.turbidite.lsm.ship.Reception;
 import io.turbidite.lsm.ship.ShipmentReport;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
+import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -75,15 +77,22 @@ public final class ReceiveCommand implements Callable<Integer> {
     }
 
     private ShipmentReport receive(Path to) {
-        if (source.equals(ShipCommand.STANDARD)) {
-            return Store.receive(console.in(), to);
-        }
+        boolean isStandard = source.equals(ShipCommand.STANDARD);
         Path file = console.directory().resolve(Stores.path("FILE", source));
-        try (InputStream in = Files.newInputStream(file)) {
-            return Store.receive(in, to);
+        if (!isStandard && Files.isDirectory(file)) {
+            throw new InvalidRequestException(source + " is a directory, and no shipment");
+        }
+        String what = isStandard ? "standard input" : source;
+        try (InputStream in = isStandard ? console.in() : Files.newInputStream(file)) {
+            InputStream buffered = new BufferedInputStream(in);
+            if (!Reception.isShipment(buffered)) {
+                throw new InvalidRequestException(
+                        what + " is no shipment; ./turbidite ship writes one");
+            }
+            return Store.receive(buffered, to);
         } catch (IOException e) {
             throw new InvalidRequestException(
-                    "%s can't be read: %s".formatted(source, e.getMessage()), e);
+                    "%s can't be read: %s".formatted(what, e.getMessage()), e);
         }
     }
 
