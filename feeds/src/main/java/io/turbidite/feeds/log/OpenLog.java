@@ -85,6 +85,7 @@ public final class OpenLog implements AutoCloseable {
 
     private static OpenLog opened(
             Path directory, HashLogOptions options, Function<LogSite, HashLog> opening) {
+        DirectoryKind.checkNoStore(directory);
         MemoryBudget budget = MemoryBudget.of(
                 options.log().shape().ringBytes() + options.tableBytesMax() + READER_BYTES);
         Tasks tasks = ThreadTasks.create("hashlog");

@@ -37,6 +37,7 @@ public final class Salvage {
             Consumer<Loss> losses,
             BooleanSupplier stopped) {
         RealDisk.checkDirectory(from);
+        DirectoryKind.checkNoStore(from);
         if (from.toAbsolutePath().normalize().equals(to.toAbsolutePath().normalize())) {
             throw new InvalidRequestException(
                     "%s is the damaged log: name another directory for the new one".formatted(to));

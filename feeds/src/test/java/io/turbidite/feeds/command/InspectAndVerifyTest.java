@@ -140,6 +140,41 @@ class InspectAndVerifyTest {
         assertThat(inspect.err()).contains("MANIFEST", "verify");
     }
 
+    @Test
+    void the_directory_of_a_hash_log_is_told_from_that_of_a_store() throws IOException {
+        Path log = directory.resolve("log");
+        Files.writeString(directory.resolve("events.json"), "{\"id\":1}\n");
+        Path events = directory.resolve("events.json");
+        assertThat(Command.run("log", "ingest", log, events).code()).isZero();
+        String isLog = "turbidite: %s is a hash log, not a store: ./turbidite log inspect LOGDIR"
+                .formatted(log);
+        for (Result result : List.of(
+                Command.run("inspect", log),
+                Command.run("verify", log),
+                Command.run("query", log, "Trips"),
+                Command.run("get", log, "Trips", "1"),
+                Command.run("drop", log, "Trips", "--yes"),
+                Command.run("run", directory.resolve("numbers.yaml"), "--store", log))) {
+            assertThat(result.errLines()).containsExactly(isLog);
+            assertThat(result.code()).isEqualTo(2);
+        }
+        String isStore = "turbidite: %s is a store, not a hash log: ./turbidite inspect STORE"
+                .formatted(store);
+        for (Result result : List.of(
+                Command.run("log", "inspect", store),
+                Command.run("log", "query", store),
+                Command.run("log", "psf", "list", store),
+                Command.run("log", "salvage", store, directory.resolve("new")),
+                Command.run("log", "ingest", store, events))) {
+            assertThat(result.errLines()).containsExactly(isStore);
+            assertThat(result.code()).isEqualTo(2);
+        }
+        assertThat(Command.run("verify", store).code()).isZero();
+        // one that has lost its registry is still no store
+        Files.delete(log.resolve("log/HASHLOG"));
+        assertThat(Command.run("inspect", log).errLines()).containsExactly(isLog);
+    }
+
     private List<Path> files(String name) throws IOException {
         try (Stream<Path> paths = Files.list(store.resolve(name))) {
             return paths.sorted().toList();

@@ -1,6 +1,7 @@
 package io.turbidite.feeds.command.common;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.feeds.log.DirectoryKind;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
 
@@ -17,7 +18,7 @@ public final class Stores {
      * @throws InvalidRequestException if there is none; nothing is created
      */
     public static Store openForReading(String directory) {
-        return Store.openForReading(path("STORE", directory), StoreOptions.defaults());
+        return Store.openForReading(storePath(directory), StoreOptions.defaults());
     }
 
     /**
@@ -26,7 +27,13 @@ public final class Stores {
      * @throws InvalidRequestException if there is none; nothing is created
      */
     public static Store openExisting(String directory) {
-        return Store.openExisting(path("STORE", directory), StoreOptions.defaults());
+        return Store.openExisting(storePath(directory), StoreOptions.defaults());
+    }
+
+    private static Path storePath(String directory) {
+        Path path = path("STORE", directory);
+        DirectoryKind.checkNoLog(path);
+        return path;
     }
 
     /**

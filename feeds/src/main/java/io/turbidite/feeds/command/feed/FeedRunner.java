@@ -12,6 +12,7 @@ import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.Progress;
 import io.turbidite.feeds.command.common.Words;
+import io.turbidite.feeds.log.DirectoryKind;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 
@@ -62,6 +63,7 @@ final class FeedRunner {
     }
 
     private FeedReport load(Then then) {
+        DirectoryKind.checkNoLog(directory);
         try (Store store = Store.open(directory, definition.storeOptions());
                 Serving.Server server = serving.start(store, console.home());
                 Feed feed = Feed.open(definition, store)) {
