@@ -1,6 +1,7 @@
 package io.turbidite.feeds.command;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.DamagedSourceException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.time.Clock;
@@ -168,6 +169,13 @@ public final class Main {
     private static int report(Exception e, CommandLine line, PrintStream err, boolean debug) {
         CommandLine group = line.getParent();
         boolean isLog = group != null && group.getCommandName().equals("log");
+        if (isLog && e instanceof DamagedSourceException) {
+            return Failures.report(
+                    e,
+                    err,
+                    debug,
+                    "what is before the damage is in the log: mend the file, and ingest what is behind");
+        }
         if (isLog && e instanceof CorruptionException) {
             return Failures.report(e, err, debug, LogSalvageCommand.ADVICE);
         }

@@ -142,7 +142,13 @@ public final class LogLoad implements AutoCloseable {
         boolean skipping = false;
         boolean isFirstRow = csv != null;
         while (true) {
-            int count = stopped.getAsBoolean() ? 0 : block.readFrom(input);
+            int count;
+            try {
+                count = stopped.getAsBoolean() ? 0 : block.readFrom(input);
+            } catch (StorageException e) {
+                publish(block, skipping ? 0 : block.linesEnd); // what came before it is good
+                throw e;
+            }
             if (isFirstRow && (block.linesEnd > 0 || count < 0 || block.isFull())) {
                 headers += block.dropHeader() ? 1 : 0;
                 isFirstRow = false;

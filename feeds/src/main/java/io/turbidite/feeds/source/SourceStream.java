@@ -14,12 +14,14 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.PushbackInputStream;
 import java.lang.foreign.MemorySegment;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
+import java.util.zip.ZipException;
 
 /**
- * The content of a source file in sequence, uncompressed if it is gzip (told by its first two bytes,
- * not by its name; members may follow one another, and zeros the last). <em>Confined to one thread.</em>
+ * The content of a source file in sequence, uncompressed if it is gzip (told by its first two bytes;
+ * members may follow one another, and zeros the last). A file that is gzip by its name alone is damaged. <em>Confined to one thread.</em>
  */
 public final class SourceStream implements AutoCloseable {
     /** Large enough that a read costs more than the call around it. */
@@ -30,6 +32,8 @@ public final class SourceStream implements AutoCloseable {
 
     /** How often a file is looked at meanwhile. */
     private static final long LOOK_NANOS = 20_000_000;
+
+    private static final String GZIP_SUFFIX = ".gz";
 
     private final Disk disk;
     private final SourceFile file;
@@ -44,10 +48,19 @@ public final class SourceStream implements AutoCloseable {
         PushbackInputStream start = new PushbackInputStream(bytes, 2);
         byte[] magic = start.readNBytes(2);
         start.unread(magic);
-        compressed = magic.length == 2
-                && (magic[0] & 0xFF) == GzipStream.MAGIC_FIRST
-                && (magic[1] & 0xFF) == GzipStream.MAGIC_SECOND;
+        compressed = isGzip(magic, 0, magic.length);
+        if (!compressed && file.name().toLowerCase(Locale.ROOT).endsWith(GZIP_SUFFIX)) {
+            throw new ZipException(
+                    "content that does not begin as gzip does, though the name ends in .gz");
+        }
         content = compressed ? GzipStream.open(start, BUFFER_BYTES) : start;
+    }
+
+    /** Whether {@code byteCount} bytes begin as gzip does. */
+    public static boolean isGzip(byte[] bytes, int offset, int byteCount) {
+        return byteCount >= 2
+                && (bytes[offset] & 0xFF) == GzipStream.MAGIC_FIRST
+                && (bytes[offset + 1] & 0xFF) == GzipStream.MAGIC_SECOND;
     }
 
     static SourceStream open(Disk disk, SourceFile file) {

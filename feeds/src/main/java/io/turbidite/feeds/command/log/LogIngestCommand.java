@@ -95,6 +95,7 @@ final class LogIngestCommand implements Callable<Integer> {
 
     private final AtomicInteger told = new AtomicInteger();
     private final Queue<String> later = new ConcurrentLinkedQueue<>();
+    private boolean isPipeBegun;
     private volatile boolean stopped;
     private volatile @Nullable OpenLog opened;
 
@@ -256,7 +257,15 @@ final class LogIngestCommand implements Callable<Integer> {
 
     private int readPiped(byte[] into, int offset, int byteCount) {
         try {
-            return console.in().read(into, offset, byteCount);
+            int count = console.in().read(into, offset, byteCount);
+            if (!isPipeBegun && count > 0) {
+                isPipeBegun = true;
+                if (count == 1 && byteCount > 1) {
+                    count += Math.max(0, console.in().read(into, offset + 1, byteCount - 1));
+                }
+                requirePlain(into, offset, count);
+            }
+            return count;
         } catch (IOException e) {
             if (stopped) {
                 return 0;
@@ -267,6 +276,13 @@ final class LogIngestCommand implements Callable<Integer> {
                     "standard input",
                     String.valueOf(e.getMessage()),
                     e);
+        }
+    }
+
+    private static void requirePlain(byte[] bytes, int offset, int byteCount) {
+        if (SourceStream.isGzip(bytes, offset, byteCount)) {
+            throw new InvalidRequestException(
+                    "standard input is gzip, which is read from files alone: give the file, or gunzip -c FILE | ./turbidite log ingest ... -");
         }
     }
 
