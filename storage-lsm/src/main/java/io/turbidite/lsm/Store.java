@@ -315,6 +315,22 @@ public final class Store implements AutoCloseable {
     }
 
     /**
+     * Puts a component into quarantine that {@link #verify} has found damaged; every byte of it is read. A merge that
+     * meets the damage does so by itself.
+     *
+     * @param file of the component, in the store's directory
+     * @return what is wrong with it
+     * @throws InvalidRequestException if the file is whole, or no component's that is in use, or in quarantine already
+     */
+    public String quarantine(String file) {
+        checkReadable();
+        substrate().health().checkWritable();
+        CorruptionException damage = substrate().quarantine().takeDamaged(file);
+        engine.background().wakeMerges();
+        return String.valueOf(damage.getMessage());
+    }
+
+    /**
      * Brings components back from quarantine: those whose files are whole again, and those whose very files are in
      * {@code backup}. The others stay, and the report says what is lost with them.
      *

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.QuarantinedException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.log.Durability;
@@ -14,7 +15,9 @@ import io.turbidite.core.sim.Fault;
 import io.turbidite.core.sim.FaultScript;
 import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.SimTasks;
 import io.turbidite.lsm.StoreDescription.ComponentDescription;
 import io.turbidite.lsm.StoreDescription.IndexDescription;
 import io.turbidite.lsm.backup.CopyMode;
@@ -26,6 +29,8 @@ import io.turbidite.lsm.version.StoreFiles;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -189,6 +194,80 @@ class QuarantineTest {
         checkTakesWrites();
         dataset("T").mergeAll();
         assertThat(files("T", "primary")).contains(middle);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Maintenance.class,
+            names = {"EAGER", "VALIDATION", "MUTABLE_BITMAP"})
+    void what_a_merge_found_damaged_and_was_put_back_is_there_after_reopening(
+            Maintenance maintenance) {
+        Dataset dataset = create("T", maintenance, "correlated-no-merge");
+        List<String> files = new ArrayList<>();
+        List<byte[]> whole = new ArrayList<>();
+        for (String index : List.of("primary", "by_user")) {
+            String file = StoreFiles.component(files("T", index).get(1));
+            files.add(file);
+            whole.add(disk.content(file));
+            disk.flipBit(file, 5_000, 3);
+            if (index.equals("primary")) {
+                assertThatThrownBy(dataset::mergeAll).isInstanceOf(CorruptionException.class);
+            } else {
+                // merges go around it already
+                assertThat(sim.store.quarantine(file)).contains(file);
+            }
+        }
+        dataset.upsert(row(7, 5).toMap());
+        dataset.delete(8L);
+        sim.close();
+        for (int i = 0; i < files.size(); i++) {
+            disk.delete(files.get(i));
+            disk.put(files.get(i), whole.get(i));
+        }
+        SimClock clock = new SimClock();
+        Store reading = Store.openForReading(
+                disk, new SimTasks(SEED, clock), clock, SimStore.options(Durability.SYNC));
+        assertThat(reading.describe().toString()).contains("quarantine");
+        reading.close();
+
+        sim = open();
+
+        assertThat(quarantined()).isEmpty();
+        sim.verify();
+        assertThat(dataset("T").get(7L)).containsEntry("score", 5);
+        assertThat(SimStore.rows(dataset("T"))).hasSize(3 * ROWS - 1);
+        reopen();
+        assertThat(events(StoreEvent.Quarantined.class)).isEmpty();
+        dataset("T").mergeAll();
+        assertThat(files("T", "primary")).hasSize(1);
+    }
+
+    @Test
+    void what_verify_finds_damaged_is_set_aside_by_hand() {
+        create("T", Maintenance.VALIDATION, "no-merge");
+        String middle = StoreFiles.component(files("T", "primary").get(1));
+        assertThatThrownBy(() -> sim.store.quarantine(middle))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining(middle)
+                .hasMessageContaining("index primary of T, partition 0")
+                .hasMessageContaining("is whole");
+        assertThat(quarantined()).isEmpty();
+        disk.flipBit(middle, 5_000, 3);
+
+        assertThat(sim.store.quarantine(middle)).contains(middle, "damaged");
+
+        assertThat(quarantined()).containsExactly("T.primary");
+        assertThatThrownBy(() -> sim.store.quarantine(middle))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("already");
+        assertThatThrownBy(() -> sim.store.quarantine("data/no.component"))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("data/no.component");
+        checkTakesWrites();
+        reopen();
+        assertThat(quarantined()).containsExactly("T.primary");
+        assertThatThrownBy(() -> SimStore.rows(dataset("T")))
+                .isInstanceOf(QuarantinedException.class);
     }
 
     @Test

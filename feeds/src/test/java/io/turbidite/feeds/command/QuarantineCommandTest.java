@@ -60,6 +60,32 @@ class QuarantineCommandTest {
     }
 
     @Test
+    void what_verify_finds_damaged_is_set_aside_and_restored_by_hand() throws IOException {
+        Path store = Command.load(directory);
+        Path backup = directory.resolve("backup");
+        assertThat(Command.run("backup", store, backup, "--copy").code()).isZero();
+        Path damaged = components(store).getFirst();
+        String name = "data/" + damaged.getFileName();
+        Result whole = Command.run("quarantine", store, name);
+        assertThat(whole.code()).isNotZero();
+        assertThat(whole.err()).contains(name, "is whole");
+        byte[] bytes = Files.readAllBytes(damaged);
+        bytes[200] ^= 1;
+        Files.write(damaged, bytes);
+        assertThat(Command.run("verify", store).out()).contains(name);
+        assertThat(Command.run("quarantine", store).out()).contains("nothing is in quarantine");
+
+        Result taken = Command.run("quarantine", store, name);
+
+        assertThat(taken.code()).isEqualTo(1);
+        assertThat(taken.out()).contains(name + " is set aside: ", "not restored");
+        Result restored = Command.run("quarantine", store, "--restore", backup);
+        assertThat(restored.code()).isZero();
+        assertThat(restored.out()).contains(name, "in use again");
+        assertThat(Command.run("verify", store).code()).isZero();
+    }
+
+    @Test
     void what_can_not_be_restored_is_refused() throws IOException {
         Path store = Command.load(directory);
         Path backup = directory.resolve("backup");

@@ -2,6 +2,7 @@ package io.turbidite.lsm.backup;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.bloom.BloomFilter;
@@ -20,6 +21,7 @@ import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.partition.VersionSearch;
+import io.turbidite.lsm.schedule.FailureRule;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.strategy.bitmap.DeadEntries;
@@ -44,6 +46,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * Brings components back from quarantine: as they are, if their files are whole again, else with the very files from
@@ -84,14 +87,41 @@ public final class ComponentRestore {
         substrate.quarantine().note();
         ComponentRestore restore = new ComponentRestore(substrate, backup);
         for (Partition partition : substrate.partitions().all()) {
-            restore.restore(partition);
+            restore.restore(partition, ComponentHandle::isQuarantined);
         }
         return new QuarantineReport(restore.outcomes);
     }
 
-    private void restore(Partition partition) {
+    /**
+     * While the store opens to be written, brings back what the manifest calls damaged and is whole again. Nothing else
+     * is looked at. What replay could not tell all of stays: its file says nothing about that.
+     */
+    public static void runAtOpening(Substrate substrate) {
+        ComponentRestore restore = new ComponentRestore(substrate, null);
+        for (Partition partition : substrate.partitions().all()) {
+            try {
+                restore.restore(partition, restore::mayBeWhole);
+            } catch (StorageException failure) {
+                if (FailureRule.of(failure) == FailureRule.STORE) {
+                    throw failure;
+                }
+                // no space, or an error of the disk: it stays aside, and the next opening looks
+                // again
+            }
+        }
+    }
+
+    private boolean mayBeWhole(ComponentHandle handle) {
+        return handle.isQuarantined()
+                && handle.component().isOpen()
+                && !handle.isBitmapUnread()
+                && !handle.state().quarantine().isEmpty()
+                && !substrate.quarantine().isUntold(handle);
+    }
+
+    private void restore(Partition partition, Predicate<ComponentHandle> which) {
         Set<Long> tried = new HashSet<>();
-        while (restoreNext(partition, tried)) {
+        while (restoreNext(partition, which, tried)) {
             // the next one needs the version that has what was restored
         }
     }
@@ -101,7 +131,8 @@ public final class ComponentRestore {
      *
      * @return false if none is left
      */
-    private boolean restoreNext(Partition partition, Set<Long> tried) {
+    private boolean restoreNext(
+            Partition partition, Predicate<ComponentHandle> which, Set<Long> tried) {
         Version pinned = partition.pinUnlessDropped();
         if (pinned == null) {
             return false;
@@ -111,7 +142,9 @@ public final class ComponentRestore {
                 // newest first: what is newer tells what is dead
                 for (ComponentHandle handle : pinned.tree(tree)) {
                     ComponentDamage damage = handle.component().damage();
-                    if (damage != null && tried.add(handle.state().fileId())) {
+                    if (damage != null
+                            && which.test(handle)
+                            && tried.add(handle.state().fileId())) {
                         restore(new Subject(partition, pinned, tree, handle), damage);
                         return true;
                     }

@@ -13,6 +13,7 @@ import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.lsm.backup.ComponentRestore;
 import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.partition.EngineEvents;
 import io.turbidite.lsm.partition.Partition;
@@ -268,6 +269,9 @@ final class OpenStore {
         substrate.quarantine().enforce();
         replay.unread().forEach(substrate.quarantine()::takeUnreplayed);
         replay.unmarked().forEach(substrate.quarantine()::takeUnmarked);
+        if (mode != OpenMode.READING) {
+            ComponentRestore.runAtOpening(substrate);
+        }
         for (OpenDataset dataset : datasets) {
             long needed = CacheNeed.of(dataset.schema()).bytes();
             if (needed > options.cacheBytes()) {

@@ -1,6 +1,7 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.lsm.component.ComponentDamage;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -104,6 +105,55 @@ public final class Quarantine {
             }
         }
         return false;
+    }
+
+    /**
+     * Sets aside a component that every byte is looked at of, now, if one is damaged: no merge may come to it for long.
+     * It lasts when this returns.
+     *
+     * @param file its name in the store
+     * @return what is wrong with it
+     * @throws InvalidRequestException if the file is whole, or no component's that is in use, or is set aside already
+     */
+    public CorruptionException takeDamaged(String file) {
+        for (Partition partition : substrate.partitions().all()) {
+            Version pinned = partition.pinUnlessDropped();
+            if (pinned == null) {
+                continue;
+            }
+            try {
+                for (int tree : pinned.schema().treeIds()) {
+                    ComponentHandle handle = find(pinned.tree(tree), file);
+                    if (handle != null) {
+                        Place place = new Place(pinned.schema(), partition.number(), tree);
+                        CorruptionException damage = damageOf(place, handle);
+                        take(damage); // unless a merge has been faster
+                        note();
+                        return damage;
+                    }
+                }
+            } finally {
+                pinned.unpin();
+            }
+        }
+        throw new InvalidRequestException(
+                "no component that is in use has the file %s: inspect lists those that are"
+                        .formatted(file));
+    }
+
+    private static CorruptionException damageOf(Place place, ComponentHandle handle) {
+        ComponentDamage known = handle.component().damage();
+        if (known != null) {
+            throw new InvalidRequestException("%s (%s) is in quarantine already: %s"
+                    .formatted(handle.component().name(), known.whose(), known.cause()));
+        }
+        List<CorruptionException> found = new ArrayList<>();
+        handle.component().verify(found::add);
+        if (found.isEmpty()) {
+            throw new InvalidRequestException("%s (%s) is whole: every checksum of it is right"
+                    .formatted(handle.component().name(), place.damage("").whose()));
+        }
+        return found.getFirst();
     }
 
     /**

@@ -19,14 +19,17 @@ import picocli.CommandLine.Parameters;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 
-/** Lists components that are set aside, and brings back what can be brought back. */
+/** Lists components that are set aside, sets one aside by hand, and brings back what can be brought back. */
 @Command(
         name = "quarantine",
-        customSynopsis = "./turbidite quarantine STORE [--restore BACKUP] [--json] [--debug]",
+        customSynopsis =
+                "./turbidite quarantine STORE [FILE] [--restore BACKUP] [--json] [--debug]",
         description = {
             "List the components that were found damaged and are set aside, and what is lost with them.",
             "One whose file is whole again is used again. With --restore the very files are taken from a",
             "backup, marks of later deletes stay those of the store. Indexes: ./turbidite index rebuild.",
+            "With FILE, a component that verify has found damaged is set aside first: every byte of it is read,",
+            "and a whole one is refused.",
             "It ends with 1 as long as something is in quarantine.",
         },
         sortOptions = false)
@@ -35,6 +38,13 @@ public final class QuarantineCommand implements Callable<Integer> {
 
     @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
     private String directory = "";
+
+    @Parameters(
+            index = "1",
+            arity = "0..1",
+            paramLabel = "FILE",
+            description = "A component of it, as verify and inspect name it.")
+    private @Nullable String file;
 
     @Option(
             names = "--restore",
@@ -56,6 +66,12 @@ public final class QuarantineCommand implements Callable<Integer> {
             Path from = named == null
                     ? null
                     : console.directory().resolve(Stores.path("BACKUP", named));
+            if (file != null) {
+                String damage = store.quarantine(file);
+                if (!common.json) {
+                    console.out().println("%s is set aside: %s".formatted(file, damage));
+                }
+            }
             QuarantineReport report = store.restoreQuarantined(from);
             report.components().forEach(this::print);
             if (report.components().isEmpty() && !common.json) {
