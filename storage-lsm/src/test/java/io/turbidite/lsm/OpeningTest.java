@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.log.Durability;
+import io.turbidite.core.log.LogOptions;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimClock;
@@ -279,6 +280,23 @@ class OpeningTest {
             sim.tasks.runForMicros(5_000_000);
             assertThat(disk.list(StoreFiles.TRASH)).hasSize(1);
             disk.capacity(disk.usedBytes() + (1 << 20));
+            sim.tasks.runForMicros(2_000_000);
+            assertThat(disk.list(StoreFiles.TRASH)).isEmpty();
+            assertThat(events(sim).getLast().cause()).isEqualTo("space");
+        }
+    }
+
+    /** A segment is wanted whole: writes must not be refused for one while trash has the space. */
+    @Test
+    void trash_goes_when_the_log_can_have_no_segment() {
+        withTrash().close();
+        int segmentBytes = 8 << 20;
+        StoreOptions options = SimStore.options(Durability.SYNC);
+        LogOptions log = options.log().withSegmentBytes(segmentBytes, 16, 256, 64 << 10);
+        try (SimStore sim = SimStore.open(disk, 1, options.withLog(2L * segmentBytes, log))) {
+            sim.tasks.runForMicros(5_000_000);
+            assertThat(disk.list(StoreFiles.TRASH)).hasSize(1);
+            disk.capacity(disk.usedBytes() + segmentBytes - 1);
             sim.tasks.runForMicros(2_000_000);
             assertThat(disk.list(StoreFiles.TRASH)).isEmpty();
             assertThat(events(sim).getLast().cause()).isEqualTo("space");

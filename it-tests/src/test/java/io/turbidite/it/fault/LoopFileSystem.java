@@ -22,8 +22,8 @@ import java.util.Locale;
  */
 final class LoopFileSystem implements AutoCloseable {
     enum Kind {
-        /** 64 MiB, or what is asked for. */
-        EXT4(64 << 20),
+        /** 128 MiB, or what is asked for: two segments of the log, and the trash of many cuts. */
+        EXT4(128 << 20),
         /** Its mkfs makes none below 300 MiB; the file is sparse. */
         XFS(320 << 20);
 

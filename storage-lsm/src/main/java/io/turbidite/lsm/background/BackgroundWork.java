@@ -73,11 +73,13 @@ public final class BackgroundWork implements AutoCloseable {
      * @param writeMemoryBytes where writers stop; flushes begin at half of it or later. As much may be held
      *     besides for readers of what writers kill
      * @param logBytesMax log size that triggers flushes
+     * @param segmentBytes space that the log wants at once
      */
     public BackgroundWork(
             Substrate substrate,
             long writeMemoryBytes,
             long logBytesMax,
+            long segmentBytes,
             BackgroundOptions options) {
         this.substrate = substrate;
         this.logBytesMax = logBytesMax;
@@ -91,8 +93,8 @@ public final class BackgroundWork implements AutoCloseable {
         this.merges = new MergeWork(
                 substrate, options, io, throttle, writeMemoryBytes, StrategyHooks::new);
         this.retention = new RetentionWork(substrate);
-        // a flush, and as much log meanwhile
-        this.watch = new DirectoryWatch(substrate, 2 * writeMemoryBytes);
+        // a flush, and as much log meanwhile, of which the next segment is wanted whole
+        this.watch = new DirectoryWatch(substrate, 2 * writeMemoryBytes + segmentBytes);
         this.repairs = new RepairWork(substrate, merges::wake, this::lookForGarbage);
         this.garbage = new GarbageWatch(substrate, repairs, merges, this::flushWaits);
         repairs.start(options.mergeWorkers());

@@ -46,7 +46,11 @@ public final class StoreEngine {
         this.parts = parts;
         this.substrate = parts.substrate();
         this.background = new BackgroundWork(
-                substrate, options.writeMemoryBytes(), options.logBytesMax(), options.background());
+                substrate,
+                options.writeMemoryBytes(),
+                options.logBytesMax(),
+                options.log().segmentBytes(),
+                options.background());
         this.writes = new WritePath(substrate, background);
         this.schemaChanges = new SchemaChanges(options, substrate, background, writes);
         StoreGauges.register(parts.meters(), substrate, background);
