@@ -1,0 +1,169 @@
+package io.turbidite.feeds.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.feeds.command.Command.Result;
+import io.turbidite.feeds.command.common.ExitCode;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+
+/** {@code run} of feeds whose target is a log. */
+class LogFeedCommandTest {
+    @TempDir
+    private Path directory;
+
+    private LogCalls calls;
+
+    @BeforeEach
+    void write() throws IOException {
+        calls = LogCalls.in(directory);
+    }
+
+    @Test
+    void a_feed_writes_to_a_log_and_goes_on_where_it_ended() throws IOException {
+        Path feed = directory.resolve("events.yaml");
+        Files.writeString(feed, """
+                feed: events
+                log:
+                  name: Events
+                  psfs:
+                    type: field(type)
+                    big: where(size > 5)
+                  retain: 30d
+                  directIo: true
+                source: { kind: file, path: events.json }
+                """);
+        Path store = directory.resolve("store");
+        Result first = Command.run("run", feed, "--store", store, "--json");
+        assertThat(first.code()).as(first.err()).isZero();
+        assertThat(first.json().path("records").asLong()).isEqualTo(4);
+        assertThat(first.json().path("rejected").asLong()).isEqualTo(1);
+        assertThat(first.err()).contains("dead-letters");
+        Result again = Command.run("run", feed, "--store", store);
+        assertThat(again.out()).contains("nothing new", "log Events in store");
+        Files.writeString(
+                directory.resolve("events.json"),
+                LogCalls.EVENTS + "{\"id\":6,\"type\":\"push\"}\n");
+        assertThat(Command.run("run", feed, "--store", store, "--json")
+                        .json()
+                        .path("records")
+                        .asLong())
+                .isEqualTo(1);
+        Path events = store.resolve("logs").resolve("Events");
+        assertThat(Command.run("log", "query", events, "--psf", "type=push", "--count")
+                        .json()
+                        .path("count")
+                        .asInt())
+                .isEqualTo(4);
+    }
+
+    @Test
+    void a_feed_of_rows_into_a_log_ends_no_row_within_quotes() throws IOException {
+        Path feed = directory.resolve("rows.yaml");
+        Files.writeString(feed, """
+                feed: rows
+                log:
+                  name: Rows
+                  parser: csv(";", id:number, text)
+                  psfs: { id: field(id) }
+                source: { kind: file, path: rows.csv }
+                """);
+        Files.writeString(directory.resolve("rows.csv"), "1;\"a\nb\"\n2;\"c;\nd\"\n");
+        Path store = directory.resolve("store");
+        Result done = Command.run("run", feed, "--store", store, "--json");
+        assertThat(done.json().path("records").asLong()).as(done.err()).isEqualTo(2);
+        Path rows = store.resolve("logs").resolve("Rows");
+        assertThat(Command.run("log", "query", rows, "--psf", "id=2").out())
+                .isEqualTo("2;\"c;\nd\"\n");
+    }
+
+    @Test
+    void a_feed_of_rows_into_a_log_waits_for_what_closes_a_quote() throws IOException {
+        Path feed = directory.resolve("rows.yaml");
+        Files.writeString(feed, """
+                feed: rows
+                log:
+                  name: Rows
+                  parser: csv(";", id:number, text)
+                  psfs: { id: field(id) }
+                source: { kind: file, path: rows.csv }
+                """);
+        Path file = directory.resolve("rows.csv");
+        Path store = directory.resolve("store");
+        Path rows = store.resolve("logs").resolve("Rows");
+        FileTime old = FileTime.fromMillis(1_000_000_000_000L);
+        // a row and text that only looks like some
+        Files.writeString(file, "1;x\n2;\"a\nb;b\nc;c\n");
+        Files.setLastModifiedTime(file, old);
+        Result first = Command.run("run", feed, "--store", store);
+        assertThat(first.out())
+                .contains(
+                        ", 1 record unfinished: a file is being written or ends within quotes, run it again for the rest");
+        assertThat(Command.run("log", "query", rows).out()).isEqualTo("1;x\n");
+        Files.writeString(file, "1;x\n2;\"a\nb;b\nc;c\n\"\n");
+        assertThat(Command.run("run", feed, "--store", store).code()).isZero();
+        assertThat(Command.run("log", "query", rows).out()).isEqualTo("2;\"a\nb;b\nc;c\n\"\n1;x\n");
+        // and one that nobody will close
+        Files.writeString(file, "1;x\n2;\"a\nb;b\nc;c\n\"\n3;\"y\n4;z\n5;-1.5e3\n");
+        Files.setLastModifiedTime(file, old);
+        Result broken = Command.run("run", feed, "--store", store, "--json");
+        assertThat(broken.json().path("records").asLong()).isEqualTo(2);
+        assertThat(broken.json().path("rejected").asLong()).isEqualTo(1);
+    }
+
+    @Test
+    void a_feed_of_rows_into_a_log_takes_no_header_for_a_record() throws IOException {
+        Path feed = directory.resolve("rows.yaml");
+        Files.writeString(feed, """
+                feed: rows
+                log:
+                  name: Rows
+                  parser: csv(",", id, text)
+                  psfs: { id: field(id) }
+                source: { kind: file, path: rows.csv }
+                """);
+        Files.writeString(directory.resolve("rows.csv"), "id,\"text\",more\n1,a,x\nid,text,y\n");
+        Path store = directory.resolve("store");
+        Result done = Command.run("run", feed, "--store", store, "--json");
+        assertThat(done.json().path("records").asLong()).as(done.err()).isEqualTo(2);
+        Path rows = store.resolve("logs").resolve("Rows");
+        assertThat(Command.run("log", "query", rows).out()).isEqualTo("id,text,y\n1,a,x\n");
+        // nor when it goes on, and a header is none of its first rows
+        Files.writeString(
+                directory.resolve("rows.csv"), "id,\"text\",more\n1,a,x\nid,text,y\n2,b,z\n");
+        Result more = Command.run("run", feed, "--store", store, "--json");
+        assertThat(more.json().path("records").asLong()).as(more.err()).isEqualTo(1);
+        assertThat(Command.run("log", "query", rows).outLines()).hasSize(3);
+    }
+
+    @Test
+    void every_mistake_in_the_definition_of_a_log_feed_is_named_with_its_line() throws IOException {
+        Path feed = directory.resolve("events.yaml");
+        Files.writeString(feed, """
+                feed: events
+                log:
+                  name: Events
+                  parser: xml
+                  psfs:
+                    type: fild(type)
+                  retain: soon
+                source: { kind: file, path: events.json }
+                mode: upsert
+                """);
+        Result result = Command.run("run", feed, "--store", directory.resolve("store"));
+        assertThat(result.code()).as(result.err()).isEqualTo(ExitCode.USAGE);
+        assertThat(result.out()).isEmpty();
+        assertThat(result.errLines()).hasSize(4);
+        assertThat(result.err())
+                .contains("yaml:4: log.parser", "yaml:6: ", "yaml:7: ", "yaml:9: ")
+                .doesNotContain("\tat ");
+        assertThat(directory.resolve("store")).doesNotExist();
+    }
+}
