@@ -80,10 +80,20 @@ public final class SourceStream implements AutoCloseable {
      * Reads some bytes, at least one unless the content is at its end.
      *
      * @return how many, or -1 at the end
+     * @throws DamagedSourceException if the content is damaged, or the file has become shorter since it was opened
      */
     public int read(byte[] target, int offset, int byteCount) {
         try {
-            return content.read(target, offset, byteCount);
+            int count = content.read(target, offset, byteCount);
+            if (count < 0 && !compressed && bytes.offset < file.byteCount()) {
+                throw new DamagedSourceException(
+                        file.path(),
+                        bytes.offset,
+                        "file",
+                        "%d bytes long, as when it was opened,".formatted(file.byteCount()),
+                        "shorter");
+            }
+            return count;
         } catch (IOException e) {
             throw damaged(file, position(), e);
         }

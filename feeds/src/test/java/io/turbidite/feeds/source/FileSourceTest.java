@@ -4,15 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.DamagedSourceException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.zip.CRC32;
@@ -204,6 +208,26 @@ class FileSourceTest {
         disk.put("head.gz", new byte[] {0x1f, (byte) 0x8b, 1});
         assertThatThrownBy(() -> content("head.gz")).isInstanceOf(CorruptionException.class);
         assertThat(disk.openHandleCount()).isZero();
+    }
+
+    @Test
+    void aPlainFileThatIsCutWhileItIsReadHasNotEnded(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("a.csv");
+        Files.write(file, random(300_000));
+        FileSource source = FileSource.open(file);
+        try (SourceStream stream = source.read(source.files().getFirst())) {
+            assertThat(stream.read(new byte[777], 0, 777)).isEqualTo(777);
+            Files.write(file, random(100_000));
+            assertThatThrownBy(() -> content(stream))
+                    .isInstanceOf(DamagedSourceException.class)
+                    .hasMessageEndingWith(
+                            "a.csv at offset 100000 is damaged: file should be 300000 bytes long, as when it was opened, but is shorter");
+        }
+        FileSource grown = FileSource.open(file);
+        Files.write(file, random(200_000));
+        try (SourceStream stream = grown.read(grown.files().getFirst())) {
+            assertThat(content(stream)).hasSize(200_000);
+        }
     }
 
     @Test
