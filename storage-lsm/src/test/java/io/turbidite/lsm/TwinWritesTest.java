@@ -7,10 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.file.Disk;
-import io.turbidite.core.file.DiskFile;
-import io.turbidite.core.file.ForwardingDisk;
-import io.turbidite.core.file.ForwardingFile;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.sim.Profile;
@@ -20,17 +16,14 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
-import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.write.Write;
 import io.turbidite.lsm.write.WriteInside;
 
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
 /**
@@ -41,55 +34,11 @@ class TwinWritesTest {
     private static final long SEED = 23;
     private static final double[] ZEROS = {0.0, -0.0};
     private final SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+    private final ReadHook hook = new ReadHook(disk);
     private SimStore sim = open();
 
-    /** Called once by the next read of a component. */
-    private @Nullable Runnable inNextRead;
-
     private SimStore open() {
-        return SimStore.open(disk, SEED, SimStore.options(Durability.SYNC), ReadHook::new);
-    }
-
-    /** The disk of the store, which calls back in the middle of reads. */
-    private final class ReadHook implements ForwardingDisk {
-        private final Disk disk;
-
-        ReadHook(Disk disk) {
-            this.disk = disk;
-        }
-
-        @Override
-        public Disk disk() {
-            return disk;
-        }
-
-        @Override
-        public DiskFile wrap(DiskFile file) {
-            return new HookedFile(file);
-        }
-
-        private final class HookedFile implements ForwardingFile {
-            private final DiskFile file;
-
-            HookedFile(DiskFile file) {
-                this.file = file;
-            }
-
-            @Override
-            public DiskFile file() {
-                return file;
-            }
-
-            @Override
-            public int read(long offset, MemorySegment segment, long segmentOffset, int byteCount) {
-                Runnable once = inNextRead;
-                if (once != null && file.name().startsWith(StoreFiles.DATA)) {
-                    inNextRead = null;
-                    once.run();
-                }
-                return file.read(offset, segment, segmentOffset, byteCount);
-            }
-        }
+        return SimStore.open(disk, SEED, SimStore.options(Durability.SYNC), _ -> hook);
     }
 
     @AfterEach
@@ -198,9 +147,9 @@ class TwinWritesTest {
             sim.close();
             sim = open();
             Dataset again = sim.store.datasets().getFirst();
-            inNextRead = () -> again.upsert(Map.of("d", zero, "e", 1.0, "text", "third"));
+            hook.inNextRead(() -> again.upsert(Map.of("d", zero, "e", 1.0, "text", "third")));
             assertThat(again.get(zero)).isNotNull();
-            assertThat(inNextRead).isNull();
+            assertThat(hook.hasRun()).isTrue();
             assertText(again, "third");
             dataset = again;
         }

@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * layer: what lies in a memory component is copied; a page stays pinned in the cache, even of a closed
  * file, until the cursor moves.
  *
- * <p><em>Confined to one thread</em>, but for {@link #close()}.
+ * <p><em>Confined to one thread</em>, but for {@link #close()}. Of two threads that use it all the same, each call is
+ * done as if it were alone; which entry they are shown is not promised.
  */
 final class LayerStack implements AutoCloseable {
     /** Moves between two looks at whether the pinned version is old: a look is one volatile read. */
@@ -96,7 +97,15 @@ final class LayerStack implements AutoCloseable {
 
     /** Stands before the first entry in the range that is at or above {@code target}. */
     void seek(Slice target) {
-        checkOpen();
+        hold.enter();
+        try {
+            seekInside(target);
+        } finally {
+            hold.leave();
+        }
+    }
+
+    private void seekInside(Slice target) {
         Slice low = range.low();
         Slice high = range.high();
         if (low != null && target.compareBytes(low) < 0) {
@@ -110,10 +119,15 @@ final class LayerStack implements AutoCloseable {
     }
 
     void seekEnd() {
-        checkOpen();
-        stand(Place.END);
+        hold.enter();
+        try {
+            stand(Place.END);
+        } finally {
+            hold.leave();
+        }
     }
 
+    /** Inside, as all that changes the place: of two threads at once one waits for the other's move. */
     private void stand(Place newPlace) {
         place = newPlace;
         isThere = false;
@@ -275,6 +289,7 @@ final class LayerStack implements AutoCloseable {
         if (!keyIsShown) {
             hold.enter();
             try {
+                checkOnEntry(); // another thread may have moved it
                 showKey();
             } finally {
                 hold.leave();
