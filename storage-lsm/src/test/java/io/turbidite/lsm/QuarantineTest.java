@@ -490,6 +490,44 @@ class QuarantineTest {
         checkRestored(dataset("T"));
     }
 
+    /** Where ours is missing there is no footer to compare, but the manifest knows size and timestamps. */
+    @Test
+    void a_missing_file_is_not_replaced_by_one_of_a_copy_that_went_its_own_way() {
+        Dataset dataset = create("T", Maintenance.VALIDATION, "no-merge");
+        SimDisk ours = disk.copy();
+        List<SimDisk> copies = new ArrayList<>();
+        // as many operations in other bytes; as many bytes of other operations
+        for (boolean moreOperations : new boolean[] {false, true}) {
+            SimDisk copy = ours.copy();
+            copy.processDied();
+            try (SimStore own = SimStore.open(copy, SEED, SimStore.options(Durability.SYNC))) {
+                Dataset its = own.store.dataset("T");
+                its.upsert(row(1, moreOperations ? 7 : 123_456).toMap());
+                if (moreOperations) {
+                    its.upsert(row(1, 7).toMap());
+                }
+                its.flush();
+            }
+            copies.add(copy);
+        }
+        dataset.upsert(row(1, 7).toMap());
+        dataset.flush();
+        String file = StoreFiles.component(files("T", "primary").getFirst());
+        sim.close();
+        disk.delete(file);
+        sim = open();
+        for (SimDisk copy : copies) {
+            assertThat(copy.exists(file)).isTrue();
+            QuarantineReport report = sim.store.restoreFrom(copy);
+            assertThat(report.components())
+                    .singleElement()
+                    .satisfies(outcome -> assertThat(outcome.refusal())
+                            .contains("not what is missing", "component should be"));
+            assertThat(disk.exists(file)).isFalse();
+        }
+        assertThat(quarantined()).containsExactly("T.primary");
+    }
+
     @Test
     void what_is_not_the_very_file_is_refused_and_says_what_is_lost() {
         Dataset dataset = create("T", Maintenance.VALIDATION, "no-merge");
