@@ -10,6 +10,7 @@ import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.Maintenance;
 
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -46,6 +47,28 @@ class LogOrderTest {
             disk.onOperation(step -> {});
             assertThat(cuts[0]).isGreaterThan(5);
             assertThat(check(disk.crashImage(SEED, Profile.STRICT))).isEqualTo("second");
+        }
+    }
+
+    /** A write that is given up takes a place in the log, and leaves nothing in memory that would hold it. */
+    @Test
+    void the_manifest_names_no_place_in_the_log_that_a_power_cut_takes_away() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        try (SimStore sim = SimStore.open(disk, SEED, OPTIONS)) {
+            Dataset flushed = sim.store.createDataset(Row.spec("Flushed"));
+            flushed.upsert(row(1, "second"));
+            disk.onOperation(step -> {
+                if (step.name().startsWith("data")) {
+                    sim.store.substrate().log().claim(8).cancel();
+                }
+            });
+            flushed.flush();
+            disk.onOperation(step -> {});
+            assertThat(SimStore.rows(flushed)).hasSize(1);
+            try (SimStore recovered =
+                    SimStore.open(disk.crashImage(SEED, Profile.STRICT), SEED, OPTIONS)) {
+                assertThat(SimStore.rows(recovered.store.dataset("Flushed"))).hasSize(1);
+            }
         }
     }
 

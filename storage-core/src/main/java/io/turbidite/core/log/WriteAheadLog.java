@@ -433,6 +433,15 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
+     * {@link #position} as far as it is on disk: a manifest that named more, after a {@link #flush} that came
+     * before the position was asked, would name what a power cut takes away.
+     */
+    public long durablePosition() {
+        long durable = progress.durable();
+        return Math.min(position(), durable < firstSequence ? provenPosition : durable);
+    }
+
+    /**
      * Deletes the segments that hold nothing at or above {@code position}, oldest first. The manifest
      * that names a position at or above must be durable.
      */

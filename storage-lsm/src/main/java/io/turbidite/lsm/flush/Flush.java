@@ -330,8 +330,10 @@ public final class Flush {
         boolean first = before.tree(IndexSchema.PRIMARY_ID).isEmpty();
         PartitionState after = before.withFlushed(layer.maxTimestamp(), components);
         long last = substrate.timestamps().lastDrawn();
-        long position =
+        long replayFrom =
                 substrate.partitions().replayFrom(partition, substrate.log().position());
+        // a write that was given up since the log's flush leaves nothing in memory to hold it back
+        long position = Math.min(replayFrom, substrate.log().durablePosition());
         return state.withPartition(datasetId, partition.number(), after)
                 .withCounts(
                         datasetId,
