@@ -36,7 +36,10 @@ final class Mistyped {
         return nearest;
     }
 
-    /** Letters put in, left out or replaced (Wagner and Fischer, "The string-to-string correction problem", 1974). */
+    /**
+     * Letters put in, left out or replaced (Wagner and Fischer, "The string-to-string correction
+     * problem", 1974).
+     */
     private static int distance(String from, String to) {
         int[] row = new int[to.length() + 1];
         for (int j = 0; j < row.length; j++) {

@@ -6,7 +6,9 @@ import io.turbidite.core.file.RealDisk;
 
 import java.nio.file.Path;
 
-/** What a directory holds, told by names alone: who mistook one for another hears so, not of damage. */
+/**
+ * What a directory holds, told by names alone: who mistook one for another hears so, not of damage.
+ */
 public enum DirectoryKind {
     STORE,
     LOG,

@@ -21,7 +21,8 @@ import java.util.zip.ZipException;
 
 /**
  * The content of a source file in sequence, uncompressed if it is gzip (told by its first two bytes;
- * members may follow one another, and zeros the last). A file that is gzip by its name alone is damaged. <em>Confined to one thread.</em>
+ * members may follow one another, and zeros the last). A file that is gzip by its name alone is
+ * damaged. <em>Confined to one thread.</em>
  */
 public final class SourceStream implements AutoCloseable {
     /** Large enough that a read costs more than the call around it. */
@@ -80,7 +81,8 @@ public final class SourceStream implements AutoCloseable {
      * Reads some bytes, at least one unless the content is at its end.
      *
      * @return how many, or -1 at the end
-     * @throws DamagedSourceException if the content is damaged, or the file has become shorter since it was opened
+     * @throws DamagedSourceException if the content is damaged, or the file has become shorter since it
+     *     was opened
      */
     public int read(byte[] target, int offset, int byteCount) {
         try {

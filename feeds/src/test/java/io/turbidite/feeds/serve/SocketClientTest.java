@@ -10,11 +10,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
@@ -47,8 +49,11 @@ class SocketClientTest {
             server.bind(UnixDomainSocketAddress.of(socket));
             Thread holder = Thread.ofPlatform().start(() -> {
                 try (SocketChannel client = server.accept()) {
-                    ByteBuffer request = ByteBuffer.allocate(1 << 16);
-                    client.read(request);
+                    DataInputStream from = new DataInputStream(Channels.newInputStream(client));
+                    for (int frame = 0; frame < 2; frame++) {
+                        byte[] request = new byte[from.readInt()];
+                        from.readFully(request); // what is left unread would end it as broken
+                    }
                     ByteBuffer bytes = ByteBuffer.wrap(answer);
                     while (bytes.hasRemaining()) {
                         client.write(bytes);

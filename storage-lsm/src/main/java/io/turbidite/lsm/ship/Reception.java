@@ -98,8 +98,8 @@ public final class Reception {
     }
 
     /**
-     * Whether a stream begins as a shipment does, as far as it goes, or as one with a damaged byte or two. It stands where
-     * it stood afterwards.
+     * Whether a stream begins as a shipment does, as far as it goes, or as one with a damaged byte or
+     * two. It stands where it stood afterwards.
      *
      * @param in supports {@link InputStream#mark}
      */
