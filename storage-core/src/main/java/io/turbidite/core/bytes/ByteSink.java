@@ -1,8 +1,8 @@
 package io.turbidite.core.bytes;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.memory.NativeMemory;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
  * back as a slice.
  *
  * <p><em>Confined to one thread at a time.</em> The memory is freed by the garbage collector when the
- * sink is unreachable ({@link Arena#ofAuto()}): growing drops the old segment, so slices taken before a
+ * sink is unreachable ({@link NativeMemory#unowned}): growing drops the old segment, so slices taken before a
  * growth stay readable but stale. Grows by doubling up to {@code bytesMax}.
  */
 public final class ByteSink {
@@ -28,7 +28,7 @@ public final class ByteSink {
      */
     public ByteSink(int initialBytes, int bytesMax) {
         this.bytesMax = bytesMax;
-        this.segment = Arena.ofAuto().allocate(Math.max(16, initialBytes), 8);
+        this.segment = NativeMemory.unowned(Math.max(16, initialBytes), 8);
     }
 
     public ByteSink clear() {
@@ -142,7 +142,7 @@ public final class ByteSink {
                     "%d bytes are more than the limit of %d".formatted(wanted, bytesMax));
         }
         long grown = Math.min(bytesMax, Math.max(wanted, segment.byteSize() * 2));
-        MemorySegment larger = Arena.ofAuto().allocate(grown, 8);
+        MemorySegment larger = NativeMemory.unowned(grown, 8);
         MemorySegment.copy(segment, 0, larger, 0, length);
         segment = larger;
     }

@@ -45,7 +45,7 @@ import java.util.concurrent.atomic.LongAdder;
  * <p><em>Confined to its worker</em>, and to the closing thread once that has stopped; the counters may
  * be read by any thread.
  */
-final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
+final class LogWriter implements EventPoller.Handler<Claim> {
     /** A segment that holds nothing but where the log goes on. */
     private static final long MARKS_BYTES =
             Segment.MARK_BYTES + FrameFormat.frameBytes(FrameFormat.CONTINUED_PAYLOAD_BYTES);
@@ -58,7 +58,6 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
     private final LogProgress progress;
     private final SegmentKeeper keeper;
     private final int session;
-    private final Arena arena = NativeMemory.shared("the log writer");
     private final MemorySegment batch;
     private final MemorySegment marks;
     private final int batchBytesTarget;
@@ -101,7 +100,8 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
             LogOptions options,
             LogProgress progress,
             SegmentKeeper keeper,
-            RecoveredLog recovered) {
+            RecoveredLog recovered,
+            Arena arena) {
         this.durability = options.durability();
         this.inFlightBytesMax = options.inFlightBytesMax();
         this.storeId = site.storeId();
@@ -118,8 +118,8 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
             this.batchOffset = last.usedBytes;
         }
         this.batchBytesTarget = options.batchBytesTarget();
-        this.batch = arena.allocate(options.batchBytesMax(), 64);
-        this.marks = arena.allocate(MARKS_BYTES, FrameFormat.ALIGNMENT);
+        this.batch = NativeMemory.allocate(arena, options.batchBytesMax(), 64);
+        this.marks = NativeMemory.allocate(arena, MARKS_BYTES, FrameFormat.ALIGNMENT);
     }
 
     /** Writes what the ring holds, up to a batch; returns whether there was anything. */
@@ -557,10 +557,5 @@ final class LogWriter implements AutoCloseable, EventPoller.Handler<Claim> {
     /** The longest that a commit's sync has taken since this was last asked; 0 if there was none. */
     long takeSlowestSyncNanos() {
         return slowestSyncNanos.getAndSet(0);
-    }
-
-    @Override
-    public void close() {
-        arena.close();
     }
 }

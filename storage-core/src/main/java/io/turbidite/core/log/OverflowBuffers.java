@@ -102,7 +102,8 @@ final class OverflowBuffers implements AutoCloseable {
 
         Buffer(int capacity) {
             this.capacity = capacity;
-            this.segment = arena.allocate(FrameFormat.frameBytes(capacity), FrameFormat.ALIGNMENT);
+            this.segment = NativeMemory.first(
+                    arena, FrameFormat.frameBytes(capacity), FrameFormat.ALIGNMENT);
         }
 
         private void free() {

@@ -21,4 +21,12 @@ record RecoveredLog(
         long next,
         long proven,
         int session,
-        long nextNumber) {}
+        long nextNumber) {
+    /** For who does not go on from here. */
+    void closeFiles() {
+        segments.forEach(segment -> segment.file.close());
+        if (spare != null) {
+            spare.file.close();
+        }
+    }
+}

@@ -58,6 +58,7 @@ final class SegmentMaker {
                     null);
         }
         DiskFile file = disk.create(name);
+        Segment made = null;
         try {
             Segment.lock(disk, file);
             writeZeros(file, 0, spaceBytes);
@@ -67,10 +68,15 @@ final class SegmentMaker {
             file.sync();
             disk.syncDirectory(site.directory());
             createdCount.increment();
-            return finish(new Segment(number, file, bytes, spaceBytes));
+            made = finish(new Segment(number, file, bytes, spaceBytes));
+            return made;
         } catch (StorageIoException e) {
             discard(file, List.of(name), e);
             throw e;
+        } finally {
+            if (made == null) {
+                file.close();
+            }
         }
     }
 
@@ -85,6 +91,7 @@ final class SegmentMaker {
         String oldName = Segment.name(site.directory(), old.number);
         String newName = Segment.name(site.directory(), number);
         DiskFile opened = old.file;
+        Segment made = null;
         try {
             Segment.wipeHeader(old.file);
             old.file.close();
@@ -99,11 +106,16 @@ final class SegmentMaker {
                 file.sync();
             }
             recycledCount.increment();
-            return finish(
+            made = finish(
                     new Segment(number, file, old.capacityBytes, Math.max(space, spaceBytes)));
+            return made;
         } catch (StorageIoException e) {
             discard(opened, List.of(oldName, newName), e);
             throw e;
+        } finally {
+            if (made == null) {
+                opened.close();
+            }
         }
     }
 

@@ -47,8 +47,9 @@ final class SegmentReader implements AutoCloseable {
         this.storeId = storeId;
         this.number = number;
         long chunk = Math.min(CHUNK_BYTES, Math.max(fileBytes, FrameFormat.HEADER_BYTES));
-        this.buffer = arena.allocate(chunk, 8);
-        this.zeros = arena.allocate(BLOCK_BYTES, 8);
+        MemorySegment memory = NativeMemory.first(arena, BLOCK_BYTES + chunk, 8);
+        this.zeros = memory.asSlice(0, BLOCK_BYTES);
+        this.buffer = memory.asSlice(BLOCK_BYTES);
     }
 
     /**

@@ -50,7 +50,7 @@ public final class WriteAheadLog implements AutoCloseable {
     private final LogWriter writer;
     private final Tasks.Worker writerWorker;
     private final Tasks.Worker keeperWorker;
-    private final Arena ringArena = NativeMemory.shared("the log's ring");
+    private final Arena arena;
     private final RingBuffer<Claim> ring;
     private final EventPoller<Claim> poller;
     private final OverflowBuffers overflow;
@@ -70,7 +70,12 @@ public final class WriteAheadLog implements AutoCloseable {
     private final boolean reading;
 
     private WriteAheadLog(
-            LogSite site, LogOptions options, RecoveredLog recovered, boolean reading) {
+            LogSite site,
+            LogOptions options,
+            RecoveredLog recovered,
+            boolean reading,
+            Arena arena) {
+        this.arena = arena;
         this.options = options;
         this.reading = reading;
         this.tasks = site.tasks();
@@ -84,7 +89,7 @@ public final class WriteAheadLog implements AutoCloseable {
         ring.addGatingSequences(poller.getSequence());
         this.progress = new LogProgress(tasks, recovered.next());
         this.keeper = new SegmentKeeper(site, options, progress, recovered);
-        this.writer = new LogWriter(site, options, progress, keeper, recovered);
+        this.writer = new LogWriter(site, options, progress, keeper, recovered, arena);
         this.slotFreeOrGateShut = () -> ring.remainingCapacity() > 0 || !progress.isOpen();
         long keeperIdleMicros = Math.min(options.intervalMicros(), KEEPER_IDLE_MICROS_MAX);
         if (reading) {
@@ -113,7 +118,7 @@ public final class WriteAheadLog implements AutoCloseable {
         if (startPosition < 0) {
             throw new InvalidRequestException("log position " + startPosition + " is negative");
         }
-        return new WriteAheadLog(
+        return open(
                 site, options, LogRecovery.recover(site, options, startPosition, visitor), false);
     }
 
@@ -123,8 +128,22 @@ public final class WriteAheadLog implements AutoCloseable {
      */
     public static WriteAheadLog openForReading(
             LogSite site, LogOptions options, long startPosition, ReplayVisitor visitor) {
-        return new WriteAheadLog(
-                site, options, LogRecovery.look(site, options, startPosition, visitor), true);
+        return open(site, options, LogRecovery.look(site, options, startPosition, visitor), true);
+    }
+
+    private static WriteAheadLog open(
+            LogSite site, LogOptions options, RecoveredLog recovered, boolean reading) {
+        Arena arena = NativeMemory.shared("the log");
+        WriteAheadLog opened = null;
+        try {
+            opened = new WriteAheadLog(site, options, recovered, reading, arena);
+            return opened;
+        } finally {
+            if (opened == null) {
+                arena.close();
+                recovered.closeFiles();
+            }
+        }
     }
 
     /** Whether there is no segment, used or prepared, and no directory for them perhaps. */
@@ -168,7 +187,8 @@ public final class WriteAheadLog implements AutoCloseable {
 
     private RingBuffer<Claim> createRing() {
         int slotBytes = options.slotBytes();
-        MemorySegment memory = ringArena.allocate((long) options.ringSlots() * slotBytes, 64);
+        MemorySegment memory =
+                NativeMemory.allocate(arena, (long) options.ringSlots() * slotBytes, 64);
         long[] offset = {0};
         // The strategy is how a consumer would wait for producers; ours polls, so none ever does.
         return RingBuffer.createMultiProducer(
@@ -520,10 +540,9 @@ public final class WriteAheadLog implements AutoCloseable {
 
     private void closeParts() {
         keeper.close();
-        writer.close();
         overflow.close();
-        if (ringArena.scope().isAlive()) {
-            ringArena.close();
+        if (arena.scope().isAlive()) {
+            arena.close();
         }
     }
 

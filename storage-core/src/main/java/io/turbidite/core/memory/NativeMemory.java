@@ -29,6 +29,16 @@ public final class NativeMemory {
     }
 
     /**
+     * Zeroed memory that goes when nobody refers to it: for small buffers that have no owner to close them.
+     *
+     * @throws OutOfMemoryError if the JVM or the machine has no more
+     */
+    public static MemorySegment unowned(long bytes, long alignment) {
+        MemoryGate.pass("the garbage collector", bytes);
+        return Arena.ofAuto().allocate(bytes, alignment);
+    }
+
+    /**
      * Zeroed memory of {@code arena}.
      *
      * @throws InvalidRequestException if the JVM or the machine has no more
@@ -41,6 +51,33 @@ public final class NativeMemory {
                     "the JVM refused %d bytes off the heap, which are within the store's memory budget: lower the budget, or raise -XX:MaxDirectMemorySize (its default is the heap's size)"
                             .formatted(bytes),
                     e);
+        }
+    }
+
+    /** As {@link #allocate}, of an arena that nobody owns yet: it is closed if there is no memory. */
+    public static MemorySegment first(Arena fresh, long bytes, long alignment) {
+        MemorySegment memory = null;
+        try {
+            memory = allocate(fresh, bytes, alignment);
+            return memory;
+        } finally {
+            if (memory == null) {
+                fresh.close();
+            }
+        }
+    }
+
+    /** As {@link #first}, of bytes that were reserved: the account has them back if there is no memory. */
+    public static MemorySegment first(
+            Arena fresh, MemoryBudget.Account account, long bytes, long alignment) {
+        MemorySegment memory = null;
+        try {
+            memory = first(fresh, bytes, alignment);
+            return memory;
+        } finally {
+            if (memory == null) {
+                account.release(bytes);
+            }
         }
     }
 }

@@ -3,11 +3,11 @@ package io.turbidite.lsm.btree;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.lsm.entry.EntryBrief;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.KeyCopy;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -28,7 +28,7 @@ public final class TreeCursor implements EntryCursor {
 
     /** Room for the longest key, and for the eight bytes that a head is copied in. */
     private final MemorySegment keyBytes =
-            Arena.ofAuto().allocate(Limits.KEY_BYTES_MAX + (long) Heads.BYTES, 8);
+            NativeMemory.unowned(Limits.KEY_BYTES_MAX + (long) Heads.BYTES, 8);
 
     private int page = -1;
 

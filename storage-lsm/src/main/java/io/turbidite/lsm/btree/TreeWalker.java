@@ -3,10 +3,10 @@ package io.turbidite.lsm.btree;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.memory.NativeMemory;
 
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -26,11 +26,11 @@ public final class TreeWalker implements AutoCloseable {
     private int page = -1;
     private int index = -1;
 
-    private MemorySegment keyBytes = Arena.ofAuto().allocate(KEY_ROOM_BYTES, 8);
+    private MemorySegment keyBytes = NativeMemory.unowned(KEY_ROOM_BYTES, 8);
     private final Slice key = new Slice();
     private long timestamp;
 
-    private MemorySegment lastKeyBytes = Arena.ofAuto().allocate(KEY_ROOM_BYTES, 8);
+    private MemorySegment lastKeyBytes = NativeMemory.unowned(KEY_ROOM_BYTES, 8);
     private final Slice lastKey = new Slice();
     private long lastTimestamp;
 

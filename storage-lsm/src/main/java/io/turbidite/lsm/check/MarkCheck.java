@@ -33,6 +33,19 @@ final class MarkCheck implements AutoCloseable {
 
     static MarkCheck open(Partition partition, long snapshot) {
         Version pinned = partition.pin();
+        MarkCheck opened = null;
+        try {
+            opened = new MarkCheck(pinned, LiveCursor.of(layers(pinned), snapshot));
+            return opened;
+        } finally {
+            if (opened == null) {
+                pinned.unpin();
+            }
+        }
+    }
+
+    /** They hold nothing before the first move. */
+    private static EntryCursor layers(Version pinned) {
         List<EntryCursor> layers = new ArrayList<>();
         add(layers, pinned.current());
         MemoryLayer frozen = pinned.frozen();
@@ -42,7 +55,7 @@ final class MarkCheck implements AutoCloseable {
         for (ComponentHandle handle : pinned.tree(IndexSchema.PRIMARY_ID)) {
             layers.add(handle.component().keyCursor());
         }
-        return new MarkCheck(pinned, LiveCursor.of(MergeCursor.of(layers), snapshot));
+        return MergeCursor.of(layers);
     }
 
     private static void add(List<EntryCursor> layers, MemoryLayer layer) {
@@ -74,7 +87,10 @@ final class MarkCheck implements AutoCloseable {
 
     @Override
     public void close() {
-        keys.close();
-        pinned.unpin();
+        try {
+            keys.close();
+        } finally {
+            pinned.unpin();
+        }
     }
 }

@@ -5,6 +5,8 @@ import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.lsm.btree.Fences;
 import io.turbidite.lsm.btree.LeafPages;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -21,7 +23,10 @@ final class StreamedLeafPages implements LeafPages {
     private final Fences fences;
     private final int readAheadBytes;
     private final Crc32c crc = new Crc32c();
-    private final Arena arena = NativeMemory.shared("a scan of a component");
+
+    /** Opened with the first page: until then there is nothing to close. */
+    private @Nullable Arena arena;
+
     private MemorySegment buffer = MemorySegment.NULL;
     private long bufferFileOffset;
     private int buffered;
@@ -51,7 +56,7 @@ final class StreamedLeafPages implements LeafPages {
         MemorySegment target = block;
         if (blockBytes != pageBytes) {
             if (page.byteSize() < pageBytes) {
-                page = NativeMemory.allocate(arena, Math.max(pageBytes, 2 * page.byteSize()), 64);
+                page = NativeMemory.allocate(arena(), Math.max(pageBytes, 2 * page.byteSize()), 64);
             }
             target = page.asSlice(0, pageBytes);
         }
@@ -71,8 +76,20 @@ final class StreamedLeafPages implements LeafPages {
         if (!closed) {
             closed = true;
             crc.forget();
-            arena.close();
+            Arena opened = arena;
+            if (opened != null) {
+                opened.close();
+            }
         }
+    }
+
+    private Arena arena() {
+        Arena opened = arena;
+        if (opened == null) {
+            opened = NativeMemory.shared("a scan of a component");
+            arena = opened;
+        }
+        return opened;
     }
 
     /** Reads from page {@code first} on, as many whole pages as the buffer holds, at least one. */
@@ -92,7 +109,7 @@ final class StreamedLeafPages implements LeafPages {
         if (bytes > buffer.byteSize()) {
             long treeBytes = end(fences.pageCount() - 1) - fences.fileOffset(0);
             long wanted = Math.max(bytes, Math.min(readAheadBytes, treeBytes + 2L * blockBytes));
-            buffer = NativeMemory.allocate(arena, wanted, Math.max(64, blockBytes));
+            buffer = NativeMemory.allocate(arena(), wanted, Math.max(64, blockBytes));
         }
         blocks.readRaw(start, buffer, bytes, needed);
         bufferFileOffset = start;

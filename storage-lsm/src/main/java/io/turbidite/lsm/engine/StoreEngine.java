@@ -60,12 +60,20 @@ public final class StoreEngine {
     public static StoreEngine open(
             Substrate.Surroundings surroundings, EngineOptions options, OpenMode mode) {
         OpenStore parts = null;
+        StoreEngine opened = null;
         try {
             parts = OpenStore.open(surroundings, options, mode);
-            return new StoreEngine(options, parts);
+            opened = new StoreEngine(options, parts);
+            return opened;
         } finally {
-            if (parts == null) {
-                surroundings.tasks().close();
+            if (opened == null) {
+                try {
+                    if (parts != null) {
+                        parts.close();
+                    }
+                } finally {
+                    surroundings.tasks().close();
+                }
             }
         }
     }

@@ -2,10 +2,10 @@ package io.turbidite.lsm.version;
 
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.lsm.component.ComponentFilter;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -27,7 +27,7 @@ final class FilterTracker {
 
     FilterTracker(int fieldCount) {
         this.fieldCount = fieldCount;
-        this.values = Arena.ofAuto().allocate(2L * Limits.KEY_BYTES_MAX * Math.max(1, fieldCount));
+        this.values = NativeMemory.unowned(2L * Limits.KEY_BYTES_MAX * Math.max(1, fieldCount), 1);
         this.minLength = new int[fieldCount];
         this.maxLength = new int[fieldCount];
         this.seen = new boolean[fieldCount];

@@ -34,7 +34,7 @@ final class ComponentCopies implements Copies {
         this.source = source;
         this.account = account;
         this.horizon = horizon;
-        this.places = NativeMemory.allocate(arena, bytes(source), Integer.BYTES);
+        this.places = NativeMemory.first(arena, account, bytes(source), Integer.BYTES);
         for (int i = 0; i < LOCK_COUNT; i++) {
             locks[i] = new Object();
         }

@@ -121,7 +121,9 @@ final class KillList {
         LiveBitmap.reserve(account, bytes);
         // what fails here leaves the list as it was
         Arena made = wantedSlotCount == 0 ? null : NativeMemory.shared("a list of kills");
-        slots = made == null ? MemorySegment.NULL : NativeMemory.allocate(made, bytes, Long.BYTES);
+        slots = made == null
+                ? MemorySegment.NULL
+                : NativeMemory.first(made, account, bytes, Long.BYTES);
         arena = made;
         slotCount = wantedSlotCount;
         if (before != null) {

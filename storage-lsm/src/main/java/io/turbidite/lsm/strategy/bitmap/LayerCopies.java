@@ -39,7 +39,7 @@ final class LayerCopies implements Copies {
         this.account = account;
         this.horizon = horizon;
         this.slotCount = slotCount;
-        this.slots = NativeMemory.allocate(arena, slotCount * SLOT_BYTES, Long.BYTES);
+        this.slots = NativeMemory.first(arena, account, slotCount * SLOT_BYTES, Long.BYTES);
     }
 
     /** Null if the account has not enough. */

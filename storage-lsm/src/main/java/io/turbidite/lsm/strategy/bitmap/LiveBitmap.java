@@ -49,7 +49,7 @@ public final class LiveBitmap implements AutoCloseable {
     private LiveBitmap(Memory memory, long entryCount) {
         this.account = memory.words;
         this.entryCount = entryCount;
-        this.words = NativeMemory.allocate(arena, wordBytes(entryCount), Long.BYTES);
+        this.words = NativeMemory.first(arena, account, wordBytes(entryCount), Long.BYTES);
         this.kills = new KillList(memory.kills);
     }
 

@@ -67,10 +67,18 @@ final class SideFile implements AutoCloseable {
                 full = true;
                 return false;
             }
+            MemorySegment made = null;
+            try {
+                made = NativeMemory.allocate(arena, BLOCK_BYTES, Long.BYTES);
+            } finally {
+                if (made == null) {
+                    account.release(BLOCK_BYTES);
+                }
+            }
             if (!blocks.isEmpty()) {
                 ends.add(end);
             }
-            blocks.add(NativeMemory.allocate(arena, BLOCK_BYTES, Long.BYTES));
+            blocks.add(made);
             bytesUsed = (long) blocks.size() * BLOCK_BYTES;
             end = 0;
         }

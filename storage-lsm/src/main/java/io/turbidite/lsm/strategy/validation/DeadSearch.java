@@ -4,6 +4,7 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.schema.RepairCounts;
@@ -16,7 +17,6 @@ import io.turbidite.lsm.version.ComponentHandle;
 
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -48,7 +48,7 @@ public final class DeadSearch implements AutoCloseable {
     private final @Nullable LiveTimestamps alive;
     private final DeadEntriesBuilder dead;
     private final EntrySort sort;
-    private final MemorySegment timestampBytes = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
+    private final MemorySegment timestampBytes = NativeMemory.unowned(Long.BYTES, Long.BYTES);
     private final Slice timestampSlice = new Slice().set(timestampBytes, 0, Long.BYTES);
     private final Found found = new Found(Limits.KEY_BYTES_MAX);
 
