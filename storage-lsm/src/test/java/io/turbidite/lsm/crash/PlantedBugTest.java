@@ -1,0 +1,144 @@
+package io.turbidite.lsm.crash;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.StorageException;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.log.Durability;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.sim.LeaksOnPurpose;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.Inside;
+import io.turbidite.lsm.harness.CarelessDisk;
+import io.turbidite.lsm.harness.CrashRun;
+import io.turbidite.lsm.harness.Row;
+import io.turbidite.lsm.harness.SimStore;
+import io.turbidite.lsm.version.MemoryLayer;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import java.util.function.UnaryOperator;
+
+/** R23: the suites bite. Each bug is planted, and the check that claims to find it must. */
+@LeaksOnPurpose("stores break in the middle of things and are left so")
+class PlantedBugTest {
+    private static final int RUNS_MAX = 30;
+
+    private static void foundByCrashRuns(UnaryOperator<Disk> bug) {
+        long seed = Seeds.of("PlantedBugTest");
+        CrashRun crashes = new CrashRun(bug);
+        assertThatThrownBy(() -> {
+                    for (int i = 0; i < RUNS_MAX; i++) {
+                        crashes.run(Seeds.mix(seed, i));
+                    }
+                })
+                .isInstanceOfAny(AssertionError.class, StorageException.class);
+    }
+
+    @Test
+    void the_log_is_not_synced() {
+        foundByCrashRuns(
+                disk -> new CarelessDisk(disk, name -> name.startsWith("log/"), name -> false));
+    }
+
+    @Test
+    void components_are_not_synced() {
+        foundByCrashRuns(
+                disk -> new CarelessDisk(disk, name -> name.startsWith("data/"), name -> false));
+    }
+
+    @Test
+    void the_names_of_components_are_not_synced() {
+        foundByCrashRuns(disk -> new CarelessDisk(disk, name -> false, "data"::equals));
+    }
+
+    @Test
+    void the_manifest_is_renamed_before_it_is_synced() {
+        foundByCrashRuns(
+                disk -> new CarelessDisk(disk, name -> name.startsWith("MANIFEST"), name -> false));
+    }
+
+    @Test
+    void the_rename_of_the_manifest_is_not_synced() {
+        foundByCrashRuns(disk -> new CarelessDisk(disk, name -> false, ""::equals));
+    }
+
+    @Test
+    void the_names_of_log_segments_are_not_synced() {
+        foundByCrashRuns(disk -> new CarelessDisk(disk, name -> false, "log"::equals));
+    }
+
+    private static SimStore store() {
+        return SimStore.open(new SimDisk(5, Profile.STRICT), 5, SimStore.options(Durability.NONE));
+    }
+
+    private static Row row(long id, String user) {
+        return new Row(id, user, 1, null, "body");
+    }
+
+    @Test
+    void a_snapshot_is_let_go_while_it_is_read() {
+        try (SimStore sim = store()) {
+            Dataset dataset = sim.store.createDataset(Row.spec("T"));
+            dataset.upsert(row(1, "ann").toMap());
+            try (ReadView view = dataset.openView()) {
+                NavigableMap<Long, Row> shown = new TreeMap<>(SimStore.rows(dataset, view));
+                // the bug: nobody keeps the versions that the view shows
+                Inside.substrate(sim.store).timestamps().release(view.timestamp());
+                dataset.upsert(row(1, "bob").toMap());
+                dataset.flush();
+                assertThat(SimStore.rows(dataset, view)).isNotEqualTo(shown);
+                var unused = Inside.substrate(sim.store).timestamps().register();
+                assertThat(unused).isPositive();
+            }
+        }
+    }
+
+    @Test
+    void an_entry_of_a_secondary_is_left_behind() {
+        try (SimStore sim = store()) {
+            Dataset dataset = sim.store.createDataset(Row.spec("T"));
+            dataset.upsert(row(1, "ann").toMap());
+            MemoryLayer layer = Inside.partitions(dataset).get(0).currentLayer();
+            Slice stale = Slice.of(staleEntry(dataset));
+            // the bug: an update put no anti-matter
+            layer.tree(1).put(stale, 1, false, new Slice());
+            assertThat(sim.store.verify().errors())
+                    .hasSize(2)
+                    .allSatisfy(error -> assertThat(error).contains("by_user"));
+        }
+    }
+
+    private static byte[] staleEntry(Dataset dataset) {
+        byte[] user = Inside.schema(dataset).indexes().get(0).key().encode("old");
+        byte[] key = dataset.primaryKeySpec().encode(1L);
+        byte[] entry = new byte[user.length + key.length];
+        System.arraycopy(user, 0, entry, 0, user.length);
+        System.arraycopy(key, 0, entry, user.length, key.length);
+        return entry;
+    }
+
+    @Test
+    void an_entry_of_a_secondary_is_missing() {
+        try (SimStore sim = store()) {
+            Dataset dataset = sim.store.createDataset(Row.spec("T"));
+            dataset.upsert(row(1, "ann").toMap());
+            byte[] user = Inside.schema(dataset).indexes().get(0).key().encode("ann");
+            byte[] key = dataset.primaryKeySpec().encode(1L);
+            byte[] entry = new byte[user.length + key.length];
+            System.arraycopy(user, 0, entry, 0, user.length);
+            System.arraycopy(key, 0, entry, user.length, key.length);
+            // the bug: anti-matter too many
+            MemoryLayer layer = Inside.partitions(dataset).get(0).currentLayer();
+            layer.tree(1).put(Slice.of(entry), 1, true, new Slice());
+            assertThat(sim.store.verify().errors()).hasSize(1);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+package io.turbidite.lsm.harness;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.scan.FetchOptions;
+import io.turbidite.core.scan.FetchOptions.Pruning;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.KeyBatch;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordStream;
+import io.turbidite.core.scan.ValidSearch;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.Inside;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+
+import org.jspecify.annotations.Nullable;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * The answers that every strategy must give alike at a view: index-only (valid entries), through the
+ * index to the records, and with a filter that lets components be skipped; ranges that the view's
+ * timestamp picks.
+ */
+public final class AnswerCheck {
+    private final Dataset dataset;
+    private final ReadView view;
+    private final Collection<Row> rows;
+    private final SplittableRandom random;
+    private final RecordView record;
+    private final RecordWriter writer;
+    private final ByteSink secondary = new ByteSink(64, 1 << 16);
+    private final ByteSink primary = new ByteSink(64, 1 << 16);
+
+    private AnswerCheck(Dataset dataset, ReadView view, Collection<Row> rows) {
+        this.dataset = dataset;
+        this.view = view;
+        this.rows = rows;
+        this.random = new SplittableRandom(view.timestamp());
+        this.record = new RecordView(dataset.type());
+        this.writer = dataset.newRecordWriter();
+    }
+
+    public static void run(Dataset dataset, ReadView view, Map<Long, Row> rows) {
+        run(dataset, Inside.schema(dataset), view, rows);
+    }
+
+    /**
+     * @param schema as it was when the view was opened
+     */
+    public static void run(
+            Dataset dataset, DatasetSchema schema, ReadView view, Map<Long, Row> rows) {
+        AnswerCheck check = new AnswerCheck(dataset, view, rows.values());
+        FilterPredicate filter = FilterPredicate.none();
+        Range created = new Range(null, null);
+        if (!dataset.filterFields().isEmpty() && check.random.nextBoolean()) {
+            created = check.range();
+            filter = created.filter(dataset);
+            check.scans(created, filter);
+        }
+        for (IndexSchema index : schema.indexes()) {
+            if (index.isReady()) {
+                check.search(index, created, filter);
+            }
+        }
+    }
+
+    /** Values of the filter field, both ends included. */
+    private record Range(@Nullable Instant from, @Nullable Instant to) {
+        boolean holds(Row row) {
+            Instant created = row.created();
+            return from == null
+                    || (created != null
+                            && !created.isBefore(from)
+                            && !created.isAfter(Objects.requireNonNull(to)));
+        }
+
+        FilterPredicate filter(Dataset dataset) {
+            KeySpec spec = KeySpec.of(dataset.type(), List.of("created"), "test");
+            return new FilterPredicate(List.of(KeyRange.between(
+                    spec.encode(Objects.requireNonNull(from)),
+                    true,
+                    spec.encode(Objects.requireNonNull(to)),
+                    true)));
+        }
+    }
+
+    private Range range() {
+        long from = random.nextInt(1_000_000);
+        long span = 1L << random.nextInt(20);
+        return new Range(Instant.ofEpochSecond(from), Instant.ofEpochSecond(from + span));
+    }
+
+    /** A filter may let through more, never less, and never what is not. */
+    private void scans(Range created, FilterPredicate filter) {
+        Map<Long, Row> expected = new TreeMap<>();
+        rows.stream().filter(created::holds).forEach(row -> expected.put(row.id(), row));
+        Map<Long, Row> found = new TreeMap<>();
+        Map<Long, Row> unordered = new TreeMap<>();
+        for (int p = 0; p < view.partitionCount(); p++) {
+            collect(view.scan(p, KeyRange.all(), filter), created, found);
+            collect(view.scanUnordered(p, KeyRange.all(), filter), created, unordered);
+        }
+        assertThat(found).as("scan by %s", created).isEqualTo(expected);
+        assertThat(unordered).as("scan in no order by %s", created).isEqualTo(expected);
+    }
+
+    private void collect(RecordStream records, Range created, Map<Long, Row> found) {
+        try (records) {
+            while (records.next()) {
+                Row row = row(records.record());
+                if (created.holds(row)) {
+                    assertThat(found.put(row.id(), row)).isNull();
+                }
+            }
+        }
+    }
+
+    private void search(IndexSchema index, Range created, FilterPredicate filter) {
+        TreeSet<Entry> expected = new TreeSet<>();
+        for (Row row : rows) {
+            if (created.holds(row)) {
+                expected.add(entry(index, row));
+            }
+        }
+        TreeSet<Entry> valid = new TreeSet<>();
+        TreeSet<Entry> fetched = new TreeSet<>();
+        try {
+            for (int p = 0; p < view.partitionCount(); p++) {
+                indexOnly(index, p, filter, valid);
+                throughIndex(index, p, filter, fetched);
+            }
+        } catch (InvalidRequestException gone) {
+            assertThat(Inside.schema(dataset).index(index.id()))
+                    .as(gone.getMessage())
+                    .isNull();
+            return;
+        }
+        // what is outside the filter may come
+        TreeSet<Entry> all = new TreeSet<>();
+        rows.forEach(row -> all.add(entry(index, row)));
+        assertHolds(all, valid, "%s, index-only", index);
+        assertHolds(valid, expected, "%s, index-only", index);
+        assertHolds(all, fetched, "%s, records", index);
+        assertHolds(fetched, expected, "%s, records", index);
+    }
+
+    /** Not by AssertJ, which compares each with each. */
+    private static void assertHolds(
+            Set<Entry> all, Set<Entry> some, String what, IndexSchema index) {
+        if (!all.containsAll(some)) {
+            Set<Entry> missing = new TreeSet<>(some);
+            missing.removeAll(all);
+            throw new AssertionError(what.formatted(index.name()) + ": without " + missing);
+        }
+    }
+
+    private void indexOnly(
+            IndexSchema index, int partition, FilterPredicate filter, Set<Entry> found) {
+        try (ValidSearch entries =
+                ValidSearch.open(view, partition, index.describe(), KeyRange.all(), filter)) {
+            while (entries.next()) {
+                boolean isNew = found.add(new Entry(
+                        entries.secondaryKey().toByteArray(),
+                        entries.primaryKey().toByteArray()));
+                assertThat(isNew).as("an entry once").isTrue();
+            }
+        }
+    }
+
+    /** Direct validation: the record has the entry's secondary key. */
+    private void throughIndex(
+            IndexSchema index, int partition, FilterPredicate filter, Set<Entry> found) {
+        KeyBatch keys = new KeyBatch(1 << 20);
+        List<Entry> candidates = new ArrayList<>();
+        try (var entries = view.search(partition, index.name(), KeyRange.all(), filter)) {
+            while (entries.next()) {
+                keys.add(entries.primaryKey(), entries.timestamp(), entries.checkedUntil());
+                candidates.add(new Entry(
+                        entries.secondaryKey().toByteArray(),
+                        entries.primaryKey().toByteArray()));
+            }
+        }
+        keys.sortDistinct();
+        TreeSet<Entry> current = new TreeSet<>();
+        // as queries do: where an index has an entry for each version, timestamps tell where to
+        // look
+        FetchOptions options = FetchOptions.defaults()
+                .withPruning(index.describe().alwaysValid() ? Pruning.NONE : Pruning.CHECKED);
+        try (RecordStream records = view.fetch(partition, keys, options)) {
+            while (records.next()) {
+                current.add(entry(index, row(records.record())));
+            }
+        }
+        for (Entry candidate : candidates) {
+            if (current.contains(candidate)) {
+                found.add(candidate);
+            }
+        }
+        if (index.describe().alwaysValid() && filter.isNone()) {
+            assertThat(current).as("%s has no obsolete entry", index.name()).hasSize(keys.size());
+        }
+    }
+
+    private Row row(Slice encoded) {
+        return Row.of(record.wrap(encoded).toMap());
+    }
+
+    private Entry entry(IndexSchema index, Row row) {
+        record.wrap(writer.write(row.toMap()));
+        secondary.clear();
+        index.key().append(record, secondary);
+        primary.clear();
+        dataset.primaryKeySpec().append(record, primary);
+        return new Entry(
+                secondary.asSlice(new Slice()).toByteArray(),
+                primary.asSlice(new Slice()).toByteArray());
+    }
+
+    /** An entry of an index. */
+    private record Entry(Slice secondary, Slice primary) implements Comparable<Entry> {
+        Entry(byte[] secondary, byte[] primary) {
+            this(Slice.of(secondary), Slice.of(primary));
+        }
+
+        @Override
+        public int compareTo(Entry other) {
+            int order = secondary.compareBytes(other.secondary);
+            return order != 0 ? order : primary.compareBytes(other.primary);
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Entry entry && compareTo(entry) == 0;
+        }
+
+        @Override
+        public int hashCode() {
+            return java.util.Arrays.hashCode(primary.toByteArray());
+        }
+    }
+}

@@ -1,0 +1,350 @@
+package io.turbidite.lsm.harness;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bloom.BloomFilter;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.scan.CandidateBatch;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.Inside;
+import io.turbidite.lsm.schema.IndexSchema;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
+
+/**
+ * An open cursor of a view on a random walk, and a finger over the list of what it must show. It stays
+ * open, idle, while the store is written, flushed and merged.
+ */
+final class ViewWalk implements AutoCloseable {
+    /** A record under its encoded primary key, or an index entry (no row). */
+    private static final class Shown {
+        final byte[] key;
+        final @Nullable Row row;
+
+        Shown(byte[] key, @Nullable Row row) {
+            this.key = key;
+            this.row = row;
+        }
+
+        byte[] key() {
+            return key;
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Shown shown
+                    && Arrays.equals(key, shown.key)
+                    && Objects.equals(row, shown.row);
+        }
+
+        @Override
+        public int hashCode() {
+            return Arrays.hashCode(key);
+        }
+
+        @Override
+        public String toString() {
+            return Slice.of(key) + " " + row;
+        }
+    }
+
+    /** What both kinds of cursors can do. */
+    private interface Cursor extends AutoCloseable {
+        boolean next();
+
+        boolean previous();
+
+        void seek(Slice key);
+
+        void seekEnd();
+
+        Shown shown();
+
+        @Override
+        void close();
+    }
+
+    private final Cursor cursor;
+    private final BooleanSupplier isDropped;
+    private final List<Shown> expected;
+    private final List<byte[]> keys;
+    private final SplittableRandom random;
+    private int finger;
+    private boolean onEntry;
+    private boolean ended;
+
+    private ViewWalk(
+            Cursor cursor,
+            List<Shown> all,
+            List<Shown> inRange,
+            BooleanSupplier isDropped,
+            SplittableRandom random) {
+        this.cursor = cursor;
+        this.isDropped = isDropped;
+        this.expected = inRange;
+        this.keys = all.stream().map(Shown::key).toList();
+        this.random = random;
+    }
+
+    /** Opens a cursor on a random partition, index and range. */
+    static ViewWalk open(
+            Dataset dataset, ReadView view, Iterable<Row> rows, SplittableRandom random) {
+        int partition = random.nextInt(view.partitionCount());
+        List<IndexSchema> indexes = Inside.schema(dataset).indexes().stream()
+                .filter(IndexSchema::isReady)
+                .toList();
+        int tree = random.nextInt(indexes.size() + 1);
+        List<Shown> all = new ArrayList<>();
+        for (Row row : rows) {
+            byte[] primaryKey = dataset.primaryKeySpec().encode(row.id());
+            long hash = BloomFilter.hash(Slice.of(primaryKey));
+            if (Inside.partition(dataset, hash).number() == partition) {
+                all.add(
+                        tree == 0
+                                ? new Shown(primaryKey, row)
+                                : new Shown(entry(dataset, indexes.get(tree - 1), row), null));
+            }
+        }
+        all.sort((a, b) -> Arrays.compareUnsigned(a.key, b.key));
+        KeyRange range = range(all, random);
+        List<Shown> inRange = all.stream()
+                .filter(shown -> range.contains(Slice.of(shown.key)))
+                .toList();
+        Cursor cursor = tree == 0
+                ? records(dataset, view.scan(partition, range, FilterPredicate.none()))
+                : entries(view, partition, indexes.get(tree - 1), range);
+        IndexSchema index = tree == 0 ? null : indexes.get(tree - 1);
+        BooleanSupplier isDropped =
+                () -> index != null && Inside.schema(dataset).index(index.id()) == null;
+        return new ViewWalk(cursor, all, inRange, isDropped, random);
+    }
+
+    private static byte[] entry(Dataset dataset, IndexSchema index, Row row) {
+        ByteSink sink = new ByteSink(64, 1 << 16);
+        RecordView record = new RecordView(dataset.type());
+        record.wrap(dataset.newRecordWriter().write(row.toMap()));
+        index.key().append(record, sink);
+        Inside.schema(dataset).primaryKey().append(record, sink);
+        return sink.asSlice(new Slice()).toByteArray();
+    }
+
+    private static KeyRange range(List<Shown> all, SplittableRandom random) {
+        if (all.isEmpty() || random.nextInt(3) == 0) {
+            return KeyRange.all();
+        }
+        byte[] a = all.get(random.nextInt(all.size())).key;
+        byte[] b = all.get(random.nextInt(all.size())).key;
+        boolean inOrder = Arrays.compareUnsigned(a, b) <= 0;
+        return switch (random.nextInt(5)) {
+            case 0 -> KeyRange.startingWith(Arrays.copyOf(a, 1 + random.nextInt(a.length)));
+            case 1 -> KeyRange.between(a, random.nextBoolean(), null, false);
+            case 2 -> KeyRange.between(null, false, b, random.nextBoolean());
+            default ->
+                KeyRange.between(
+                        inOrder ? a : b,
+                        random.nextBoolean(),
+                        inOrder ? b : a,
+                        random.nextBoolean());
+        };
+    }
+
+    /** Moves the cursor at random and compares; one whose index was dropped may fail, and say so. */
+    void go(int moves) {
+        if (ended) {
+            return;
+        }
+        try {
+            walk(moves);
+        } catch (InvalidRequestException gone) {
+            if (!isDropped.getAsBoolean()) {
+                throw gone;
+            }
+            ended = true;
+        }
+    }
+
+    private void walk(int moves) {
+        int left = moves;
+        while (left > 0) {
+            int steps = 1 + random.nextInt(random.nextInt(5) == 0 ? 40 : 4);
+            switch (random.nextInt(8)) {
+                case 0, 1 -> seek();
+                case 2 -> {
+                    cursor.seekEnd();
+                    finger = expected.size();
+                    onEntry = false;
+                }
+                case 3, 4 -> next(steps);
+                default -> previous(steps);
+            }
+            left -= steps;
+        }
+    }
+
+    private void seek() {
+        byte[] key = keys.isEmpty() ? new byte[2] : keys.get(random.nextInt(keys.size()));
+        if (random.nextBoolean()) {
+            key = Arrays.copyOf(key, random.nextInt(key.length + 2));
+        }
+        cursor.seek(Slice.of(key));
+        finger = 0;
+        onEntry = false;
+        while (finger < expected.size()
+                && Arrays.compareUnsigned(expected.get(finger).key, key) < 0) {
+            finger++;
+        }
+    }
+
+    private void next(int steps) {
+        for (int i = 0; i < steps; i++) {
+            finger += onEntry ? 1 : 0;
+            onEntry = finger < expected.size();
+            check("next", cursor.next());
+        }
+    }
+
+    private void previous(int steps) {
+        for (int i = 0; i < steps; i++) {
+            onEntry = finger > 0;
+            finger = Math.max(0, finger - 1);
+            check("previous", cursor.previous());
+        }
+    }
+
+    private void check(String move, boolean found) {
+        if (found != onEntry) {
+            throw new AssertionError(
+                    "%s says %b at %d of %d".formatted(move, found, finger, expected.size()));
+        }
+        checkEntry(move);
+    }
+
+    /** What the cursor stands on is still what it was when it came there. */
+    private void checkEntry(String move) {
+        if (onEntry && !cursor.shown().equals(expected.get(finger))) {
+            throw new AssertionError("%s: %s, not %s, at %d of %d"
+                    .formatted(
+                            move, cursor.shown(), expected.get(finger), finger, expected.size()));
+        }
+    }
+
+    /** After others had their turns. */
+    void checkStillThere() {
+        if (!ended) {
+            checkEntry("idle");
+        }
+    }
+
+    @Override
+    public void close() {
+        cursor.close();
+    }
+
+    private static Cursor records(Dataset dataset, RecordCursor records) {
+        RecordView record = new RecordView(dataset.type());
+        return new Cursor() {
+            @Override
+            public boolean next() {
+                return records.next();
+            }
+
+            @Override
+            public boolean previous() {
+                return records.previous();
+            }
+
+            @Override
+            public void seek(Slice key) {
+                records.seek(key);
+            }
+
+            @Override
+            public void seekEnd() {
+                records.seekEnd();
+            }
+
+            @Override
+            public Shown shown() {
+                Row row = Row.of(record.wrap(records.record()).toMap());
+                return new Shown(records.key().toByteArray(), row);
+            }
+
+            @Override
+            public void close() {
+                records.close();
+            }
+        };
+    }
+
+    private static Cursor entries(ReadView view, int partition, IndexSchema index, KeyRange range) {
+        IndexCursor entries = view.search(partition, index.name(), range, FilterPredicate.none());
+        CandidateBatch candidate = new CandidateBatch(1 << 16);
+        boolean alwaysValid = index.describe().alwaysValid();
+        return new Cursor() {
+            private boolean isValid() {
+                if (alwaysValid) {
+                    return true;
+                }
+                candidate.clear();
+                candidate.add(entries);
+                view.validate(partition, candidate);
+                return candidate.isValid(0);
+            }
+
+            @Override
+            public boolean next() {
+                boolean found = entries.next();
+                while (found && !isValid()) {
+                    found = entries.next();
+                }
+                return found;
+            }
+
+            @Override
+            public boolean previous() {
+                boolean found = entries.previous();
+                while (found && !isValid()) {
+                    found = entries.previous();
+                }
+                return found;
+            }
+
+            @Override
+            public void seek(Slice key) {
+                entries.seek(key);
+            }
+
+            @Override
+            public void seekEnd() {
+                entries.seekEnd();
+            }
+
+            @Override
+            public Shown shown() {
+                byte[] secondary = entries.secondaryKey().toByteArray();
+                byte[] primary = entries.primaryKey().toByteArray();
+                byte[] joined = Arrays.copyOf(secondary, secondary.length + primary.length);
+                System.arraycopy(primary, 0, joined, secondary.length, primary.length);
+                return new Shown(joined, null);
+            }
+
+            @Override
+            public void close() {
+                entries.close();
+            }
+        };
+    }
+}
