@@ -18,7 +18,7 @@ import io.turbidite.lsm.schedule.WritePace;
 import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.schema.RepairOptions;
 import io.turbidite.lsm.strategy.StrategyHooks;
-import io.turbidite.lsm.strategy.bitmap.run.KillRoom;
+import io.turbidite.lsm.strategy.bitmap.run.InvalidationBudget;
 import io.turbidite.lsm.strategy.validation.PrimaryRepair;
 import io.turbidite.lsm.strategy.validation.RepairWork;
 
@@ -54,7 +54,7 @@ public final class BackgroundWork implements AutoCloseable {
     private final long syncBytes;
     private final long flushBytesMin;
     private final WriterThrottle throttle;
-    private final KillRoom kills;
+    private final InvalidationBudget kills;
     private final IoBudget io;
     private final Backoff backoff;
     private final Tasks.Worker flusher;
@@ -87,7 +87,7 @@ public final class BackgroundWork implements AutoCloseable {
         this.flushBytesMin = writeMemoryBytes / 16;
         this.throttle = new WriterThrottle(
                 substrate, new WritePace(writeMemoryBytes, options.backlogComponentsMax()));
-        this.kills = new KillRoom(substrate, writeMemoryBytes);
+        this.kills = new InvalidationBudget(substrate, writeMemoryBytes);
         this.io = new IoBudget(substrate.clock(), options.ioBytesPerSecond());
         this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
         this.merges = new MergeWork(
@@ -219,7 +219,7 @@ public final class BackgroundWork implements AutoCloseable {
         // a cursor that was busy when its version became old may have been idle since
         substrate.partitions().letIdleCursorsGo();
         substrate.timestamps().takeOldSnapshots().forEach(substrate.events()::snapshotOld);
-        substrate.graveyard().dig();
+        substrate.reaper().deleteObsolete();
         throttle.sample();
         kills.forget();
         Request request = flushRequests.poll();
@@ -363,6 +363,6 @@ public final class BackgroundWork implements AutoCloseable {
         repairs.close();
         merges.close();
         watch.close();
-        substrate.graveyard().dig();
+        substrate.reaper().deleteObsolete();
     }
 }

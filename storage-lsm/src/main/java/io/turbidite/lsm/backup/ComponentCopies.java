@@ -11,7 +11,7 @@ import io.turbidite.core.meter.Meters;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.component.DiskComponent;
-import io.turbidite.lsm.strategy.bitmap.DeadEntries;
+import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -104,7 +104,7 @@ public final class ComponentCopies implements AutoCloseable {
     }
 
     private void open(StoredFile.Dead file) {
-        DeadEntries.open(target, file.name(), file.owner()).close();
+        ImmutableValidityBitmap.open(target, file.name(), file.owner()).close();
     }
 
     @Override

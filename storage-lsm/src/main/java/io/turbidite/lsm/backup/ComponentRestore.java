@@ -24,9 +24,9 @@ import io.turbidite.lsm.partition.VersionSearch;
 import io.turbidite.lsm.schedule.FailureRule;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
-import io.turbidite.lsm.strategy.bitmap.DeadEntries;
-import io.turbidite.lsm.strategy.bitmap.DeadEntriesBuilder;
-import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
+import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
+import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
+import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
@@ -397,11 +397,12 @@ public final class ComponentRestore {
 
     /** With the bitmap that the manifest names, of the store or of the backup. */
     private ComponentHandle withFixedBitmap(DiskComponent component, ComponentState state) {
-        DeadEntries dead = state.dead().isNone() ? null : openDead(component, state.dead());
-        return ComponentHandle.of(state, component, dead, substrate.graveyard());
+        ImmutableValidityBitmap dead =
+                state.dead().isNone() ? null : openDead(component, state.dead());
+        return ComponentHandle.of(state, component, dead, substrate.reaper());
     }
 
-    private DeadEntries openDead(DiskComponent component, DeadState state) {
+    private ImmutableValidityBitmap openDead(DiskComponent component, DeadState state) {
         String name = StoreFiles.dead(state.fileId());
         Disk from = backup;
         boolean present = substrate.disk().exists(name);
@@ -439,7 +440,8 @@ public final class ComponentRestore {
     /** With the marks of today, in a file of their own. */
     private ComponentHandle withMarks(
             Subject subject, DiskComponent component, ComponentState state) {
-        LiveBitmap live = LiveBitmap.create(substrate.bitmaps(), component.entryCount());
+        MutableValidityBitmap live =
+                MutableValidityBitmap.create(substrate.bitmaps(), component.entryCount());
         boolean marked = false;
         try {
             if (!subject.handle.isBitmapUnread()) {
@@ -447,7 +449,7 @@ public final class ComponentRestore {
             }
             markSuperseded(subject, component, live);
             live.beginSave();
-            DeadEntriesBuilder dead = DeadEntriesBuilder.create(component.entryCount());
+            ValidityBitmapBuilder dead = ValidityBitmapBuilder.create(component.entryCount());
             live.forEachDead(Long.MAX_VALUE, dead::mark);
             DeadState saved = ComponentFiles.writeDead(substrate, component, dead);
             substrate.disk().syncDirectory(StoreFiles.DATA);
@@ -456,7 +458,7 @@ public final class ComponentRestore {
                     state.withRepaired(state.repairedTimestamp(), saved),
                     component,
                     live,
-                    substrate.graveyard());
+                    substrate.reaper());
         } finally {
             if (!marked) {
                 live.close();
@@ -464,18 +466,19 @@ public final class ComponentRestore {
         }
     }
 
-    private void copyMarks(LiveBitmap from, LiveBitmap to) {
+    private void copyMarks(MutableValidityBitmap from, MutableValidityBitmap to) {
         from.forEachDead(
                 Long.MAX_VALUE,
-                entry ->
-                        to.kill(entry, from.killTimestamp(entry), substrate.timestamps()::horizon));
+                entry -> to.invalidate(
+                        entry, from.invalidatedAt(entry), substrate.timestamps()::horizon));
     }
 
     /**
      * Marks entries whose key some newer layer has. Those that no mark told were superseded before the store was
      * opened: nobody reads below.
      */
-    private static void markSuperseded(Subject subject, DiskComponent component, LiveBitmap live) {
+    private static void markSuperseded(
+            Subject subject, DiskComponent component, MutableValidityBitmap live) {
         Found found = new Found(0);
         List<ComponentHandle> tree = subject.pinned.tree(subject.tree);
         List<ComponentHandle> newer = tree.subList(0, tree.indexOf(subject.handle));

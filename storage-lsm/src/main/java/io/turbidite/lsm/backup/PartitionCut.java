@@ -14,9 +14,9 @@ import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
-import io.turbidite.lsm.strategy.bitmap.DeadEntriesBuilder;
-import io.turbidite.lsm.strategy.bitmap.DeadEntriesOwner;
-import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
+import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
+import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
+import io.turbidite.lsm.strategy.bitmap.ValidityBitmapOwner;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DeadState;
@@ -168,7 +168,7 @@ public final class PartitionCut implements AutoCloseable {
 
     /** A component with the marks that it had at the timestamp, which are written. */
     private ComponentState state(ComponentHandle handle, Disk target) {
-        LiveBitmap live = handle.live();
+        MutableValidityBitmap live = handle.live();
         ComponentDamage damage = handle.component().damage();
         if (damage != null) {
             // its files stay behind; a restore works the marks of writers out
@@ -182,7 +182,8 @@ public final class PartitionCut implements AutoCloseable {
         if (live == null) {
             return handle.state();
         }
-        DeadEntriesBuilder dead = DeadEntriesBuilder.create(handle.component().entryCount());
+        ValidityBitmapBuilder dead =
+                ValidityBitmapBuilder.create(handle.component().entryCount());
         live.forEachDead(timestamp, dead::mark);
         DeadState state = DeadState.NONE;
         if (dead.count() > 0) {
@@ -192,7 +193,7 @@ public final class PartitionCut implements AutoCloseable {
             long bytes = dead.write(
                     target,
                     name,
-                    new DeadEntriesOwner(
+                    new ValidityBitmapOwner(
                             handle.component().header().storeId(),
                             fileId,
                             handle.state().fileId()),

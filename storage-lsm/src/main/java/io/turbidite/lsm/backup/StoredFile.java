@@ -1,7 +1,7 @@
 package io.turbidite.lsm.backup;
 
 import io.turbidite.lsm.component.ComponentHeader;
-import io.turbidite.lsm.strategy.bitmap.DeadEntriesOwner;
+import io.turbidite.lsm.strategy.bitmap.ValidityBitmapOwner;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
@@ -56,7 +56,7 @@ public sealed interface StoredFile {
             List<StoredFile> files, ComponentHeader header, ComponentState component) {
         files.add(new Component(header, component.bytes()));
         if (!component.dead().isNone()) {
-            DeadEntriesOwner owner = new DeadEntriesOwner(
+            ValidityBitmapOwner owner = new ValidityBitmapOwner(
                     header.storeId(), component.deadFileId(), component.fileId());
             files.add(new Dead(owner, component.dead().bytes()));
         }
@@ -96,7 +96,7 @@ public sealed interface StoredFile {
      *
      * @param owner whose they are
      */
-    record Dead(DeadEntriesOwner owner, long bytes) implements StoredFile {
+    record Dead(ValidityBitmapOwner owner, long bytes) implements StoredFile {
         @Override
         public long fileId() {
             return owner.fileId();

@@ -4,7 +4,7 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.lsm.entry.EntryBrief;
+import io.turbidite.lsm.entry.EntryHead;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -93,7 +93,7 @@ public final class LeafBuilder {
      *
      * @param sharedBytes how many first bytes the key shares with the key before it
      */
-    public boolean add(EntryBrief entry, int sharedBytes, Slice value) {
+    public boolean add(EntryHead entry, int sharedBytes, Slice value) {
         int keyBytes = entry.keyBytes;
         long version = entry.version();
         if (count == 0) {
@@ -206,7 +206,7 @@ public final class LeafBuilder {
         groupCount++;
     }
 
-    private void append(EntryBrief entry, long version, Slice value) {
+    private void append(EntryHead entry, long version, Slice value) {
         if (count == versions.length) {
             keyEnds = Arrays.copyOf(keyEnds, count * 2);
             valueEnds = Arrays.copyOf(valueEnds, count * 2);

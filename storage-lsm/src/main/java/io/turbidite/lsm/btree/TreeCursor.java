@@ -4,8 +4,8 @@ import io.turbidite.core.ClosedException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.memory.NativeMemory;
-import io.turbidite.lsm.entry.EntryBrief;
 import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.EntryHead;
 import io.turbidite.lsm.entry.KeyCopy;
 
 import java.lang.foreign.MemorySegment;
@@ -98,7 +98,7 @@ public final class TreeCursor implements EntryCursor {
     }
 
     @Override
-    public boolean next(EntryBrief brief) {
+    public boolean next(EntryHead brief) {
         if (!next()) {
             return false;
         }

@@ -19,8 +19,8 @@ import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
-import io.turbidite.lsm.strategy.bitmap.DeadEntries;
-import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
+import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
+import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.DeadState;
 import io.turbidite.lsm.version.StoreFiles;
@@ -133,7 +133,7 @@ public final class Verifier {
 
     /** What is in memory was checked when it was read: this is about the file. */
     private void checkDead(Partition partition, ComponentHandle handle) {
-        LiveBitmap live = handle.live();
+        MutableValidityBitmap live = handle.live();
         if (live != null) {
             DeadState saved = handle.savedDead();
             while (!checkSaved(partition, handle, live, saved)) {
@@ -159,14 +159,19 @@ public final class Verifier {
      * @return false if {@code saved} is not the bitmap's file any more
      */
     private boolean checkSaved(
-            Partition partition, ComponentHandle handle, LiveBitmap live, DeadState saved) {
+            Partition partition,
+            ComponentHandle handle,
+            MutableValidityBitmap live,
+            DeadState saved) {
         if (saved.isNone()) {
             return true;
         }
-        try (DeadEntries dead =
+        try (ImmutableValidityBitmap dead =
                 ComponentFiles.openDead(partition.substrate(), handle.component(), saved)) {
-            for (long at = dead.next(0); at != DeadEntries.NONE; at = dead.next(at + 1)) {
-                if (live.killTimestamp(at) == LiveBitmap.ALIVE) {
+            for (long at = dead.next(0);
+                    at != ImmutableValidityBitmap.NONE;
+                    at = dead.next(at + 1)) {
+                if (live.invalidatedAt(at) == MutableValidityBitmap.ALIVE) {
                     report("%s: entry %d of component %d is marked in %s and not in memory"
                             .formatted(
                                     partition,

@@ -13,7 +13,7 @@ import io.turbidite.core.format.FileHeader;
 import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.lsm.component.BlockWriter.Section;
 import io.turbidite.lsm.component.ComponentWriters.Builders;
-import io.turbidite.lsm.entry.EntryBrief;
+import io.turbidite.lsm.entry.EntryHead;
 import io.turbidite.lsm.entry.KeyCopy;
 
 import org.jspecify.annotations.Nullable;
@@ -57,7 +57,7 @@ public final class ComponentWriter implements AutoCloseable {
     private final BloomFilter.@Nullable Builder bloom;
 
     private final KeyCopy lastKey = new KeyCopy();
-    private final EntryBrief brief = new EntryBrief();
+    private final EntryHead brief = new EntryHead();
     private long lastTimestamp;
     private Slice firstKey = NO_VALUE;
 
@@ -148,7 +148,7 @@ public final class ComponentWriter implements AutoCloseable {
     }
 
     /** As {@link #add(Slice, long, boolean, Slice)}. */
-    public void add(EntryBrief entry, Slice value) {
+    public void add(EntryHead entry, Slice value) {
         checkOpen();
         if (entry.keyBytes > Limits.KEY_BYTES_MAX || (entry.antimatter && value.length() > 0)) {
             throw new IllegalArgumentException(
@@ -181,19 +181,19 @@ public final class ComponentWriter implements AutoCloseable {
         }
     }
 
-    private boolean isBehindLast(EntryBrief entry, boolean sameKey) {
+    private boolean isBehindLast(EntryHead entry, boolean sameKey) {
         return sameKey ? entry.timestamp < lastTimestamp : lastKey.precedes(entry);
     }
 
-    private static long hash(EntryBrief entry) {
+    private static long hash(EntryHead entry) {
         return entry.isLong()
                 ? BloomFilter.hash(entry.longKey())
                 : BloomFilter.hash(entry.prefix, entry.second, entry.keyBytes);
     }
 
     /** A copy. */
-    private static Slice keyOf(EntryBrief entry) {
-        ByteSink copy = new ByteSink(EntryBrief.WORDS_BYTES, Limits.KEY_BYTES_MAX);
+    private static Slice keyOf(EntryHead entry) {
+        ByteSink copy = new ByteSink(EntryHead.WORDS_BYTES, Limits.KEY_BYTES_MAX);
         entry.putKey(copy);
         return copy.asSlice(new Slice());
     }

@@ -376,7 +376,7 @@ public final class DiskComponent implements AutoCloseable {
     public TreeCursor cursor() {
         Content all = sound();
         return all.records.cursor(
-                readAhead(all, recordPages(all), Foresight.ofScan(all.records.fences())));
+                readAhead(all, recordPages(all), PrefetchPlan.ofScan(all.records.fences())));
     }
 
     /** All entries in order without their values: of the key tree, if there is one. */
@@ -384,10 +384,11 @@ public final class DiskComponent implements AutoCloseable {
         Content all = sound();
         return all.keyTree()
                 .cursor(readAhead(
-                        all, keyPages(all), Foresight.ofScan(all.keyTree().fences())));
+                        all, keyPages(all), PrefetchPlan.ofScan(all.keyTree().fences())));
     }
 
-    private ReadAheadPages readAhead(Content all, ReadAheadPages.Tree tree, Foresight foresight) {
+    private ReadAheadPages readAhead(
+            Content all, ReadAheadPages.Tree tree, PrefetchPlan foresight) {
         return new ReadAheadPages(all.blocks, tree, cache, all.pages, foresight);
     }
 
@@ -427,7 +428,7 @@ public final class DiskComponent implements AutoCloseable {
                 readAhead(
                         all,
                         recordPages(all),
-                        Foresight.of(coming, all.records.fences(), snapshot)),
+                        PrefetchPlan.of(coming, all.records.fences(), snapshot)),
                 stateful);
     }
 

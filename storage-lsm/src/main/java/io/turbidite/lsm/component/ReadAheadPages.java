@@ -17,7 +17,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Leaf pages through the buffer cache for a cursor of which one can tell the pages that it will want next
- * ({@link Foresight}): when it misses one, those are read with it that lie near and are not cached either, up
+ * ({@link PrefetchPlan}): when it misses one, those are read with it that lie near and are not cached either, up
  * to a megabyte in one read.
  *
  * <p><em>Confined to one thread at a time.</em> Owns the memory that is read into, which it takes from the
@@ -44,7 +44,7 @@ final class ReadAheadPages implements LeafPages, PageLoader {
     /** The number in the file of the tree's first page. */
     private final int firstPage;
 
-    private final Foresight foresight;
+    private final PrefetchPlan foresight;
     private final Crc32c crc = new Crc32c();
     private @Nullable Frame pinned;
 
@@ -61,7 +61,7 @@ final class ReadAheadPages implements LeafPages, PageLoader {
             Tree tree,
             BufferCache cache,
             CachedFile file,
-            Foresight foresight) {
+            PrefetchPlan foresight) {
         this.blocks = blocks;
         this.kind = tree.kind;
         this.fences = tree.fences;
@@ -131,7 +131,7 @@ final class ReadAheadPages implements LeafPages, PageLoader {
         int first = number;
         int last = number;
         int next = foresight.after(number);
-        while (next != Foresight.NO_PAGE) {
+        while (next != PrefetchPlan.NO_PAGE) {
             int low = Math.min(first, next);
             int high = Math.max(last, next);
             long gap = next > last

@@ -6,7 +6,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.lsm.btree.FencesBuilder;
 import io.turbidite.lsm.btree.LeafBuilder;
-import io.turbidite.lsm.entry.EntryBrief;
+import io.turbidite.lsm.entry.EntryHead;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -52,7 +52,7 @@ final class TreeWriter {
      * @param sharedBytes how many first bytes the key shares with the one before it
      * @param sameKey whether it is the one before it
      */
-    void add(EntryBrief entry, int sharedBytes, boolean sameKey, Slice value) {
+    void add(EntryHead entry, int sharedBytes, boolean sameKey, Slice value) {
         if (leaf.entryCount() > 0) {
             if (leaf.add(entry, sharedBytes, value)) {
                 entryCount++;

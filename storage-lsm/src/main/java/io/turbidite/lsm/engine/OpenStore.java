@@ -18,7 +18,7 @@ import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.partition.EngineEvents;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
-import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
+import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
@@ -100,7 +100,7 @@ final class OpenStore {
                 new Substrate.Memory(
                         cache,
                         writeMemory,
-                        new LiveBitmap.Memory(
+                        new MutableValidityBitmap.Memory(
                                 budget.account("live bitmaps"), budget.account("kill lists")),
                         budget.account(
                                 "bitmap handovers", options.writeMemoryBytes() / HANDOVER_SHARE)),

@@ -18,7 +18,7 @@ public interface EntryStream extends AutoCloseable {
      * Moves to the next entry and notes it; false at the end, and nothing is noted. Whoever can tell more
      * cheaply than part by part says so.
      */
-    default boolean next(EntryBrief brief) {
+    default boolean next(EntryHead brief) {
         if (!next()) {
             return false;
         }

@@ -17,7 +17,7 @@ import java.util.Objects;
  * <p><em>Confined to one thread.</em>
  */
 public final class KeyCopy {
-    private static final int WORDS_BYTES = EntryBrief.WORDS_BYTES;
+    private static final int WORDS_BYTES = EntryHead.WORDS_BYTES;
 
     /** The whole key if it is longer than two words. */
     private final ByteSink bytes = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
@@ -60,7 +60,7 @@ public final class KeyCopy {
     }
 
     /** Remembers the key of {@code entry}. */
-    public void set(EntryBrief entry) {
+    public void set(EntryHead entry) {
         prefix = entry.prefix;
         second = entry.second;
         length = entry.keyBytes;
@@ -110,7 +110,7 @@ public final class KeyCopy {
     }
 
     /** Whether a key is remembered and {@code entry} has the same. */
-    public boolean matches(EntryBrief entry) {
+    public boolean matches(EntryHead entry) {
         return present
                 && entry.prefix == prefix
                 && entry.keyBytes == length
@@ -118,7 +118,7 @@ public final class KeyCopy {
     }
 
     /** Whether the key that is remembered is below that of {@code entry}. */
-    public boolean precedes(EntryBrief entry) {
+    public boolean precedes(EntryHead entry) {
         assert present;
         int order = Long.compareUnsigned(prefix, entry.prefix);
         if (order == 0) {
@@ -135,7 +135,7 @@ public final class KeyCopy {
     }
 
     /** How many first bytes the key of {@code entry} shares with the one that is remembered; 0 if none is. */
-    public int sharedBytes(EntryBrief entry) {
+    public int sharedBytes(EntryHead entry) {
         if (entry.isLong()) {
             return sharedBytes(entry.longKey());
         }

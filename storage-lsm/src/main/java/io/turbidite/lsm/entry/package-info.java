@@ -3,7 +3,7 @@
  * read through one cursor contract by flush, merge, scan and search.
  *
  * <p>Start reading at {@link io.turbidite.lsm.entry.EntryCursor}. Flush and merge take entries in hand as an {@link
- * io.turbidite.lsm.entry.EntryBrief}.
+ * io.turbidite.lsm.entry.EntryHead}.
  */
 @NullMarked
 package io.turbidite.lsm.entry;

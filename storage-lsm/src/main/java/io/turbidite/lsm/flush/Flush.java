@@ -8,7 +8,7 @@ import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.component.DiskComponent;
-import io.turbidite.lsm.entry.EntryBrief;
+import io.turbidite.lsm.entry.EntryHead;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.merge.VersionRetention;
@@ -18,10 +18,10 @@ import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schedule.IoBudget;
 import io.turbidite.lsm.schedule.MergePace;
 import io.turbidite.lsm.schema.IndexSchema;
-import io.turbidite.lsm.strategy.bitmap.Handover;
-import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
+import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
+import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.run.BitmapSave;
-import io.turbidite.lsm.strategy.bitmap.run.Takeover;
+import io.turbidite.lsm.strategy.bitmap.run.BitmapTakeover;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.DatasetCounts;
 import io.turbidite.lsm.version.ManifestState;
@@ -163,7 +163,7 @@ public final class Flush {
 
     private ComponentHandle write(Subject subject, int tree) {
         long fileId = substrate.manifest().newFileId();
-        Handover handover = ComponentFiles.isLive(subject.pinned.schema(), tree)
+        BuildConcurrency handover = ComponentFiles.isLive(subject.pinned.schema(), tree)
                 ? subject.layer.handover()
                 : null;
         if (handover == null) {
@@ -171,8 +171,8 @@ public final class Flush {
             return ComponentFiles.openNew(
                     substrate, subject.pinned.schema(), partition.number(), tree, fileId);
         }
-        LiveBitmap live =
-                LiveBitmap.create(substrate.bitmaps(), subject.layer.tree(tree).entryCount());
+        MutableValidityBitmap live = MutableValidityBitmap.create(
+                substrate.bitmaps(), subject.layer.tree(tree).entryCount());
         ComponentHandle opened = null;
         try {
             handover.begin(live);
@@ -189,7 +189,8 @@ public final class Flush {
         }
     }
 
-    private void writeFile(Subject subject, int tree, long fileId, @Nullable Handover handover) {
+    private void writeFile(
+            Subject subject, int tree, long fileId, @Nullable BuildConcurrency handover) {
         MemoryLayer layer = subject.layer;
         MemoryComponent memory = layer.tree(tree);
         VersionRetention retention =
@@ -218,8 +219,9 @@ public final class Flush {
     }
 
     /** Copies the entries; those that have a successor are written dead (design §4 rule 5). */
-    private void copy(EntryStream entries, ComponentWriter writer, @Nullable Handover handover) {
-        EntryBrief entry = new EntryBrief();
+    private void copy(
+            EntryStream entries, ComponentWriter writer, @Nullable BuildConcurrency handover) {
+        EntryHead entry = new EntryHead();
         long ordinal = 0;
         long charged = 0;
         long synced = 0;
@@ -287,10 +289,10 @@ public final class Flush {
 
     private void install(MemoryLayer layer, Map<Integer, ComponentHandle> flushed) {
         long last = layer.maxTimestamp();
-        Handover handover = layer.handover();
+        BuildConcurrency handover = layer.handover();
         ComponentHandle primary = flushed.get(IndexSchema.PRIMARY_ID);
         if (handover != null && primary != null) {
-            Takeover takeover = new Takeover(handover, primary, List.of());
+            BitmapTakeover takeover = new BitmapTakeover(handover, primary, List.of());
             BitmapSave.run(partition, new BitmapSave.Edit() {
                 @Override
                 public List<ComponentHandle> components(List<ComponentHandle> others) {

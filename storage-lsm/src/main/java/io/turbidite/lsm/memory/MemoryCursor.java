@@ -2,8 +2,8 @@ package io.turbidite.lsm.memory;
 
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.lsm.entry.EntryBrief;
 import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.EntryHead;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -199,18 +199,18 @@ final class MemoryCursor implements EntryCursor {
     }
 
     @Override
-    public boolean next(EntryBrief brief) {
+    public boolean next(EntryHead brief) {
         if (!next()) {
             return false;
         }
         int keyBytes = Entry.keyLength(word);
-        if (keyBytes < Long.BYTES || keyBytes > EntryBrief.WORDS_BYTES) {
+        if (keyBytes < Long.BYTES || keyBytes > EntryHead.WORDS_BYTES) {
             brief.note(this);
             return true;
         }
         long keyAt = at + Entry.KEY;
         // the last eight bytes, those of the first word shifted out
-        int shift = Byte.SIZE * (EntryBrief.WORDS_BYTES - keyBytes);
+        int shift = Byte.SIZE * (EntryHead.WORDS_BYTES - keyBytes);
         long last = chunk.get(Bytes.I64_BE, keyAt + keyBytes - Long.BYTES);
         long second = keyBytes == Long.BYTES ? 0 : last << shift;
         brief.note(

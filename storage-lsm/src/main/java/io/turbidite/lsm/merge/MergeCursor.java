@@ -1,8 +1,8 @@
 package io.turbidite.lsm.merge;
 
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.lsm.entry.EntryBrief;
 import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.EntryHead;
 
 import java.util.Arrays;
 import java.util.List;
@@ -39,7 +39,7 @@ public final class MergeCursor implements EntryCursor {
     private final boolean[] ended;
 
     /** The entry that each stream stands on. */
-    private final EntryBrief[] briefs;
+    private final EntryHead[] briefs;
 
     /** Slot 0 holds the winner, slots 1.. the losers; stream i plays first at slot (i + k) / 2. */
     private final int[] tree;
@@ -53,8 +53,8 @@ public final class MergeCursor implements EntryCursor {
         streams = newestFirst.toArray(EntryCursor[]::new);
         ranks = new long[streams.length];
         ended = new boolean[streams.length];
-        briefs = new EntryBrief[streams.length];
-        Arrays.setAll(briefs, i -> new EntryBrief());
+        briefs = new EntryHead[streams.length];
+        Arrays.setAll(briefs, i -> new EntryHead());
         tree = new int[streams.length];
     }
 
@@ -89,7 +89,7 @@ public final class MergeCursor implements EntryCursor {
     }
 
     @Override
-    public boolean next(EntryBrief brief) {
+    public boolean next(EntryHead brief) {
         if (!move(FORWARD)) {
             return false;
         }
@@ -188,8 +188,8 @@ public final class MergeCursor implements EntryCursor {
 
     /** The order of two entries; never 0. */
     private int compareEntries(int a, int b) {
-        EntryBrief entryOfA = briefs[a];
-        EntryBrief entryOfB = briefs[b];
+        EntryHead entryOfA = briefs[a];
+        EntryHead entryOfB = briefs[b];
         int order = entryOfA.compareKeys(entryOfB);
         if (order == 0) {
             order = Long.compare(entryOfB.timestamp, entryOfA.timestamp);

@@ -3,7 +3,7 @@ package io.turbidite.lsm.merge;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.lsm.entry.EntryBrief;
+import io.turbidite.lsm.entry.EntryHead;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.entry.ForwardingStream;
 import io.turbidite.lsm.entry.KeyCopy;
@@ -130,7 +130,7 @@ public final class VersionRetention {
         private final EntryStream versions;
         private final @Nullable Pairs pairs;
         private final KeyCopy key = new KeyCopy();
-        private final EntryBrief own = new EntryBrief();
+        private final EntryHead own = new EntryHead();
         private long newerTimestamp;
         private long successorTimestamp;
 
@@ -153,7 +153,7 @@ public final class VersionRetention {
         }
 
         @Override
-        public boolean next(EntryBrief entry) {
+        public boolean next(EntryHead entry) {
             while (versions.next(entry)) {
                 boolean isFirst = !key.matches(entry);
                 if (isFirst) {
@@ -179,7 +179,7 @@ public final class VersionRetention {
             return false;
         }
 
-        private boolean mustKeep(EntryBrief entry, long marked) {
+        private boolean mustKeep(EntryHead entry, long marked) {
             if (marked <= entry.timestamp) {
                 return false;
             }

@@ -9,10 +9,10 @@ import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
-import io.turbidite.lsm.strategy.bitmap.DeadEntries;
-import io.turbidite.lsm.strategy.bitmap.DeadEntriesBuilder;
-import io.turbidite.lsm.strategy.bitmap.DeadEntriesOwner;
-import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
+import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
+import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
+import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
+import io.turbidite.lsm.strategy.bitmap.ValidityBitmapOwner;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DeadState;
@@ -40,10 +40,13 @@ public final class ComponentFiles {
      * @param generation 0 as flushed, else as merged
      */
     public static ComponentHandle openWith(
-            Substrate substrate, ComponentHeader header, int generation, LiveBitmap live) {
+            Substrate substrate,
+            ComponentHeader header,
+            int generation,
+            MutableValidityBitmap live) {
         DiskComponent component = openWritten(substrate, header);
         return ComponentHandle.ofLive(
-                fresh(component, generation), component, live, substrate.graveyard());
+                fresh(component, generation), component, live, substrate.reaper());
     }
 
     /**
@@ -51,18 +54,18 @@ public final class ComponentFiles {
      *
      * @throws CorruptionException also if the file is not the one that the manifest means
      */
-    public static DeadEntries openDead(
+    public static ImmutableValidityBitmap openDead(
             Substrate substrate, DiskComponent component, DeadState state) {
         return openDead(substrate, component, state, StoreFiles.dead(state.fileId()));
     }
 
     /** As {@link #openDead(Substrate, DiskComponent, DeadState)}, from a file that is not in its place yet. */
-    public static DeadEntries openDead(
+    public static ImmutableValidityBitmap openDead(
             Substrate substrate, DiskComponent component, DeadState state, String name) {
-        DeadEntries dead = DeadEntries.open(
+        ImmutableValidityBitmap dead = ImmutableValidityBitmap.open(
                 substrate.disk(),
                 name,
-                new DeadEntriesOwner(
+                new ValidityBitmapOwner(
                         component.header().storeId(),
                         state.fileId(),
                         component.header().fileId()));
@@ -108,24 +111,24 @@ public final class ComponentFiles {
         ComponentState state =
                 fresh(component, generation).withRepaired(repairedTimestamp, DeadState.NONE);
         if (repaired == null) {
-            return ComponentHandle.of(state, component, null, substrate.graveyard());
+            return ComponentHandle.of(state, component, null, substrate.reaper());
         }
         ComponentHandle handle = null;
         try {
             DeadState deadState = writeDead(substrate, component, repaired.dead());
-            DeadEntries dead =
+            ImmutableValidityBitmap dead =
                     deadState.isNone() ? null : openWrittenDead(substrate, component, deadState);
             handle = ComponentHandle.of(
                     state.withRepaired(repaired.timestamp(), deadState),
                     component,
                     dead,
-                    substrate.graveyard());
+                    substrate.reaper());
             return handle;
         } finally {
             if (handle == null) {
                 // no space for the bitmap, perhaps: the component must not take it
                 letGo(
-                        List.of(ComponentHandle.of(state, component, null, substrate.graveyard())),
+                        List.of(ComponentHandle.of(state, component, null, substrate.reaper())),
                         false);
             }
         }
@@ -133,12 +136,12 @@ public final class ComponentFiles {
 
     /** Writes a component's dead entries, if there are any; the directory is the caller's to sync. */
     public static DeadState writeDead(
-            Substrate substrate, DiskComponent component, DeadEntriesBuilder dead) {
+            Substrate substrate, DiskComponent component, ValidityBitmapBuilder dead) {
         if (dead.count() == 0) {
             return DeadState.NONE;
         }
         long fileId = substrate.manifest().newFileId();
-        DeadEntriesOwner owner = new DeadEntriesOwner(
+        ValidityBitmapOwner owner = new ValidityBitmapOwner(
                 component.header().storeId(), fileId, component.header().fileId());
         long bytes = dead.write(
                 substrate.disk(), StoreFiles.dead(fileId), owner, component.entryCount());
@@ -151,7 +154,7 @@ public final class ComponentFiles {
      * @param timestamp up to where it is checked now
      * @param dead the entries that are dead
      */
-    public record Repaired(long timestamp, DeadEntriesBuilder dead) {}
+    public record Repaired(long timestamp, ValidityBitmapBuilder dead) {}
 
     /** Opens a component of an index that was just built after one of the primary. */
     public static ComponentHandle openBuilt(
@@ -177,7 +180,7 @@ public final class ComponentFiles {
         }
         DiskComponent component = openFile(substrate, schema, partition, tree, fileId);
         return ComponentHandle.of(
-                fresh(component, generation), component, null, substrate.graveyard());
+                fresh(component, generation), component, null, substrate.reaper());
     }
 
     /** All entries are alive. */
@@ -186,10 +189,11 @@ public final class ComponentFiles {
         DiskComponent component = openWritten(substrate, header);
         boolean opened = false;
         try {
-            LiveBitmap live = LiveBitmap.create(substrate.bitmaps(), component.entryCount());
+            MutableValidityBitmap live =
+                    MutableValidityBitmap.create(substrate.bitmaps(), component.entryCount());
             opened = true;
             return ComponentHandle.ofLive(
-                    fresh(component, generation), component, live, substrate.graveyard());
+                    fresh(component, generation), component, live, substrate.reaper());
         } finally {
             if (!opened) {
                 component.close();
@@ -215,7 +219,7 @@ public final class ComponentFiles {
      *
      * @throws CorruptionException if what is there is not what was written
      */
-    public static DeadEntries openWrittenDead(
+    public static ImmutableValidityBitmap openWrittenDead(
             Substrate substrate, DiskComponent component, DeadState state) {
         return openOrDelete(
                 substrate,

@@ -9,8 +9,8 @@ import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
-import io.turbidite.lsm.strategy.bitmap.DeadEntries;
-import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
+import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
+import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DeadState;
@@ -140,30 +140,32 @@ final class ComponentOpening {
     private ComponentHandle openMarked(DiskComponent component) {
         if (component.isOpen()) {
             try {
-                LiveBitmap live = twice(() -> openLive(substrate, component, state.dead()));
-                return ComponentHandle.ofLive(state, component, live, substrate.graveyard());
+                MutableValidityBitmap live =
+                        twice(() -> openLive(substrate, component, state.dead()));
+                return ComponentHandle.ofLive(state, component, live, substrate.reaper());
             } catch (StorageException failure) {
                 damage = place.damage(causeOf(failure, StoreFiles.dead(state.deadFileId())));
             }
         }
-        LiveBitmap empty = LiveBitmap.create(substrate.bitmaps(), component.entryCount());
-        return ComponentHandle.ofUnread(state, component, empty, substrate.graveyard());
+        MutableValidityBitmap empty =
+                MutableValidityBitmap.create(substrate.bitmaps(), component.entryCount());
+        return ComponentHandle.ofUnread(state, component, empty, substrate.reaper());
     }
 
     /** With the bitmap that repair made, if there is one. */
     private ComponentHandle openFixed(DiskComponent component) {
         if (state.dead().isNone() || !component.isOpen()) {
-            return ComponentHandle.of(state, component, null, substrate.graveyard());
+            return ComponentHandle.of(state, component, null, substrate.reaper());
         }
         try {
-            DeadEntries dead =
+            ImmutableValidityBitmap dead =
                     twice(() -> ComponentFiles.openDead(substrate, component, state.dead()));
-            return ComponentHandle.of(state, component, dead, substrate.graveyard());
+            return ComponentHandle.of(state, component, dead, substrate.reaper());
         } catch (StorageException failure) {
             String cause = causeOf(failure, StoreFiles.dead(state.deadFileId()));
             if (!isMadeAgain()) {
                 damage = place.damage(cause);
-                return ComponentHandle.of(state, component, null, substrate.graveyard());
+                return ComponentHandle.of(state, component, null, substrate.reaper());
             }
             substrate
                     .events()
@@ -175,7 +177,7 @@ final class ComponentOpening {
                             cause);
             // checked up to nothing: readers look for successors of all its entries
             return ComponentHandle.of(
-                    state.withRepaired(0, DeadState.NONE), component, null, substrate.graveyard());
+                    state.withRepaired(0, DeadState.NONE), component, null, substrate.reaper());
         }
     }
 
@@ -207,14 +209,18 @@ final class ComponentOpening {
         return component;
     }
 
-    private static LiveBitmap openLive(
+    private static MutableValidityBitmap openLive(
             Substrate substrate, DiskComponent component, DeadState state) {
-        LiveBitmap live = LiveBitmap.create(substrate.bitmaps(), component.entryCount());
+        MutableValidityBitmap live =
+                MutableValidityBitmap.create(substrate.bitmaps(), component.entryCount());
         boolean read = false;
         try {
             if (!state.isNone()) {
-                try (DeadEntries dead = ComponentFiles.openDead(substrate, component, state)) {
-                    for (long at = dead.next(0); at != DeadEntries.NONE; at = dead.next(at + 1)) {
+                try (ImmutableValidityBitmap dead =
+                        ComponentFiles.openDead(substrate, component, state)) {
+                    for (long at = dead.next(0);
+                            at != ImmutableValidityBitmap.NONE;
+                            at = dead.next(at + 1)) {
                         live.settle(at);
                     }
                 }

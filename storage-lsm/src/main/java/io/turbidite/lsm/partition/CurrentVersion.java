@@ -3,8 +3,8 @@ package io.turbidite.lsm.partition;
 import io.turbidite.lsm.order.Gate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
-import io.turbidite.lsm.strategy.bitmap.Handover;
-import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
+import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
+import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
@@ -33,7 +33,7 @@ public final class CurrentVersion {
     private final Gate gate;
 
     /** Of every open cursor. */
-    private final Set<Hold> holds = ConcurrentHashMap.newKeySet();
+    private final Set<VersionLease> holds = ConcurrentHashMap.newKeySet();
 
     private volatile Version version;
     private volatile boolean dropped;
@@ -75,7 +75,7 @@ public final class CurrentVersion {
         return flushedTimestamp;
     }
 
-    Set<Hold> holds() {
+    Set<VersionLease> holds() {
         return holds;
     }
 
@@ -108,7 +108,7 @@ public final class CurrentVersion {
         version.current().freeze(last, substrate.clock().wallMicros());
         if (ComponentFiles.isLive(schema, IndexSchema.PRIMARY_ID)) {
             MemoryLayer frozen = version.current();
-            frozen.open(Handover.ofLayer(
+            frozen.open(BuildConcurrency.ofLayer(
                     schema.bitmapHandover(),
                     frozen.tree(IndexSchema.PRIMARY_ID).entryCount(),
                     substrate.handovers()));
@@ -259,8 +259,8 @@ public final class CurrentVersion {
         if (dropped || !version.hasTree(tree) || !version.tree(tree).contains(before)) {
             return;
         }
-        LiveBitmap stale = before.live();
-        LiveBitmap live = after.live();
+        MutableValidityBitmap stale = before.live();
+        MutableValidityBitmap live = after.live();
         swap(
                 now -> now.withMerged(
                         List.of(new Version.MergedTree(tree, List.of(before), after))),
@@ -270,9 +270,9 @@ public final class CurrentVersion {
                             // what such a writer has marked since the marks were copied
                             stale.forEachDead(
                                     Long.MAX_VALUE,
-                                    entry -> live.kill(
+                                    entry -> live.invalidate(
                                             entry,
-                                            stale.killTimestamp(entry),
+                                            stale.invalidatedAt(entry),
                                             substrate.timestamps()::horizon));
                             stale.retire();
                         });
@@ -298,7 +298,7 @@ public final class CurrentVersion {
                 components.stream()
                         .map(ComponentHandle::live)
                         .filter(Objects::nonNull)
-                        .forEach(LiveBitmap::retire);
+                        .forEach(MutableValidityBitmap::retire);
             }
         } finally {
             gate.open();
@@ -368,14 +368,14 @@ public final class CurrentVersion {
 
     /** Takes old versions from cursors that are idle; busy ones let go by themselves. */
     void letIdleCursorsGo() {
-        for (Hold hold : holds) {
+        for (VersionLease hold : holds) {
             hold.letGoIfStale();
         }
     }
 
     /** Closes every cursor, lets the version go and returns when nobody reads any more. */
     void close() {
-        for (Hold hold : holds) {
+        for (VersionLease hold : holds) {
             substrate.awaitBeforeClose(
                     () -> "a cursor over dataset " + version.schema().name(),
                     () -> !hold.isInside());

@@ -13,7 +13,7 @@ import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.schema.RepairPlacement;
 import io.turbidite.lsm.strategy.advice.RepairDecision;
-import io.turbidite.lsm.strategy.bitmap.HandoverMeter;
+import io.turbidite.lsm.strategy.bitmap.BuildConcurrencyMeter;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.MemoryLayer;
@@ -58,7 +58,7 @@ public final class EngineEvents {
     private final Counter marks;
     private final Counter bitmapSaves;
     private final Counter bitmapSaveBytes;
-    private final HandoverMeter handovers;
+    private final BuildConcurrencyMeter handovers;
     private final Counter repairChecked;
     private final Counter repairSpared;
     private final Counter repairSearched;
@@ -103,7 +103,7 @@ public final class EngineEvents {
         this.marks = meters.counter("bitmap.marks");
         this.bitmapSaves = meters.counter("bitmap.saves");
         this.bitmapSaveBytes = meters.counter("bitmap.save.bytes");
-        this.handovers = new HandoverMeter(meters);
+        this.handovers = new BuildConcurrencyMeter(meters);
         this.repairChecked = meters.counter("repair.entries.checked");
         this.repairSpared = meters.counter("repair.entries.spared");
         this.repairSearched = meters.counter("repair.entries.searched");
@@ -230,7 +230,7 @@ public final class EngineEvents {
     }
 
     /** Counts what it takes to bring marks to components that are being built. */
-    HandoverMeter handovers() {
+    BuildConcurrencyMeter handovers() {
         return handovers;
     }
 

@@ -4,7 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.lsm.order.Gate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
-import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
+import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
@@ -192,7 +192,7 @@ public final class Partition {
         }
         try {
             for (ComponentHandle component : pinned.tree(IndexSchema.PRIMARY_ID)) {
-                LiveBitmap live = component.live();
+                MutableValidityBitmap live = component.live();
                 if (live != null) {
                     live.forgetKills(substrate.timestamps()::horizon);
                 }

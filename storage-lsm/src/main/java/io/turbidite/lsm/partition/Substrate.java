@@ -14,9 +14,9 @@ import io.turbidite.lsm.memory.ChunkSource;
 import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.schema.RepairOptions;
 import io.turbidite.lsm.sort.SortSite;
-import io.turbidite.lsm.strategy.bitmap.Handover;
-import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
-import io.turbidite.lsm.version.Graveyard;
+import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
+import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
+import io.turbidite.lsm.version.FileReaper;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.StoreFiles;
@@ -50,11 +50,11 @@ public final class Substrate {
     private final Clock clock;
     private final BufferCache cache;
     private final ChunkSource chunks;
-    private final LiveBitmap.Memory bitmaps;
-    private final Handover.Site handovers;
+    private final MutableValidityBitmap.Memory bitmaps;
+    private final BuildConcurrency.Site handovers;
     private final Manifest manifest;
     private final EngineEvents events;
-    private final Graveyard graveyard;
+    private final FileReaper reaper;
     private final Trash trash;
     private final Disk.Lock lock;
     private final Timestamps timestamps;
@@ -91,7 +91,7 @@ public final class Substrate {
     public record Memory(
             BufferCache cache,
             ChunkSource chunks,
-            LiveBitmap.Memory bitmaps,
+            MutableValidityBitmap.Memory bitmaps,
             MemoryBudget.Account handovers) {}
 
     /**
@@ -115,14 +115,14 @@ public final class Substrate {
         this.bitmaps = memory.bitmaps();
         this.manifest = manifest;
         this.events = events;
-        this.graveyard = new Graveyard(disk);
+        this.reaper = new FileReaper(disk);
         this.timestamps = new Timestamps(
                 manifest.state().lastTimestamp(),
                 tasks,
                 clock,
                 () -> health.firstFailure() != null);
         this.trash = Trash.of(disk, clock);
-        this.handovers = new Handover.Site(
+        this.handovers = new BuildConcurrency.Site(
                 memory.bitmaps().words(),
                 memory.handovers(),
                 timestamps::horizon,
@@ -240,12 +240,12 @@ public final class Substrate {
     }
 
     /** Pays for live bitmaps and what belongs to them. */
-    public LiveBitmap.Memory bitmaps() {
+    public MutableValidityBitmap.Memory bitmaps() {
         return bitmaps;
     }
 
     /** What flushes and merges that copy marked records have in common. */
-    public Handover.Site handovers() {
+    public BuildConcurrency.Site handovers() {
         return handovers;
     }
 
@@ -328,8 +328,8 @@ public final class Substrate {
         }
     }
 
-    public Graveyard graveyard() {
-        return graveyard;
+    public FileReaper reaper() {
+        return reaper;
     }
 
     /** What openings found that no manifest names. */

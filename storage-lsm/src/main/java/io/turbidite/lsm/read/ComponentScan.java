@@ -17,7 +17,7 @@ import java.util.Objects;
  * The live records of a partition with live bitmaps, in no order: first the memory layers, reconciled with one another,
  * then one component after the other, newest first, none compared with any (LUO19 §6.4.2).
  *
- * <p>What has been read is remembered as timestamps, not as components ({@link Band}). So a version that is old by now can
+ * <p>What has been read is remembered as timestamps, not as components ({@link TimestampRange}). So a version that is old by now can
  * be let go at any time, as by any cursor: what is left of a band is read from wherever it lies in the newest version.
  *
  * <p><em>Confined to one thread</em>, but for {@link #close()}.
@@ -29,10 +29,10 @@ final class ComponentScan implements RecordStream {
     private final FilterPredicate filter;
 
     /** The band that is read, null before the first. */
-    private @Nullable Band band;
+    private @Nullable TimestampRange band;
 
     private long visitedBefore;
-    private volatile @Nullable LayerStack stack;
+    private volatile @Nullable SnapshotCursor stack;
     private volatile boolean closed;
 
     ComponentScan(Partition partition, ViewState view, KeyRange keys, FilterPredicate filter) {
@@ -44,7 +44,7 @@ final class ComponentScan implements RecordStream {
 
     @Override
     public boolean next() {
-        LayerStack open = stack;
+        SnapshotCursor open = stack;
         while (true) {
             if (open == null) {
                 open = openNext();
@@ -63,13 +63,13 @@ final class ComponentScan implements RecordStream {
     }
 
     /** The layers of the next band; null if there is none. */
-    private @Nullable LayerStack openNext() {
+    private @Nullable SnapshotCursor openNext() {
         view.checkOpen();
-        Band before = band;
+        TimestampRange before = band;
         Version pinned = partition.pin();
-        Band next;
+        TimestampRange next;
         try {
-            next = before == null ? Band.ofMemory(pinned) : before.next(pinned);
+            next = before == null ? TimestampRange.ofMemory(pinned) : before.next(pinned);
         } finally {
             pinned.unpin();
         }
@@ -77,7 +77,8 @@ final class ComponentScan implements RecordStream {
             return null;
         }
         band = next;
-        LayerStack opened = new LayerStack(partition, 0, view, new ScanBounds(keys, filter, next));
+        SnapshotCursor opened =
+                new SnapshotCursor(partition, 0, view, new ScanBounds(keys, filter, next));
         stack = opened;
         // whoever closed before that has not seen it
         if (closed) {
@@ -102,8 +103,8 @@ final class ComponentScan implements RecordStream {
         return onRecord().value();
     }
 
-    private LayerStack onRecord() {
-        LayerStack open = stack;
+    private SnapshotCursor onRecord() {
+        SnapshotCursor open = stack;
         if (open == null) {
             view.checkOpen();
             throw new IllegalStateException("the cursor stands on no entry");
@@ -113,14 +114,14 @@ final class ComponentScan implements RecordStream {
 
     @Override
     public long visitedCount() {
-        LayerStack open = stack;
+        SnapshotCursor open = stack;
         return open == null ? visitedBefore : visitedBefore + open.visitedCount();
     }
 
     @Override
     public void close() {
         closed = true;
-        LayerStack open = stack;
+        SnapshotCursor open = stack;
         if (open != null) {
             open.close();
         }

@@ -6,8 +6,8 @@ import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FetchWork;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.RecordStream;
-import io.turbidite.lsm.partition.Hold;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.VersionLease;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.version.Version;
 
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The live records of sorted keys, as a {@link KeyLookup} finds them.
  *
- * <p><em>Confined to one thread</em>, but for {@link #close()}. Holds a version by a {@link Hold}, which may
+ * <p><em>Confined to one thread</em>, but for {@link #close()}. Holds a version by a {@link VersionLease}, which may
  * be taken from it while it is idle; between two batches it lets go of an old one by itself. What it stands
  * on is a copy.
  */
@@ -28,7 +28,7 @@ final class PartitionFetch implements RecordStream {
     private final @Nullable OrderedLookup ordered;
     private final Slice key = new Slice();
     private final Slice record = new Slice();
-    private final Hold hold;
+    private final VersionLease hold;
     private long timestamp;
     private boolean onRecord;
 
@@ -47,7 +47,7 @@ final class PartitionFetch implements RecordStream {
                 : null;
         this.outdatedCount = sortedKeys.hasTimestamps() && view.readsCandidates() ? 0 : -1;
         lookup.begin(sortedKeys, view.timestamp(), options);
-        this.hold = new Hold(partition, view, this::end);
+        this.hold = new VersionLease(partition, view, this::end);
     }
 
     @Override

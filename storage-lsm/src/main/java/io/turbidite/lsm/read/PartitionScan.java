@@ -9,10 +9,10 @@ import io.turbidite.lsm.partition.ViewState;
 
 /** The live records of a partition in primary key order. <em>Confined to one thread.</em> */
 final class PartitionScan implements RecordCursor {
-    private final LayerStack stack;
+    private final SnapshotCursor stack;
 
     PartitionScan(Partition partition, ViewState view, KeyRange range, FilterPredicate filter) {
-        this.stack = new LayerStack(partition, 0, view, new ScanBounds(range, filter));
+        this.stack = new SnapshotCursor(partition, 0, view, new ScanBounds(range, filter));
     }
 
     @Override

@@ -12,7 +12,7 @@ import io.turbidite.lsm.schema.Maintenance;
 
 /** The live entries of a B+-tree secondary index. <em>Confined to one thread.</em> */
 final class PartitionSearch implements IndexCursor {
-    private final LayerStack stack;
+    private final SnapshotCursor stack;
     private final Partition partition;
     private final IndexSchema index;
     private final KeySpec secondary;
@@ -37,7 +37,7 @@ final class PartitionSearch implements IndexCursor {
         if (!index.maintenance().isValidWhenFound()) {
             view.searching(index.id());
         }
-        this.stack = new LayerStack(partition, index.id(), view, new ScanBounds(range, filter));
+        this.stack = new SnapshotCursor(partition, index.id(), view, new ScanBounds(range, filter));
     }
 
     @Override

@@ -10,8 +10,8 @@ import io.turbidite.core.scan.KeyRange;
  * @param filter lets layers be skipped
  * @param band the timestamps of its entries; all but in a primary with live bitmaps
  */
-record ScanBounds(KeyRange keys, FilterPredicate filter, Band band) {
+record ScanBounds(KeyRange keys, FilterPredicate filter, TimestampRange band) {
     ScanBounds(KeyRange keys, FilterPredicate filter) {
-        this(keys, filter, Band.ALL);
+        this(keys, filter, TimestampRange.ALL);
     }
 }

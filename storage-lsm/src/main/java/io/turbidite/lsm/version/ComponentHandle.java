@@ -3,11 +3,11 @@ package io.turbidite.lsm.version;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.EntryCursor;
-import io.turbidite.lsm.strategy.bitmap.DeadEntries;
-import io.turbidite.lsm.strategy.bitmap.DeadSkippingCursor;
-import io.turbidite.lsm.strategy.bitmap.Handover;
-import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
+import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
+import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.MarkedCursor;
+import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
+import io.turbidite.lsm.strategy.bitmap.ValidEntryCursor;
 import io.turbidite.lsm.strategy.bitmap.VisibleCursor;
 
 import org.jspecify.annotations.Nullable;
@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A disk component, which of its entries are dead, and who holds it. Born with one reference, its creator's;
- * when the last one goes the component is closed, and its file goes to the {@link Graveyard} if a manifest
+ * when the last one goes the component is closed, and its file goes to the {@link FileReaper} if a manifest
  * without it is durable.
  *
  * <p>What is dead never changes: a repair makes {@link #repaired another handle} on the same component file,
@@ -32,11 +32,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class ComponentHandle {
     private final ManifestState.ComponentState state;
     private final DiskComponent component;
-    private final @Nullable DeadEntries dead;
-    private final @Nullable LiveBitmap live;
+    private final @Nullable ImmutableValidityBitmap dead;
+    private final @Nullable MutableValidityBitmap live;
     private final SharedFile componentFile;
     private final @Nullable SharedFile deadFile;
-    private final Graveyard graveyard;
+    private final FileReaper reaper;
     private final AtomicInteger references = new AtomicInteger(1);
     private final AtomicBoolean claimed = new AtomicBoolean();
     private volatile boolean obsolete;
@@ -51,10 +51,10 @@ public final class ComponentHandle {
             ManifestState.ComponentState state,
             DiskComponent component,
             SharedFile componentFile,
-            @Nullable DeadEntries dead,
+            @Nullable ImmutableValidityBitmap dead,
             @Nullable SharedFile deadFile,
-            @Nullable LiveBitmap live,
-            Graveyard graveyard) {
+            @Nullable MutableValidityBitmap live,
+            FileReaper reaper) {
         // what is set aside may be without the bitmap that it should have
         assert dead == null || dead.owner().fileId() == state.dead().fileId() : state;
         this.state = state;
@@ -63,7 +63,7 @@ public final class ComponentHandle {
         this.dead = dead;
         this.deadFile = deadFile;
         this.live = live;
-        this.graveyard = graveyard;
+        this.reaper = reaper;
     }
 
     /**
@@ -74,12 +74,12 @@ public final class ComponentHandle {
     public static ComponentHandle of(
             ManifestState.ComponentState state,
             DiskComponent component,
-            @Nullable DeadEntries dead,
-            Graveyard graveyard) {
+            @Nullable ImmutableValidityBitmap dead,
+            FileReaper reaper) {
         SharedFile componentFile =
-                new SharedFile(StoreFiles.component(state.fileId()), component::close, graveyard);
+                new SharedFile(StoreFiles.component(state.fileId()), component::close, reaper);
         return new ComponentHandle(
-                state, component, componentFile, dead, file(dead, graveyard), null, graveyard);
+                state, component, componentFile, dead, file(dead, reaper), null, reaper);
     }
 
     /**
@@ -90,10 +90,10 @@ public final class ComponentHandle {
     public static ComponentHandle ofLive(
             ManifestState.ComponentState state,
             DiskComponent component,
-            LiveBitmap live,
-            Graveyard graveyard) {
+            MutableValidityBitmap live,
+            FileReaper reaper) {
         SharedFile componentFile =
-                new SharedFile(StoreFiles.component(state.fileId()), component::close, graveyard);
+                new SharedFile(StoreFiles.component(state.fileId()), component::close, reaper);
         ManifestState.DeadState saved = state.dead();
         ComponentHandle handle = new ComponentHandle(
                 state.withRepaired(state.repairedTimestamp(), ManifestState.DeadState.NONE),
@@ -102,7 +102,7 @@ public final class ComponentHandle {
                 null,
                 null,
                 live,
-                graveyard);
+                reaper);
         handle.savedDead = saved;
         return handle;
     }
@@ -111,17 +111,18 @@ public final class ComponentHandle {
     public static ComponentHandle ofUnread(
             ManifestState.ComponentState state,
             DiskComponent component,
-            LiveBitmap empty,
-            Graveyard graveyard) {
-        ComponentHandle handle = ofLive(state, component, empty, graveyard);
+            MutableValidityBitmap empty,
+            FileReaper reaper) {
+        ComponentHandle handle = ofLive(state, component, empty, reaper);
         handle.bitmapUnread = true;
         return handle;
     }
 
-    private static @Nullable SharedFile file(@Nullable DeadEntries dead, Graveyard graveyard) {
+    private static @Nullable SharedFile file(
+            @Nullable ImmutableValidityBitmap dead, FileReaper reaper) {
         return dead == null
                 ? null
-                : new SharedFile(StoreFiles.dead(dead.owner().fileId()), dead::close, graveyard);
+                : new SharedFile(StoreFiles.dead(dead.owner().fileId()), dead::close, reaper);
     }
 
     /**
@@ -131,7 +132,7 @@ public final class ComponentHandle {
      * @param changedDead this one's, or a new bitmap, which the new handle owns
      */
     public ComponentHandle repaired(
-            ManifestState.ComponentState changed, @Nullable DeadEntries changedDead) {
+            ManifestState.ComponentState changed, @Nullable ImmutableValidityBitmap changedDead) {
         assert changed.fileId() == state.fileId() && live == null : changed;
         SharedFile same = changedDead == dead && deadFile != null ? deadFile.shared() : null;
         return new ComponentHandle(
@@ -139,9 +140,9 @@ public final class ComponentHandle {
                 component,
                 componentFile.shared(),
                 changedDead,
-                same == null ? file(changedDead, graveyard) : same,
+                same == null ? file(changedDead, reaper) : same,
                 null,
-                graveyard);
+                reaper);
     }
 
     public ManifestState.ComponentState state() {
@@ -166,12 +167,12 @@ public final class ComponentHandle {
     }
 
     /** Its dead entries; null if there are none, or if they change. */
-    public @Nullable DeadEntries dead() {
+    public @Nullable ImmutableValidityBitmap dead() {
         return dead;
     }
 
     /** Its dead entries that change while writers go on; null if they never do. */
-    public @Nullable LiveBitmap live() {
+    public @Nullable MutableValidityBitmap live() {
         return live;
     }
 
@@ -190,7 +191,7 @@ public final class ComponentHandle {
         ManifestState.DeadState before = savedDead;
         savedDead = changed;
         if (!before.isNone()) {
-            graveyard.bury(StoreFiles.dead(before.fileId()));
+            reaper.bury(StoreFiles.dead(before.fileId()));
         }
     }
 
@@ -220,17 +221,17 @@ public final class ComponentHandle {
         TreeCursor entries = component.streamCursor();
         return live == null
                 ? living(entries)
-                : new MarkedCursor(entries, live, Handover.position(number, 0));
+                : new MarkedCursor(entries, live, BuildConcurrency.position(number, 0));
     }
 
     /** What a snapshot sees of a component with a live bitmap. */
     public EntryCursor visibleCursor(long snapshot) {
-        LiveBitmap bitmap = Objects.requireNonNull(live);
+        MutableValidityBitmap bitmap = Objects.requireNonNull(live);
         return new VisibleCursor(component.cursor(), bitmap, snapshot);
     }
 
     private EntryCursor living(TreeCursor entries) {
-        return dead == null ? entries : new DeadSkippingCursor(entries, dead);
+        return dead == null ? entries : new ValidEntryCursor(entries, dead);
     }
 
     /** Whether this has the same component ID as {@code other}. */
@@ -257,7 +258,7 @@ public final class ComponentHandle {
             if (live != null) {
                 live.close();
                 if (obsolete && !savedDead.isNone()) {
-                    graveyard.bury(StoreFiles.dead(savedDead.fileId()));
+                    reaper.bury(StoreFiles.dead(savedDead.fileId()));
                 }
             }
         }

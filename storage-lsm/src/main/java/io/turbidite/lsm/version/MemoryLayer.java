@@ -7,7 +7,7 @@ import io.turbidite.lsm.memory.ChunkSource;
 import io.turbidite.lsm.memory.KeyFilter;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.schema.DatasetSchema;
-import io.turbidite.lsm.strategy.bitmap.Handover;
+import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
 
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +31,7 @@ public final class MemoryLayer {
     private final FilterTracker filter;
     private final long minTimestamp;
     private final long logPosition;
-    private volatile @Nullable Handover handover;
+    private volatile @Nullable BuildConcurrency handover;
     private final AtomicInteger references = new AtomicInteger(1);
     private final AtomicLong reportedBytes = new AtomicLong();
     private final long minWallMicros;
@@ -127,12 +127,12 @@ public final class MemoryLayer {
      * Gives the layer a handover, which it owns, for kills of its entries: they will lie in a component with a
      * live bitmap. Inside the closed gate, when it is frozen.
      */
-    public void open(Handover opened) {
+    public void open(BuildConcurrency opened) {
         handover = opened;
     }
 
     /** Is told of kills of its entries while it is frozen; null under other strategies. */
-    public @Nullable Handover handover() {
+    public @Nullable BuildConcurrency handover() {
         return handover;
     }
 
@@ -170,7 +170,7 @@ public final class MemoryLayer {
         for (MemoryComponent tree : trees) {
             bytes += tree.bytesUsed();
         }
-        Handover opened = handover;
+        BuildConcurrency opened = handover;
         return opened == null ? bytes : bytes + opened.bytesUsed();
     }
 
@@ -205,7 +205,7 @@ public final class MemoryLayer {
                 tree.close();
             }
             keys.close();
-            Handover opened = handover;
+            BuildConcurrency opened = handover;
             if (opened != null) {
                 opened.close();
             }

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * An open file that several {@link ComponentHandle handles} may stand on, as a component's does when it gets
- * another bitmap. The last of them closes it; it goes to the {@link Graveyard} if a manifest without it is
+ * another bitmap. The last of them closes it; it goes to the {@link FileReaper} if a manifest without it is
  * durable.
  *
  * <p><em>Thread-safe:</em> count by compare-and-swap, {@code obsolete} by release and acquire.
@@ -12,14 +12,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class SharedFile {
     private final String name;
     private final Runnable closer;
-    private final Graveyard graveyard;
+    private final FileReaper reaper;
     private final AtomicInteger holders = new AtomicInteger(1);
     private volatile boolean obsolete;
 
-    SharedFile(String name, Runnable closer, Graveyard graveyard) {
+    SharedFile(String name, Runnable closer, FileReaper reaper) {
         this.name = name;
         this.closer = closer;
-        this.graveyard = graveyard;
+        this.reaper = reaper;
     }
 
     /** One more handle stands on it; whoever calls has one that does. */
@@ -35,7 +35,7 @@ final class SharedFile {
         if (left == 0) {
             closer.run();
             if (obsolete) {
-                graveyard.bury(name);
+                reaper.bury(name);
             }
         }
     }

@@ -38,7 +38,7 @@ import io.turbidite.lsm.WriteBatch;
 import io.turbidite.lsm.backup.CopyMode;
 import io.turbidite.lsm.harness.Row;
 import io.turbidite.lsm.harness.SimStore;
-import io.turbidite.lsm.partition.Hold;
+import io.turbidite.lsm.partition.VersionLease;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.RepairOptions;
@@ -240,7 +240,7 @@ class ClosedTest {
         Store read = Store.open(disk, ThreadTasks.create("read"), clock, options);
         Dataset dataset = read.createDataset(Row.spec("T"));
         Snapshot snapshot = read.openSnapshot(); // nobody waits for it
-        Hold cursor = new Hold(
+        VersionLease cursor = new VersionLease(
                 Inside.partitions(dataset).getFirst(),
                 new ViewState(1, Inside.substrate(read).health()),
                 () -> {});

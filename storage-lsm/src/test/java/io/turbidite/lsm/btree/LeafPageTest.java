@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sim.Seeds;
-import io.turbidite.lsm.entry.EntryBrief;
+import io.turbidite.lsm.entry.EntryHead;
 
 import org.junit.jupiter.api.Test;
 
@@ -270,7 +270,7 @@ class LeafPageTest {
 
     private static boolean add(
             LeafBuilder builder, Slice key, int shared, long version, Slice value) {
-        EntryBrief entry = new EntryBrief();
+        EntryHead entry = new EntryHead();
         entry.note(key, version >>> 1, (version & 1) != 0);
         return builder.add(entry, shared, value);
     }

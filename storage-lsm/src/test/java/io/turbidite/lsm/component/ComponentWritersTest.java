@@ -11,7 +11,7 @@ import io.turbidite.lsm.btree.LeafBuilder;
 import io.turbidite.lsm.component.ComponentWriters.Builders;
 import io.turbidite.lsm.component.Entries.KeyShape;
 import io.turbidite.lsm.component.Entries.ValueShape;
-import io.turbidite.lsm.entry.EntryBrief;
+import io.turbidite.lsm.entry.EntryHead;
 
 import org.junit.jupiter.api.Test;
 
@@ -52,7 +52,7 @@ class ComponentWritersTest {
         writers.give(first);
         assertThat(writers.take(32 << 10).leaf()).isSameAs(first.leaf());
         Slice huge = Slice.of(new byte[4 << 20]);
-        EntryBrief entry = new EntryBrief();
+        EntryHead entry = new EntryHead();
         entry.note(Slice.of(new byte[] {1}), 0, true);
         assertThat(first.leaf().add(entry, 0, huge)).isTrue();
         writers.give(first);

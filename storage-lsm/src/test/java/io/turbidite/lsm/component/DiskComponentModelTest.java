@@ -17,7 +17,7 @@ import io.turbidite.lsm.component.Entries.Entry;
 import io.turbidite.lsm.component.Entries.KeyShape;
 import io.turbidite.lsm.component.Entries.ValueShape;
 import io.turbidite.lsm.entry.CursorWalk;
-import io.turbidite.lsm.entry.EntryBrief;
+import io.turbidite.lsm.entry.EntryHead;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.entry.ListCursor.Row;
 
@@ -160,7 +160,7 @@ class DiskComponentModelTest {
 
     private static void checkNext(
             TreeCursor cursor, int index, Entries entries, boolean withValue) {
-        EntryBrief brief = new EntryBrief();
+        EntryHead brief = new EntryHead();
         assertThat(index % 2 == 0 ? cursor.next() : cursor.next(brief)).isTrue();
         Entry entry = entries.sorted.get(index);
         assertThat(cursor.ordinal()).isEqualTo(index);

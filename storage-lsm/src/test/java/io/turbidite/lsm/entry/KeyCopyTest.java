@@ -43,8 +43,8 @@ class KeyCopyTest {
 
     @Test
     void of_an_entry_in_brief_it_says_what_it_says_of_its_key() {
-        EntryBrief entry = new EntryBrief();
-        EntryBrief first = new EntryBrief();
+        EntryHead entry = new EntryHead();
+        EntryHead first = new EntryHead();
         for (int round = 0; round < 20_000; round++) {
             byte[] key = randomKey();
             byte[] other = random.nextInt(3) == 0 ? randomKey() : similar(key);

@@ -170,7 +170,7 @@ class BitmapSaveTest {
 
     /** The files that mark dead entries are those of the components. */
     private void checkNothingLeftOver(SimStore sim) {
-        Inside.substrate(sim.store).graveyard().dig();
+        Inside.substrate(sim.store).reaper().deleteObsolete();
         List<String> named =
                 Inside.partitions(sim.store.dataset("T")).getFirst().components(0).stream()
                         .map(ComponentHandle::savedDead)

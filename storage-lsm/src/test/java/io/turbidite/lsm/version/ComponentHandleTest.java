@@ -20,9 +20,9 @@ import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.EntryCursor;
-import io.turbidite.lsm.strategy.bitmap.DeadEntries;
-import io.turbidite.lsm.strategy.bitmap.DeadEntriesBuilder;
-import io.turbidite.lsm.strategy.bitmap.DeadEntriesOwner;
+import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
+import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
+import io.turbidite.lsm.strategy.bitmap.ValidityBitmapOwner;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DeadState;
 
@@ -39,7 +39,7 @@ class ComponentHandleTest {
     private static final int ENTRIES = 2_000;
 
     private final SimDisk disk = new SimDisk(1, Profile.STRICT);
-    private final Graveyard graveyard = new Graveyard(disk);
+    private final FileReaper reaper = new FileReaper(disk);
     private final SimClock clock = new SimClock();
     private final BufferCache cache = BufferCache.create(
             MemoryBudget.of(8 << 20).account("cache"),
@@ -78,7 +78,7 @@ class ComponentHandleTest {
         }
         DiskComponent component = DiskComponent.open(disk, name, header, cache);
         ComponentState state = ComponentState.fresh(1, 1, ENTRIES, component.bytes(), 0);
-        return ComponentHandle.of(state, component, null, graveyard);
+        return ComponentHandle.of(state, component, null, reaper);
     }
 
     private static Slice key(int number) {
@@ -86,16 +86,16 @@ class ComponentHandleTest {
     }
 
     private ComponentHandle repaired(ComponentHandle before, long fileId, long... dead) {
-        DeadEntriesBuilder builder = DeadEntriesBuilder.of(ENTRIES, before.dead());
+        ValidityBitmapBuilder builder = ValidityBitmapBuilder.of(ENTRIES, before.dead());
         for (long ordinal : dead) {
             builder.mark(ordinal);
         }
-        DeadEntriesOwner owner = new DeadEntriesOwner(STORE, fileId, 1);
+        ValidityBitmapOwner owner = new ValidityBitmapOwner(STORE, fileId, 1);
         long bytes = builder.write(disk, StoreFiles.dead(fileId), owner, ENTRIES);
         DeadState state = new DeadState(fileId, bytes, builder.count());
         return before.repaired(
                 before.state().withRepaired(9_000 + fileId, state),
-                DeadEntries.open(disk, StoreFiles.dead(fileId), owner));
+                ImmutableValidityBitmap.open(disk, StoreFiles.dead(fileId), owner));
     }
 
     private static List<Integer> ordinals(EntryCursor cursor, boolean forward) {
@@ -113,7 +113,7 @@ class ComponentHandleTest {
 
     private void release(ComponentHandle handle) {
         handle.release();
-        graveyard.dig();
+        reaper.deleteObsolete();
     }
 
     @Test

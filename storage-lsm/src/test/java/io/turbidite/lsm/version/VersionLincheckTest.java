@@ -61,7 +61,7 @@ public class VersionLincheckTest {
     }
 
     /** Has none of the files: what is buried is counted as left behind. */
-    private final Graveyard graveyard = new Graveyard(new SimDisk(2, Profile.STRICT));
+    private final FileReaper reaper = new FileReaper(new SimDisk(2, Profile.STRICT));
 
     private final AtomicReferenceArray<Version> held = new AtomicReferenceArray<>(THREADS + 2);
     private int installCount;
@@ -80,7 +80,7 @@ public class VersionLincheckTest {
     private ComponentHandle open(long number) {
         DiskComponent component = DiskComponent.open(DISK, StoreFiles.component(1), HEADER, CACHE);
         ComponentState state = ComponentState.fresh(100 + number, 1, 1, component.bytes(), 0);
-        return ComponentHandle.of(state, component, null, graveyard);
+        return ComponentHandle.of(state, component, null, reaper);
     }
 
     /** As a partition does it. */
@@ -162,12 +162,11 @@ public class VersionLincheckTest {
                 needed.add(read(version));
             }
         }
-        graveyard.dig();
+        reaper.deleteObsolete();
         long expected = installCount + 1L - needed.size();
-        if (graveyard.orphanCount() != expected || current.liveCount() != needed.size()) {
+        if (reaper.orphanCount() != expected || current.liveCount() != needed.size()) {
             throw new IllegalStateException("%d files buried, not %d; %d versions, not %d"
-                    .formatted(
-                            graveyard.orphanCount(), expected, current.liveCount(), needed.size()));
+                    .formatted(reaper.orphanCount(), expected, current.liveCount(), needed.size()));
         }
     }
 

@@ -6,8 +6,8 @@ import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
-import io.turbidite.lsm.entry.EntryBrief;
 import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.EntryHead;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.merge.Discards;
 import io.turbidite.lsm.merge.MergeCursor;
@@ -17,10 +17,10 @@ import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
-import io.turbidite.lsm.strategy.bitmap.Handover;
-import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
+import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
+import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.run.BitmapSave;
-import io.turbidite.lsm.strategy.bitmap.run.Takeover;
+import io.turbidite.lsm.strategy.bitmap.run.BitmapTakeover;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.DatasetCounts;
 import io.turbidite.lsm.version.ManifestState;
@@ -61,7 +61,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
     private @Nullable VersionRetention readers;
 
     /** Is told of what is killed in the inputs of the primary meanwhile; null without live bitmaps. */
-    private final @Nullable Handover handover;
+    private final @Nullable BuildConcurrency handover;
 
     private @Nullable Output output;
     private boolean installed;
@@ -107,10 +107,12 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
         List<ComponentHandle> marked = marked(schema, trees);
         this.handover = marked.isEmpty()
                 ? null
-                : Handover.ofComponents(
-                        schema.bitmapHandover(), Takeover.sources(marked), substrate.handovers());
+                : BuildConcurrency.ofComponents(
+                        schema.bitmapHandover(),
+                        BitmapTakeover.sources(marked),
+                        substrate.handovers());
         if (handover != null) {
-            Takeover.tell(partition, marked, handover);
+            BitmapTakeover.tell(partition, marked, handover);
         }
     }
 
@@ -246,7 +248,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
                 .filter(merge -> merge.indexId() == IndexSchema.PRIMARY_ID)
                 .findFirst()
                 .orElseThrow();
-        Takeover takeover = new Takeover(handover, primary.output(), primary.inputs());
+        BitmapTakeover takeover = new BitmapTakeover(handover, primary.output(), primary.inputs());
         BitmapSave.run(partition, new BitmapSave.Edit() {
             @Override
             public List<ComponentHandle> components(List<ComponentHandle> others) {
@@ -309,7 +311,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
     public void close() {
         if (handover != null) {
             // before the bitmap of what was built goes
-            Takeover.tell(partition, marked(schema, trees), null);
+            BitmapTakeover.tell(partition, marked(schema, trees), null);
             handover.end();
         }
         try {
@@ -345,7 +347,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
         List<EntryCursor> cursors = new ArrayList<>();
         MergeHook hook = hooks.of(tree.id, tree.includesOldest);
         Output opened = null;
-        LiveBitmap live = null;
+        MutableValidityBitmap live = null;
         try {
             for (ComponentHandle input : tree.newestFirst) {
                 entries += input.livingCount();
@@ -361,7 +363,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
                     : retention.retain(versions, discards);
             EntryStream kept = hook.filter(retained, retention);
             if (ComponentFiles.isLive(schema, tree.id)) {
-                live = LiveBitmap.create(substrate.bitmaps(), tree.entryCount());
+                live = MutableValidityBitmap.create(substrate.bitmaps(), tree.entryCount());
             }
             ComponentWriter writer = ComponentFiles.create(
                     substrate, schema, partition.number(), tree.id, fileId, entries);
@@ -409,12 +411,12 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
         private long syncedBytes;
 
         /** Of the output, until its handle owns it. */
-        private @Nullable LiveBitmap live;
+        private @Nullable MutableValidityBitmap live;
 
         /** What the hook filters, standing on the entry that it lets through. */
         private EntryStream retained;
 
-        private final EntryBrief entry = new EntryBrief();
+        private final EntryHead entry = new EntryHead();
         private long ordinal;
 
         Output(
@@ -481,7 +483,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
             }
             writer.finish(
                     new ComponentId(minTimestamp, maxTimestamp), filter, minMicros, maxMicros);
-            LiveBitmap bitmap = live;
+            MutableValidityBitmap bitmap = live;
             if (bitmap != null) {
                 int generation = tree.newestFirst.stream()
                         .mapToInt(input -> input.state().generation() + 1)

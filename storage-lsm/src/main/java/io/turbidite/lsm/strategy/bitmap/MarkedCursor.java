@@ -11,13 +11,13 @@ import io.turbidite.lsm.entry.ForwardingCursor;
  */
 public final class MarkedCursor implements ForwardingCursor {
     private final TreeCursor entries;
-    private final LiveBitmap bitmap;
+    private final MutableValidityBitmap bitmap;
     private final long firstPosition;
 
     /**
      * @param firstPosition of the entry of ordinal 0
      */
-    public MarkedCursor(TreeCursor entries, LiveBitmap bitmap, long firstPosition) {
+    public MarkedCursor(TreeCursor entries, MutableValidityBitmap bitmap, long firstPosition) {
         this.entries = entries;
         this.bitmap = bitmap;
         this.firstPosition = firstPosition;
@@ -35,6 +35,6 @@ public final class MarkedCursor implements ForwardingCursor {
 
     @Override
     public long successorTimestamp() {
-        return bitmap.killTimestamp(entries.ordinal());
+        return bitmap.invalidatedAt(entries.ordinal());
     }
 }

@@ -164,7 +164,7 @@ final class SideFile implements AutoCloseable {
                 key.set(from, offset + HEAD_BYTES, keyBytes);
                 offset += HEAD_BYTES + keyBytes;
                 readCount++;
-                out.kill(key, timestamp);
+                out.invalidate(key, timestamp);
             }
         }
 
@@ -177,6 +177,6 @@ final class SideFile implements AutoCloseable {
     /** Gets kills; the slice is valid during the call. */
     @FunctionalInterface
     interface Visitor {
-        void kill(Slice key, long timestamp);
+        void invalidate(Slice key, long timestamp);
     }
 }

@@ -12,10 +12,10 @@ import io.turbidite.lsm.entry.SelectingCursor;
  */
 public final class VisibleCursor implements SelectingCursor {
     private final TreeCursor entries;
-    private final LiveBitmap bitmap;
+    private final MutableValidityBitmap bitmap;
     private final long snapshot;
 
-    public VisibleCursor(TreeCursor entries, LiveBitmap bitmap, long snapshot) {
+    public VisibleCursor(TreeCursor entries, MutableValidityBitmap bitmap, long snapshot) {
         this.entries = entries;
         this.bitmap = bitmap;
         this.snapshot = snapshot;

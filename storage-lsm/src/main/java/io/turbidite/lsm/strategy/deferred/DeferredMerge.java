@@ -9,7 +9,7 @@ import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.EngineEvents;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
-import io.turbidite.lsm.strategy.bitmap.DeadEntriesBuilder;
+import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.version.ComponentHandle;
 
 import org.jspecify.annotations.Nullable;
@@ -91,7 +91,7 @@ public final class DeferredMerge implements AutoCloseable {
             }
             return new ComponentFiles.Repaired(
                     Math.max(before, Math.min(horizon, maxTimestamp)),
-                    DeadEntriesBuilder.create(0));
+                    ValidityBitmapBuilder.create(0));
         }
 
         @Override

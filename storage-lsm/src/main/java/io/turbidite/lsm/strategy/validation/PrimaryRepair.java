@@ -10,7 +10,7 @@ import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.RepairCounts;
-import io.turbidite.lsm.strategy.bitmap.DeadEntriesBuilder;
+import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.strategy.deferred.DeferredAntimatter;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.Version;
@@ -110,8 +110,8 @@ public final class PrimaryRepair {
         }
         try {
             if (partition.holds(index.id(), List.of(handle))) {
-                DeadEntriesBuilder dead =
-                        DeadEntriesBuilder.of(handle.component().entryCount(), handle.dead());
+                ValidityBitmapBuilder dead =
+                        ValidityBitmapBuilder.of(handle.component().entryCount(), handle.dead());
                 long before = dead.count();
                 try (EntryStream deletes = antimatter.sorted(index.id());
                         TreeCursor entries = handle.component().streamCursor()) {
@@ -134,7 +134,7 @@ public final class PrimaryRepair {
     }
 
     /** Both are ordered by key; of a key's anti-matter the newest comes first. */
-    private void mark(TreeCursor entries, EntryStream deletes, DeadEntriesBuilder dead) {
+    private void mark(TreeCursor entries, EntryStream deletes, ValidityBitmapBuilder dead) {
         KeyCopy key = new KeyCopy();
         boolean more = deletes.next();
         while (more && entries.next()) {

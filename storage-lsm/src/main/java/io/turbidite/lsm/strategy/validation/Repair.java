@@ -11,9 +11,9 @@ import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.schema.RepairOptions;
-import io.turbidite.lsm.strategy.bitmap.DeadEntries;
-import io.turbidite.lsm.strategy.bitmap.DeadEntriesBuilder;
-import io.turbidite.lsm.strategy.bitmap.DeadSkippingCursor;
+import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
+import io.turbidite.lsm.strategy.bitmap.ValidEntryCursor;
+import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
@@ -48,8 +48,8 @@ final class Repair implements AutoCloseable {
     private final IndexSchema index;
     private final ComponentHandle before;
     private final KeyTrees keyTrees;
-    private final DeadEntriesBuilder dead;
-    private final DeadSearch search;
+    private final ValidityBitmapBuilder dead;
+    private final InvalidEntrySearch search;
     private final TreeCursor entries;
     private final EntryCursor living;
     private final Slice primaryKey = new Slice();
@@ -60,24 +60,24 @@ final class Repair implements AutoCloseable {
             Partition partition,
             IndexSchema index,
             ComponentHandle before,
-            RepairGround ground,
+            SharedKeyTrees ground,
             RepairOptions options) {
         DiskComponent component = before.component();
-        DeadEntries known = before.dead();
+        ImmutableValidityBitmap known = before.dead();
         this.partition = partition;
         this.substrate = partition.substrate();
         this.index = index;
         this.before = before;
         this.keyTrees = ground.keyTrees();
-        this.dead = DeadEntriesBuilder.of(component.entryCount(), known);
-        this.search = new DeadSearch(
+        this.dead = ValidityBitmapBuilder.of(component.entryCount(), known);
+        this.search = new InvalidEntrySearch(
                 keyTrees,
                 before.state().repairedTimestamp(),
                 substrate.sortSite(),
-                new DeadSearch.Means(options, ground.alive()),
+                new InvalidEntrySearch.Means(options, ground.alive()),
                 dead);
         this.entries = component.streamCursor();
-        this.living = known == null ? entries : new DeadSkippingCursor(entries, known);
+        this.living = known == null ? entries : new ValidEntryCursor(entries, known);
     }
 
     /**
@@ -91,7 +91,7 @@ final class Repair implements AutoCloseable {
             Partition partition,
             IndexSchema index,
             ComponentHandle handle,
-            RepairGround ground,
+            SharedKeyTrees ground,
             RepairOptions options) {
         if (!handle.tryClaim()) {
             return null;
@@ -162,10 +162,10 @@ final class Repair implements AutoCloseable {
             int indexId,
             ComponentHandle before,
             long timestamp,
-            DeadEntriesBuilder dead) {
+            ValidityBitmapBuilder dead) {
         Substrate substrate = partition.substrate();
         ComponentState state = before.state();
-        DeadEntries known = before.dead();
+        ImmutableValidityBitmap known = before.dead();
         DeadState deadState = state.dead();
         if (dead.count() > deadState.count()) {
             deadState = ComponentFiles.writeDead(substrate, before.component(), dead);

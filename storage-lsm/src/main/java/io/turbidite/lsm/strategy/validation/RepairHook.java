@@ -10,8 +10,8 @@ import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.RepairCounts;
-import io.turbidite.lsm.strategy.bitmap.DeadEntries;
-import io.turbidite.lsm.strategy.bitmap.DeadEntriesBuilder;
+import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
+import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.Version;
 
@@ -32,8 +32,8 @@ public final class RepairHook implements MergeHook {
     private final IndexSchema index;
     private final List<ComponentHandle> inputs;
     private final KeyTrees keyTrees;
-    private final DeadEntriesBuilder dead;
-    private final DeadSearch search;
+    private final ValidityBitmapBuilder dead;
+    private final InvalidEntrySearch search;
     private final Slice primaryKey = new Slice();
     private long ordinal;
     private long nanos;
@@ -44,7 +44,7 @@ public final class RepairHook implements MergeHook {
             IndexSchema index,
             List<ComponentHandle> inputs,
             KeyTrees keyTrees,
-            DeadEntriesBuilder dead) {
+            ValidityBitmapBuilder dead) {
         Substrate substrate = partition.substrate();
         this.partition = partition;
         this.index = index;
@@ -55,11 +55,11 @@ public final class RepairHook implements MergeHook {
                 .mapToLong(input -> input.state().repairedTimestamp())
                 .min()
                 .orElseThrow();
-        this.search = new DeadSearch(
+        this.search = new InvalidEntrySearch(
                 keyTrees,
                 checkedMin,
                 substrate.sortSite(),
-                new DeadSearch.Means(substrate.repairOptions(), null),
+                new InvalidEntrySearch.Means(substrate.repairOptions(), null),
                 dead);
     }
 
@@ -75,9 +75,13 @@ public final class RepairHook implements MergeHook {
                 .anyMatch(input -> input.state().repairedTimestamp() < keyTrees.reach());
         MergeHook hook = null;
         try {
-            hook = isNews && entries <= DeadEntries.ENTRY_COUNT_MAX
+            hook = isNews && entries <= ImmutableValidityBitmap.ENTRY_COUNT_MAX
                     ? new RepairHook(
-                            partition, index, inputs, keyTrees, DeadEntriesBuilder.create(entries))
+                            partition,
+                            index,
+                            inputs,
+                            keyTrees,
+                            ValidityBitmapBuilder.create(entries))
                     : MergeHook.NONE;
             return hook;
         } finally {

@@ -75,7 +75,7 @@ public final class RepairWork implements AutoCloseable {
         final int indexId;
         final RepairOptions options;
         final Occasion occasion;
-        final RepairGround ground;
+        final SharedKeyTrees ground;
 
         @Nullable
         Repair current;
@@ -90,7 +90,7 @@ public final class RepairWork implements AutoCloseable {
                 int indexId,
                 RepairOptions options,
                 Occasion occasion,
-                RepairGround ground) {
+                SharedKeyTrees ground) {
             this.partition = partition;
             this.indexId = indexId;
             this.options = options;
@@ -159,7 +159,7 @@ public final class RepairWork implements AutoCloseable {
         boolean complete = false;
         try {
             for (Partition partition : partitions) {
-                RepairGround ground = groundOf(partition, indexIds, options);
+                SharedKeyTrees ground = groundOf(partition, indexIds, options);
                 if (ground != null) {
                     for (int indexId : indexIds) {
                         requests.add(new Request(partition, indexId, options, occasion, ground));
@@ -176,14 +176,14 @@ public final class RepairWork implements AutoCloseable {
     }
 
     /** What the repairs of a partition stand on; null if it was dropped. */
-    private @Nullable RepairGround groundOf(
+    private @Nullable SharedKeyTrees groundOf(
             Partition partition, List<Integer> indexIds, RepairOptions options) {
         Version pinned = partition.pinUnlessDropped();
         if (pinned == null) {
             return null;
         }
         try {
-            return RepairGround.of(pinned, substrate, indexIds, options);
+            return SharedKeyTrees.of(pinned, substrate, indexIds, options);
         } finally {
             pinned.unpin();
         }

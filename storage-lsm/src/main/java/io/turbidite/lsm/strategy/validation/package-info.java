@@ -7,7 +7,7 @@
  * <p><em>One query.</em> {@link TimestampValidation} looks up the primary keys of the entries that were found, in
  * ascending order: an entry is valid if the newest version at or below the snapshot has exactly its timestamp.
  *
- * <p><em>One merge.</em> {@code RepairHook} checks the entries that the merge writes ({@link DeadSearch}), and marks what is
+ * <p><em>One merge.</em> {@code RepairHook} checks the entries that the merge writes ({@link InvalidEntrySearch}), and marks what is
  * dead in the bitmap of the new component; the next merge leaves it out. {@code RepairWork} does the same to one
  * component at a time when somebody asks, or when {@code AutoRepair} finds it worthwhile.
  *

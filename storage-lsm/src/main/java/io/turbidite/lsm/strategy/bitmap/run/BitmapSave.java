@@ -5,9 +5,9 @@ import io.turbidite.core.StoreFailedException;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.IndexSchema;
-import io.turbidite.lsm.strategy.bitmap.DeadEntriesBuilder;
-import io.turbidite.lsm.strategy.bitmap.DeadEntriesOwner;
-import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
+import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
+import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
+import io.turbidite.lsm.strategy.bitmap.ValidityBitmapOwner;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.DeadState;
@@ -125,15 +125,15 @@ public final class BitmapSave {
     }
 
     private void write(List<ComponentHandle> components) {
-        Map<ComponentHandle, DeadEntriesBuilder> read = new LinkedHashMap<>();
+        Map<ComponentHandle, ValidityBitmapBuilder> read = new LinkedHashMap<>();
         for (ComponentHandle component : components) {
             states.put(component, component.savedDead());
-            LiveBitmap bitmap = Objects.requireNonNull(component.live());
+            MutableValidityBitmap bitmap = Objects.requireNonNull(component.live());
             if (bitmap.isUnsaved() && !component.isBitmapUnread()) {
                 bitmap.beginSave();
                 begun.add(component);
-                DeadEntriesBuilder builder =
-                        DeadEntriesBuilder.create(component.component().entryCount());
+                ValidityBitmapBuilder builder =
+                        ValidityBitmapBuilder.create(component.component().entryCount());
                 bitmap.forEachDead(Long.MAX_VALUE, builder::mark);
                 read.put(component, builder);
             }
@@ -146,14 +146,14 @@ public final class BitmapSave {
         }
     }
 
-    private DeadState write(ComponentHandle component, DeadEntriesBuilder builder) {
+    private DeadState write(ComponentHandle component, ValidityBitmapBuilder builder) {
         long fileId = substrate.manifest().newFileId();
         String name = StoreFiles.dead(fileId);
         long storeId = substrate.manifest().state().storeId();
         long bytes = builder.write(
                 substrate.disk(),
                 name,
-                new DeadEntriesOwner(storeId, fileId, component.state().fileId()),
+                new ValidityBitmapOwner(storeId, fileId, component.state().fileId()),
                 component.component().entryCount());
         written.add(name);
         return new DeadState(fileId, bytes, builder.count());

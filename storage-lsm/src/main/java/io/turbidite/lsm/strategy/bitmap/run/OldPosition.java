@@ -8,8 +8,8 @@ import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.VersionSearch;
 import io.turbidite.lsm.schema.IndexSchema;
-import io.turbidite.lsm.strategy.bitmap.KillSink;
-import io.turbidite.lsm.strategy.bitmap.LiveBitmap;
+import io.turbidite.lsm.strategy.bitmap.InvalidationSink;
+import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
@@ -37,7 +37,7 @@ import java.util.function.Consumer;
  */
 public final class OldPosition {
     private @Nullable MemoryLayer layer;
-    private @Nullable LiveBitmap bitmap;
+    private @Nullable MutableValidityBitmap bitmap;
     private long position;
 
     /** The component that {@link #bitmap} belongs to, if what is marked there is not saved; null if it is. */
@@ -156,9 +156,10 @@ public final class OldPosition {
      * @param timestamp the successor's
      */
     public void supersede(Partition partition, Slice key, long timestamp) {
-        KillSink sink = null;
+        InvalidationSink sink = null;
         if (bitmap != null) {
-            if (bitmap.kill(position, timestamp, partition.substrate().timestamps()::horizon)) {
+            if (bitmap.invalidate(
+                    position, timestamp, partition.substrate().timestamps()::horizon)) {
                 sink = bitmap.sink();
             }
         } else if (needsMark(partition)) {
@@ -169,7 +170,7 @@ public final class OldPosition {
         }
         partition.substrate().events().marked();
         if (sink != null) {
-            sink.killed(position, key, timestamp);
+            sink.invalidated(position, key, timestamp);
         }
     }
 

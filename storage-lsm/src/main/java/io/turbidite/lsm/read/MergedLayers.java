@@ -1,0 +1,183 @@
+package io.turbidite.lsm.read;
+
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.lsm.entry.CheckedCursor;
+import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.LiveCursor;
+import io.turbidite.lsm.memory.MemoryComponent;
+import io.turbidite.lsm.merge.MergeCursor;
+import io.turbidite.lsm.partition.ComponentFiles;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.strategy.deletedkey.DeletedKeys;
+import io.turbidite.lsm.strategy.deletedkey.UndeletedCursor;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.Version;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The layers of one tree that a reader at a snapshot must read, and how they make one cursor. There are three
+ * ways, by how the tree is maintained:
+ *
+ * <ol>
+ *   <li><em>reconciled</em>: of each key the newest version in any layer counts, so layers are merged;
+ *   <li><em>marked</em>, a primary with live bitmaps: no layer shows a key that another one shows, so layers are
+ *       merged for the order alone, and each is pruned for itself;
+ *   <li><em>undeleted</em>, a secondary with a companion: reconciled, without what the companions hide.
+ * </ol>
+ *
+ * <p><em>Confined to one thread.</em> Asked once; the version must stay pinned for as long as the cursor lives.
+ */
+final class MergedLayers {
+    private final Version version;
+    private final int tree;
+    private final FilterPredicate filter;
+    private final TimestampRange band;
+    private final long snapshot;
+
+    /** Oldest first: the layer that is being flushed, if there is one, and the one that writers apply to. */
+    private final List<MemoryLayer> memory = new ArrayList<>();
+
+    private final List<EntryCursor> oldestFirst = new ArrayList<>();
+
+    /** How many of {@link #oldestFirst}, from the oldest, say how far they are vouched for. */
+    private int vouchedCount;
+
+    MergedLayers(Version version, int tree, ScanBounds bounds, long snapshot) {
+        this.version = version;
+        this.tree = tree;
+        this.filter = bounds.filter();
+        this.band = bounds.band();
+        this.snapshot = snapshot;
+        MemoryLayer frozen = version.frozen();
+        if (frozen != null) {
+            memory.add(frozen);
+        }
+        memory.add(version.current());
+    }
+
+    /** A cursor over what the snapshot shows of all of them. */
+    EntryCursor cursor() {
+        if (ComponentFiles.isLive(version.schema(), tree)) {
+            return marked();
+        }
+        IndexSchema index = version.schema().index(tree);
+        boolean isChecked = index != null && index.maintenance() != Maintenance.EAGER;
+        boolean isVouched = index != null && !isChecked && !filter.isNone();
+        EntryCursor live = reconciled(isChecked, isVouched);
+        return index != null && index.hasCompanion()
+                ? new UndeletedCursor(live, deletedKeys(index), snapshot)
+                : live;
+    }
+
+    /**
+     * Of each key the newest version.
+     *
+     * @param isChecked whether each entry says how far its layer was checked
+     * @param isVouched whether each entry says up to which newer layer, passed over, nothing hides it
+     */
+    private EntryCursor reconciled(boolean isChecked, boolean isVouched) {
+        // rule 2: where filters know of new records alone, what is newer than a match may hide it
+        boolean mayHide = !isChecked && version.schema().maintenance().isBlind();
+        boolean isNeeded = false;
+        for (ComponentHandle handle : version.tree(tree).reversed()) {
+            if (handle.livingCount() == 0) {
+                continue;
+            }
+            if (isNeeded || mayMatch(handle)) {
+                add(handle.cursor(), isChecked, handle.state().repairedTimestamp());
+                isNeeded = mayHide;
+            } else if (isVouched) {
+                passOver(handle.state().minTimestamp());
+            }
+        }
+        for (MemoryLayer layer : memory) {
+            if (!hasEntries(layer)) {
+                continue;
+            }
+            if (isNeeded || layer.mayMatch(filter)) {
+                boolean isCurrent = layer.equals(version.current());
+                add(
+                        layer.tree(tree).cursor(),
+                        isChecked,
+                        isCurrent ? Long.MAX_VALUE : layer.maxTimestamp());
+                isNeeded = mayHide;
+            } else if (isVouched) {
+                passOver(layer.minTimestamp());
+            }
+        }
+        if (isVouched) {
+            vouch(Long.MAX_VALUE);
+        }
+        return LiveCursor.of(MergeCursor.of(oldestFirst.reversed()), snapshot);
+    }
+
+    /** What is older than a layer that is not read may be hidden by it, from its first timestamp on. */
+    private void passOver(long minTimestamp) {
+        if (minTimestamp <= snapshot) {
+            vouch(minTimestamp - 1);
+        }
+    }
+
+    private void vouch(long until) {
+        for (; vouchedCount < oldestFirst.size(); vouchedCount++) {
+            EntryCursor entries = oldestFirst.get(vouchedCount);
+            oldestFirst.set(vouchedCount, new CheckedCursor(entries, until));
+        }
+    }
+
+    private void add(EntryCursor entries, boolean isChecked, long checkedUntil) {
+        oldestFirst.add(isChecked ? new CheckedCursor(entries, checkedUntil) : entries);
+    }
+
+    /**
+     * None of the components shows a key that another one shows (LUO19 §5). The two memory layers have no
+     * marks and are reconciled with one another: the current one may hide what the frozen one shows.
+     */
+    private EntryCursor marked() {
+        for (ComponentHandle handle : version.tree(tree).reversed()) {
+            if (handle.component().entryCount() > 0
+                    && band.meets(handle)
+                    && handle.state().minTimestamp() <= snapshot
+                    && mayMatch(handle)) {
+                EntryCursor visible = handle.visibleCursor(snapshot);
+                oldestFirst.add(
+                        band.covers(handle) ? visible : new TimestampRangeCursor(visible, band));
+            }
+        }
+        List<EntryCursor> unmarked = new ArrayList<>();
+        for (MemoryLayer layer : memory) {
+            if (band.meetsMemory()
+                    && hasEntries(layer)
+                    && (!unmarked.isEmpty() || layer.mayMatch(filter))) {
+                unmarked.add(layer.tree(tree).cursor());
+            }
+        }
+        if (!unmarked.isEmpty()) {
+            oldestFirst.add(LiveCursor.of(MergeCursor.of(unmarked.reversed()), snapshot));
+        }
+        return MergeCursor.of(oldestFirst.reversed());
+    }
+
+    /** The companions of all layers: those that filters rule out may hide entries of others. */
+    private DeletedKeys deletedKeys(IndexSchema index) {
+        int companion = IndexSchema.companionId(index.id());
+        List<MemoryComponent> newestFirst = memory.reversed().stream()
+                .filter(layer -> layer.hasTree(companion))
+                .map(layer -> layer.tree(companion))
+                .toList();
+        return new DeletedKeys(index.key(), newestFirst, version.tree(companion));
+    }
+
+    private boolean mayMatch(ComponentHandle handle) {
+        return handle.component().filter().mayMatch(filter);
+    }
+
+    /** A layer that is older than the index is not above it: its entries were built. */
+    private boolean hasEntries(MemoryLayer layer) {
+        return layer.hasTree(tree) && layer.tree(tree).entryCount() > 0;
+    }
+}

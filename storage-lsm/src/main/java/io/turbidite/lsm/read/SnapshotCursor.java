@@ -1,0 +1,340 @@
+package io.turbidite.lsm.read;
+
+import io.turbidite.core.CacheFullException;
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.VersionLease;
+import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A cursor over what a snapshot shows of one tree of a partition, in a range and in both directions, with
+ * layers skipped that the filter rules out.
+ *
+ * <p>It holds a version by a {@link VersionLease}, which may be taken from it while it is idle; a busy one lets go
+ * of an old version by itself once in a while (D3). Either way it opens the layers of the newest version at
+ * the next move and goes on from its place, which is a key. So the entry it stands on must outlive its
+ * layer: what lies in a memory component is copied; a page stays pinned in the cache, even of a closed
+ * file, until the cursor moves.
+ *
+ * <p><em>Confined to one thread</em>, but for {@link #close()}. Of two threads that use it all the same, each call is
+ * done as if it were alone; which entry they are shown is not promised.
+ */
+final class SnapshotCursor implements AutoCloseable {
+    /** Moves between two looks at whether the pinned version is old: a look is one volatile read. */
+    private static final int REPIN_INTERVAL = 1_024;
+
+    private static final Slice LOWEST = Slice.of(new byte[0]);
+
+    /** Where it stands. */
+    private enum Place {
+        START,
+        /** Before the first entry at or above {@link SnapshotCursor#placeKey}. */
+        GAP,
+        ENTRY,
+        END,
+        /** A move threw. */
+        LOST
+    }
+
+    private final Partition partition;
+    private final int tree;
+    private final boolean isPrimary;
+    private final ViewState view;
+    private final KeyRange range;
+    private final ScanBounds bounds;
+    private final VersionLease hold;
+
+    private Place place = Place.START;
+    private final ByteSink placeKey = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+    private final Slice placeSlice = new Slice();
+
+    private @Nullable EntryCursor live;
+
+    /** Whether the open layers stand at the place. */
+    private boolean isThere;
+
+    private int untilLook = REPIN_INTERVAL;
+    private long visitedCount;
+
+    /**
+     * Set when it is asked for in the primary, whose records hold their keys: most scans never do. The pages
+     * that it is on stay until the layers are closed.
+     */
+    private final Slice key = new Slice();
+
+    private boolean keyIsShown;
+    private final Slice value = new Slice();
+    private long timestamp;
+    private long checkedUntil;
+    private @Nullable ByteSink copy;
+
+    SnapshotCursor(Partition partition, int tree, ViewState view, ScanBounds bounds) {
+        this.partition = partition;
+        this.tree = tree;
+        this.isPrimary = tree == 0;
+        this.view = view;
+        this.range = bounds.keys();
+        this.bounds = bounds;
+        this.hold = new VersionLease(partition, view, this::closeLayers);
+    }
+
+    boolean next() {
+        return move(true);
+    }
+
+    boolean previous() {
+        return move(false);
+    }
+
+    /** Stands before the first entry in the range that is at or above {@code target}. */
+    void seek(Slice target) {
+        hold.enter();
+        try {
+            seekInside(target);
+        } finally {
+            hold.leave();
+        }
+    }
+
+    private void seekInside(Slice target) {
+        Slice low = range.low();
+        Slice high = range.high();
+        if (low != null && target.compareBytes(low) < 0) {
+            stand(Place.START);
+        } else if (high != null && target.compareBytes(high) >= 0) {
+            stand(Place.END);
+        } else {
+            placeKey.clear().putBytes(target);
+            stand(Place.GAP);
+        }
+    }
+
+    void seekEnd() {
+        hold.enter();
+        try {
+            stand(Place.END);
+        } finally {
+            hold.leave();
+        }
+    }
+
+    /** Inside, as all that changes the place: of two threads at once one waits for the other's move. */
+    private void stand(Place newPlace) {
+        place = newPlace;
+        isThere = false;
+    }
+
+    private void checkOpen() {
+        view.checkOpen();
+        if (hold.isClosed()) {
+            throw new ClosedException("the cursor");
+        }
+    }
+
+    private boolean move(boolean forward) {
+        hold.enter();
+        Place before = place;
+        boolean done = false;
+        boolean mayTryAgain = false;
+        try {
+            boolean found = moveInside(forward);
+            done = true;
+            return found;
+        } catch (CacheFullException full) {
+            // from a place that is a key, or an end, the same move can be made again
+            mayTryAgain = before != Place.ENTRY;
+            throw full;
+        } finally {
+            if (!done) {
+                // pages that others wait for, perhaps
+                closeLayers();
+                stand(mayTryAgain ? before : Place.LOST);
+            }
+            hold.leave();
+        }
+    }
+
+    private boolean moveInside(boolean forward) {
+        if (place == (forward ? Place.END : Place.START)) {
+            return false;
+        }
+        EntryCursor cursor = layersAtPlace(forward);
+        if (forward ? !cursor.next() : !cursor.previous()) {
+            place = forward ? Place.END : Place.START;
+            return false;
+        }
+        Slice bound = forward ? range.high() : range.low();
+        if (bound != null && (cursor.key().compareBytes(bound) < 0) != forward) {
+            place = forward ? Place.END : Place.START;
+            return false;
+        }
+        place = Place.ENTRY;
+        visitedCount++;
+        show(cursor);
+        return true;
+    }
+
+    private void show(EntryCursor cursor) {
+        timestamp = cursor.timestamp();
+        if (cursor.isInMemory()) {
+            showCopy(cursor);
+            return;
+        }
+        value.set(cursor.value());
+        keyIsShown = !isPrimary;
+        if (!isPrimary) {
+            key.set(cursor.key());
+            checkedUntil = cursor.checkedUntil();
+        }
+    }
+
+    /** What lies in memory may be gone before the cursor moves again. */
+    private void showCopy(EntryCursor cursor) {
+        checkedUntil = cursor.checkedUntil();
+        Slice found = cursor.key();
+        ByteSink target = copy;
+        if (target == null) {
+            target = new ByteSink(256, 64 * Limits.KEY_BYTES_MAX + Limits.RECORD_BYTES_MAX);
+            copy = target;
+        }
+        target.clear().putBytes(found);
+        int keyLength = target.length();
+        target.putBytes(cursor.value());
+        key.set(target.segment(), 0, keyLength);
+        value.set(target.segment(), keyLength, target.length() - keyLength);
+        keyIsShown = true;
+    }
+
+    /** Puts the key of the current entry together if that was left for now; inside. */
+    private void showKey() {
+        EntryCursor cursor = live;
+        if (!keyIsShown && cursor != null) {
+            key.set(cursor.key());
+            keyIsShown = true;
+        }
+    }
+
+    /** The layers of a version that is new enough, standing at the place. */
+    private EntryCursor layersAtPlace(boolean forward) {
+        Version version = hold.version();
+        if (--untilLook == 0) {
+            untilLook = REPIN_INTERVAL;
+            if (version != null && !partition.isCurrent(version)) {
+                version = null;
+            }
+        }
+        EntryCursor cursor = live;
+        if (version == null || cursor == null) {
+            cursor = openLayers(forward);
+        }
+        if (!isThere) {
+            goToPlace(cursor);
+            isThere = true;
+        }
+        return cursor;
+    }
+
+    private EntryCursor openLayers(boolean forward) {
+        if (place == Place.ENTRY) {
+            showKey();
+            // the smallest key above k is k with a zero byte behind it
+            placeKey.clear().putBytes(key);
+            if (forward) {
+                placeKey.putByte(0);
+            }
+            place = Place.GAP;
+        }
+        closeLayers();
+        Version version = hold.pin();
+        if (!version.hasTree(tree)) {
+            throw new InvalidRequestException("the index that was to be searched is no more in %s"
+                    .formatted(version.schema().name()));
+        }
+        EntryCursor cursor = new MergedLayers(version, tree, bounds, view.timestamp()).cursor();
+        live = cursor;
+        return cursor;
+    }
+
+    private void goToPlace(EntryCursor cursor) {
+        Slice low = range.low();
+        Slice high = range.high();
+        switch (place) {
+            case START -> cursor.seek(low == null ? LOWEST : low);
+            case GAP -> cursor.seek(placeKey.asSlice(placeSlice));
+            case END -> {
+                if (high == null) {
+                    cursor.seekEnd();
+                } else {
+                    cursor.seek(high);
+                }
+            }
+            case ENTRY -> throw new AssertionError("the layers stand on the entry");
+            case LOST ->
+                throw new IllegalStateException(
+                        "a move of the cursor has failed: seek before it is moved again");
+        }
+    }
+
+    Slice key() {
+        checkOnEntry();
+        if (!keyIsShown) {
+            hold.enter();
+            try {
+                checkOnEntry(); // another thread may have moved it
+                showKey();
+            } finally {
+                hold.leave();
+            }
+        }
+        return key;
+    }
+
+    Slice value() {
+        checkOnEntry();
+        return value;
+    }
+
+    long timestamp() {
+        checkOnEntry();
+        return timestamp;
+    }
+
+    long checkedUntil() {
+        checkOnEntry();
+        return checkedUntil;
+    }
+
+    private void checkOnEntry() {
+        if (place != Place.ENTRY || hold.isClosed()) {
+            checkOpen();
+            throw new IllegalStateException("the cursor stands on no entry");
+        }
+    }
+
+    long visitedCount() {
+        return visitedCount;
+    }
+
+    @Override
+    public void close() {
+        hold.close();
+    }
+
+    private void closeLayers() {
+        EntryCursor cursor = live;
+        live = null;
+        isThere = false;
+        if (cursor != null) {
+            cursor.close();
+        }
+    }
+}

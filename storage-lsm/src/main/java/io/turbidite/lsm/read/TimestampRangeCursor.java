@@ -1,0 +1,12 @@
+package io.turbidite.lsm.read;
+
+import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.SelectingCursor;
+
+/** The entries of a band. <em>Confined to one thread.</em> Owns the cursor it reads. */
+record TimestampRangeCursor(EntryCursor entries, TimestampRange band) implements SelectingCursor {
+    @Override
+    public boolean isShown() {
+        return band.contains(entries.timestamp());
+    }
+}

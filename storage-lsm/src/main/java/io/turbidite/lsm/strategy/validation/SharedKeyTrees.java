@@ -1,0 +1,117 @@
+package io.turbidite.lsm.strategy.validation;
+
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.schema.RepairCounts;
+import io.turbidite.lsm.schema.RepairOptions;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * What the repairs of several indexes of a partition have in common: the key trees that they check against,
+ * and, where it pays, one scan of them that spares most entries a search.
+ *
+ * <p><em>Thread-safe</em>: of the workers one at a time reads on. The last repair that lets go closes it.
+ */
+final class SharedKeyTrees {
+    private final KeyTrees keyTrees;
+
+    /** Gathered by whoever has claimed {@link #reading}; read by all once {@link #ready}. */
+    private final @Nullable LiveTimestamps alive;
+
+    private final AtomicBoolean reading = new AtomicBoolean();
+    private final AtomicBoolean told = new AtomicBoolean();
+    private final AtomicInteger users;
+    private volatile boolean ready;
+
+    private SharedKeyTrees(KeyTrees keyTrees, @Nullable LiveTimestamps alive, int users) {
+        this.keyTrees = keyTrees;
+        this.alive = alive;
+        this.users = new AtomicInteger(users);
+        this.ready = alive == null;
+    }
+
+    /**
+     * The ground for repairs of these indexes, one user each.
+     *
+     * @param pinned before the horizon is asked for
+     */
+    static SharedKeyTrees of(
+            Version pinned, Substrate substrate, List<Integer> indexIds, RepairOptions options) {
+        KeyTrees keyTrees = KeyTrees.hold(pinned, substrate.timestamps().horizon());
+        SharedKeyTrees ground = null;
+        try {
+            long superseded = 0;
+            for (int indexId : indexIds) {
+                for (ComponentHandle handle :
+                        RepairWork.unchecked(pinned, indexId, keyTrees.reach())) {
+                    superseded += Math.min(
+                            handle.livingCount(),
+                            keyTrees.countNewerThan(handle.state().repairedTimestamp()));
+                }
+            }
+            LiveTimestamps alive =
+                    LiveTimestamps.begin(keyTrees, superseded, options, substrate.chunks());
+            ground = new SharedKeyTrees(keyTrees, alive, indexIds.size());
+            return ground;
+        } finally {
+            if (ground == null) {
+                keyTrees.close();
+            }
+        }
+    }
+
+    KeyTrees keyTrees() {
+        return keyTrees;
+    }
+
+    boolean isReady() {
+        return ready;
+    }
+
+    /** What the scan has gathered, once it is ready; null if there is none. */
+    @Nullable
+    LiveTimestamps alive() {
+        assert ready;
+        return alive;
+    }
+
+    /** Reads on; false if there is nothing to read, or another worker is at it. */
+    boolean advance(long entriesMax) {
+        LiveTimestamps gathered = alive;
+        if (ready || gathered == null || !reading.compareAndSet(false, true)) {
+            return false;
+        }
+        try {
+            // ready may have become true just before the claim
+            ready = gathered.advance(entriesMax);
+            return true;
+        } finally {
+            reading.set(false);
+        }
+    }
+
+    /** What the scan has read, told once. */
+    RepairCounts takeCounts() {
+        LiveTimestamps gathered = alive;
+        if (!ready || gathered == null || !told.compareAndSet(false, true)) {
+            return RepairCounts.NONE;
+        }
+        return new RepairCounts(0, 0, 0, 0, 0, gathered.pageCount(), 0);
+    }
+
+    /** A repair is over. */
+    void release() {
+        if (users.decrementAndGet() == 0) {
+            if (alive != null) {
+                alive.close();
+            }
+            keyTrees.close();
+        }
+    }
+}
