@@ -2,12 +2,11 @@ package io.turbidite.ops.group;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sort.SortedInput;
 import io.turbidite.ops.frame.Frame;
 import io.turbidite.ops.frame.FrameWriter;
 import io.turbidite.ops.run.RunOptions;
-import io.turbidite.ops.sort.BufferInput;
-import io.turbidite.ops.sort.RunStore;
-import io.turbidite.ops.sort.SortedInput;
+import io.turbidite.ops.sort.SpilledRuns;
 
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +22,7 @@ public final class GroupCollector implements FrameWriter {
     private final long memoryBytes;
     private final GroupTable table;
     private final Slice key = new Slice();
-    private @Nullable RunStore runs;
+    private @Nullable SpilledRuns runs;
 
     /**
      * Collects up to a bound, then spills or fails.
@@ -67,10 +66,10 @@ public final class GroupCollector implements FrameWriter {
         key.clear();
     }
 
-    /** Inputs in key order with counts as payloads; one key may be in several. */
+    /** Inputs in key order with counts as numbers; one key may be in several. */
     List<SortedInput> inputs() {
         if (runs == null) {
-            return List.of(BufferInput.of(table.entries(), Integer.MAX_VALUE));
+            return List.of(table.entries().sorted());
         }
         spill(runs);
         table.close();
@@ -93,13 +92,13 @@ public final class GroupCollector implements FrameWriter {
                         "%,d groups and more need more than %,d bytes of memory: narrow the query, raise memoryBytesMax or give a directory to spill to"
                                 .formatted(table.groupCount(), memoryBytes));
             }
-            runs = new RunStore(options.spill(), memoryBytes);
+            runs = new SpilledRuns(options.spill(), memoryBytes);
         }
         spill(runs);
     }
 
-    private void spill(RunStore to) {
-        to.add(BufferInput.of(table.entries(), Integer.MAX_VALUE));
+    private void spill(SpilledRuns to) {
+        to.add(table.entries(), Long.MAX_VALUE);
         table.clear();
     }
 }

@@ -1,15 +1,14 @@
 package io.turbidite.ops.group;
 
 import io.turbidite.core.bytes.ByteSink;
-import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sort.SortedInput;
+import io.turbidite.core.sort.SortedMerge;
 import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.Cleanup;
-import io.turbidite.ops.sort.SortedInput;
-import io.turbidite.ops.sort.SortedMerge;
 
 import org.jspecify.annotations.Nullable;
 
@@ -68,8 +67,7 @@ public final class GroupSource implements FrameSource {
             groupBytes.clear().putBytes(counts.key()).asSlice(group);
             long count = 0;
             do {
-                Slice partial = counts.payload();
-                count += partial.segment().get(Bytes.I64, partial.offset());
+                count += counts.number();
                 hasNext = counts.next();
             } while (hasNext && counts.key().contentEquals(group));
             pushed = emitter.emit(rows.make(group, count));

@@ -2,56 +2,54 @@ package io.turbidite.ops.group;
 
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.ops.run.OperatorMemory;
-import io.turbidite.ops.sort.SortBuffer;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
  * Counts by key: a hash table with open addressing over the entries of a sort buffer, so that it can be
- * read in key order in the end. Payloads are the counts, eight bytes. <em>Confined to one thread at a
+ * read in key order in the end. The counts are the entries' numbers. <em>Confined to one thread at a
  * time.</em>
  */
 final class GroupTable implements AutoCloseable {
     private static final int SLOTS_FIRST = 256;
 
-    private final SortBuffer entries;
-    private final OperatorMemory slotMemory;
-    private final Slice entryKey = new Slice();
-    private final Slice entryCount = new Slice();
-    private final Slice one = new Slice();
-    /** Index of an entry plus one; 0 is free. A power of two long, at most half full. */
-    private int[] slots = new int[SLOTS_FIRST];
+    /** Pieces of memory up to 2^16 are more than an operator has. */
+    private static final int ADDRESS_BITS = 48;
 
+    private static final long ADDRESS_MASK = (1L << ADDRESS_BITS) - 1;
+    private static final Slice NO_PAYLOAD = Slice.of(new byte[0]);
+
+    private final OperatorMemory memory;
+    private final SortBuffer entries;
+    private final Slice entryKey = new Slice();
     /**
-     * Bounded by {@code memoryBytes}, a quarter of it for the slots: 8 to 24 bytes for each entry (a
-     * doubling holds old and new), where an entry with its heap part has 50 and more.
+     * Address of an entry plus one, and above it the highest bits of its key's hash; 0 is free. A power of two
+     * long, at most half full.
      */
+    private long[] slots = new long[SLOTS_FIRST];
+
+    /** Bounded by {@code memoryBytes}, slots and entries together. */
     GroupTable(long memoryBytes) {
-        entries = new SortBuffer(OperatorMemory.of(memoryBytes - memoryBytes / 4));
-        slotMemory = OperatorMemory.of(memoryBytes / 4);
-        MemorySegment segment = Arena.ofAuto().allocate(Long.BYTES);
-        segment.set(Bytes.I64, 0, 1);
-        one.set(segment, 0, Long.BYTES);
+        memory = OperatorMemory.of(memoryBytes);
+        entries = new SortBuffer(memory);
     }
 
     /** Counts one; false, and nothing is counted, where the key is new and the memory used up. */
     boolean count(Slice key) {
-        long prefix = Bytes.prefix(key.segment(), key.offset(), key.length());
-        int slot = hash(key, prefix) & (slots.length - 1);
+        long hash = hash(key);
+        int slot = (int) hash & (slots.length - 1);
         for (; slots[slot] != 0; slot = (slot + 1) & (slots.length - 1)) {
-            int entry = slots[slot] - 1;
-            if (entries.prefix(entry) == prefix && sameKey(entry, key)) {
-                entries.payload(entry, entryCount);
-                MemorySegment segment = entryCount.segment();
-                long at = entryCount.offset();
-                segment.set(Bytes.I64, at, segment.get(Bytes.I64, at) + 1);
-                return true;
+            if ((slots[slot] ^ hash) >>> ADDRESS_BITS == 0) {
+                long entry = (slots[slot] & ADDRESS_MASK) - 1;
+                if (entries.key(entry, entryKey).contentEquals(key)) {
+                    entries.setNumber(entry, entries.number(entry) + 1);
+                    return true;
+                }
             }
         }
-        return add(key, slot);
+        return add(key, hash, slot);
     }
 
     /** The entries; sorting or clearing them is the end of this table until {@link #clear()}. */
@@ -59,7 +57,7 @@ final class GroupTable implements AutoCloseable {
         return entries;
     }
 
-    int groupCount() {
+    long groupCount() {
         return entries.count();
     }
 
@@ -73,52 +71,54 @@ final class GroupTable implements AutoCloseable {
         entries.close();
     }
 
-    private boolean add(Slice key, int slot) {
+    private boolean add(Slice key, long hash, int slot) {
         int at = slot;
         if ((entries.count() + 1) * 2 > slots.length) {
             if (!grow()) {
                 return false;
             }
-            at = freeSlot(key);
+            at = freeSlot(hash);
         }
-        if (!entries.add(key, one)) {
+        long entry = entries.add(key, 1, NO_PAYLOAD);
+        if (entry == SortBuffer.FULL) {
             return false;
         }
-        slots[at] = entries.count();
+        slots[at] = slotOf(hash, entry);
         return true;
     }
 
     private boolean grow() {
         // old and new are both there while the new one is filled
-        if (slots.length > 1 << 29 || !slotMemory.charge(slots.length * 3L * Integer.BYTES)) {
+        if (slots.length > 1 << 29 || !memory.charge(slots.length * 3L * Long.BYTES)) {
             return false;
         }
-        int count = entries.count();
-        slots = new int[slots.length * 2];
-        for (int entry = 0; entry < count; entry++) {
-            slots[freeSlot(entries.key(entry, entryKey))] = entry + 1;
+        slots = new long[slots.length * 2];
+        // in the order of the memory, which is read sooner than that of the slots
+        long entry = SortBuffer.FIRST;
+        while (entry != SortBuffer.NONE) {
+            long hash = hash(entries.key(entry, entryKey));
+            slots[freeSlot(hash)] = slotOf(hash, entry);
+            entry = entries.addressBehind(entry);
         }
         return true;
     }
 
-    private int freeSlot(Slice key) {
-        long prefix = Bytes.prefix(key.segment(), key.offset(), key.length());
-        int slot = hash(key, prefix) & (slots.length - 1);
+    private static long slotOf(long hash, long entry) {
+        assert entry < ADDRESS_MASK : entry;
+        return (hash & ~ADDRESS_MASK) | (entry + 1);
+    }
+
+    private int freeSlot(long hash) {
+        int slot = (int) hash & (slots.length - 1);
         while (slots[slot] != 0) {
             slot = (slot + 1) & (slots.length - 1);
         }
         return slot;
     }
 
-    private boolean sameKey(int entry, Slice key) {
-        entries.key(entry, entryKey);
-        return entryKey.length() == key.length()
-                && (key.length() <= Long.BYTES || entryKey.compareBytes(key) == 0);
-    }
-
     /** Folds eight bytes at a time by multiplication, the high half mixed back in (wyhash's step). */
-    private static int hash(Slice key, long prefix) {
-        long hash = mix(prefix ^ key.length());
+    private static long hash(Slice key) {
+        long hash = mix(Bytes.prefix(key.segment(), key.offset(), key.length()) ^ key.length());
         int at = Long.BYTES;
         for (; at + Long.BYTES <= key.length(); at += Long.BYTES) {
             hash = mix(hash ^ key.segment().get(Bytes.I64, key.offset() + at));
@@ -126,7 +126,7 @@ final class GroupTable implements AutoCloseable {
         if (at < key.length()) {
             hash = mix(hash ^ Bytes.prefix(key.segment(), key.offset() + at, key.length() - at));
         }
-        return (int) hash;
+        return hash;
     }
 
     private static long mix(long value) {

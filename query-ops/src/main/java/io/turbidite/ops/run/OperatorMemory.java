@@ -1,6 +1,7 @@
 package io.turbidite.ops.run;
 
 import io.turbidite.core.memory.NativeMemory;
+import io.turbidite.core.sort.SortMemory;
 
 import org.jspecify.annotations.Nullable;
 
@@ -10,27 +11,30 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one operator keeps, within its bound: bytes in chunks off the heap, addressed by a long, and a
- * charge for arrays on the heap. Freed as a whole.
+ * What one operator keeps, within its bound: pieces off the heap, and a charge for arrays on the heap.
+ * Freed as a whole; pieces that are given back are kept for what comes.
  *
- * <p>The first chunk is small and left to the garbage collector, so that a query over a few rows pays
+ * <p>The first piece is small and left to the garbage collector, so that a query over a few rows pays
  * nothing for its end; later ones are of one shared arena, closed with the operator, because a store
  * that makes no garbage would see no collection for a long time.
  *
+ * <p>Sorting a piece takes arrays about as large as the piece. So as much as the largest one is left free,
+ * but for pieces of a single long entry.
+ *
  * <p><em>Confined to one thread at a time.</em>
  */
-public final class OperatorMemory implements AutoCloseable {
-    private static final int CHUNK_BYTES_FIRST = 16 << 10;
-    private static final int CHUNK_BYTES_MAX = 1 << 20;
+public final class OperatorMemory implements SortMemory, AutoCloseable {
+    private static final int PIECE_BYTES_FIRST = 16 << 10;
+    private static final int PIECE_BYTES_MAX = 1 << 20;
     private static final int ALIGNMENT = 8;
 
     private final long bytesMax;
-    private final List<MemorySegment> chunks = new ArrayList<>();
+    private final List<MemorySegment> free = new ArrayList<>();
     private @Nullable Arena arena;
-    private long chunkBytes;
+    private long pieceBytes;
+    private long freeBytes;
     private long chargedBytes;
-    private int current = -1;
-    private long used;
+    private long largestBytes;
 
     private OperatorMemory(long bytesMax) {
         this.bytesMax = bytesMax;
@@ -40,102 +44,80 @@ public final class OperatorMemory implements AutoCloseable {
         return new OperatorMemory(bytesMax);
     }
 
-    /** The bound. */
-    public long bytesMax() {
-        return bytesMax;
-    }
-
-    /** Bytes held in chunks and charged. */
-    public long bytesUsed() {
-        return chunkBytes + chargedBytes;
-    }
-
     /**
      * Sets the charge for arrays on the heap; false, and nothing changes, where the bound is reached.
      */
     public boolean charge(long bytes) {
-        if (chunkBytes + bytes > bytesMax) {
+        if (pieceBytes + largestBytes + bytes > bytesMax) {
             return false;
         }
         chargedBytes = bytes;
         return true;
     }
 
-    /** Makes room for {@code bytes}; returns its address, or -1 where the bound is reached. */
-    public long allocate(int bytes) {
-        while (current >= 0 && used + bytes > chunks.get(current).byteSize()) {
-            if (current + 1 == chunks.size()) {
-                break;
-            }
-            current++;
-            used = 0;
-        }
-        if (current < 0 || used + bytes > chunks.get(current).byteSize()) {
-            if (!grow(bytes)) {
-                return -1;
+    @Override
+    public @Nullable MemorySegment take(long bytesMin) {
+        for (int i = 0; i < free.size(); i++) {
+            if (free.get(i).byteSize() >= bytesMin) {
+                MemorySegment piece = free.remove(i);
+                freeBytes -= piece.byteSize();
+                return piece;
             }
         }
-        long address = ((long) current << Integer.SIZE) | used;
-        used += (bytes + ALIGNMENT - 1) & -ALIGNMENT;
-        return address;
+        long left = bytesMax - pieceBytes - chargedBytes;
+        long wanted =
+                largestBytes == 0 ? PIECE_BYTES_FIRST : Math.min(PIECE_BYTES_MAX, largestBytes * 4);
+        // the last piece may be a short one, so that the bound is used up
+        long bytes = Math.min(wanted, Math.min(left / 2, left - largestBytes)) & -ALIGNMENT;
+        if (bytes >= bytesMin) {
+            largestBytes = Math.max(largestBytes, bytes);
+            return allocate(bytes);
+        }
+        long exactBytes = (bytesMin + ALIGNMENT - 1) & -ALIGNMENT;
+        if ((wanted < bytesMin || pieceBytes == 0) && exactBytes <= left) {
+            return allocate(exactBytes);
+        }
+        if (pieceBytes > 0 && freeBytes == pieceBytes) {
+            // nobody holds any: what is too small makes room for what is needed
+            freePieces();
+            return take(bytesMin);
+        }
+        return null;
     }
 
-    /** The chunk of an address. */
-    public MemorySegment segment(long address) {
-        return chunks.get((int) (address >>> Integer.SIZE));
-    }
-
-    /** Where in its chunk an address is. */
-    public static long offset(long address) {
-        return address & 0xFFFF_FFFFL;
-    }
-
-    /** Forgets everything allocated; chunks are kept for what comes. */
-    public void clear() {
-        current = chunks.isEmpty() ? -1 : 0;
-        used = 0;
+    private MemorySegment allocate(long bytes) {
+        boolean first = pieceBytes == 0;
+        pieceBytes += bytes;
+        return (first ? Arena.ofAuto() : arenaOfNext()).allocate(bytes, ALIGNMENT);
     }
 
     @Override
-    public void close() {
-        chunks.clear();
-        current = -1;
-        used = 0;
-        chunkBytes = 0;
-        chargedBytes = 0;
-        if (arena != null) {
-            arena.close();
-            arena = null;
-        }
-    }
-
-    private boolean grow(int bytes) {
-        long size = chunks.isEmpty()
-                ? CHUNK_BYTES_FIRST
-                : Math.min(CHUNK_BYTES_MAX, chunks.getLast().byteSize() * 4);
-        size = Math.max(size, bytes);
-        long left = bytesMax - chunkBytes - chargedBytes;
-        if (size > left) {
-            // the last chunk may be a short one, so that the bound is used up
-            size = left & -ALIGNMENT;
-        }
-        if (size < bytes) {
-            return false;
-        }
-        chunks.add(arenaOfNext().allocate(size, ALIGNMENT));
-        chunkBytes += size;
-        current = chunks.size() - 1;
-        used = 0;
-        return true;
+    public void give(MemorySegment piece) {
+        free.add(piece);
+        freeBytes += piece.byteSize();
     }
 
     private Arena arenaOfNext() {
-        if (chunks.isEmpty()) {
-            return Arena.ofAuto();
-        }
         if (arena == null) {
             arena = NativeMemory.shared("operator memory");
         }
         return arena;
+    }
+
+    @Override
+    public void close() {
+        freePieces();
+        chargedBytes = 0;
+    }
+
+    private void freePieces() {
+        free.clear();
+        freeBytes = 0;
+        pieceBytes = 0;
+        largestBytes = 0;
+        if (arena != null) {
+            arena.close();
+            arena = null;
+        }
     }
 }

@@ -3,6 +3,8 @@ package io.turbidite.ops.sort;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sort.SortBuffer;
+import io.turbidite.core.sort.SortedInput;
 import io.turbidite.ops.frame.Frame;
 import io.turbidite.ops.frame.FrameWriter;
 import io.turbidite.ops.run.OperatorMemory;
@@ -45,7 +47,7 @@ public final class SortCollector implements FrameWriter {
     private boolean cut;
     private SortBuffer buffer;
     private @Nullable SortBuffer spare;
-    private @Nullable RunStore runs;
+    private @Nullable SpilledRuns runs;
 
     /**
      * Collects up to a bound, then spills or fails.
@@ -91,9 +93,9 @@ public final class SortCollector implements FrameWriter {
     /** Inputs that together hold at least the wanted rows, each in key order; rows are payloads. */
     List<SortedInput> inputs() {
         if (runs == null) {
-            return List.of(BufferInput.of(buffer, countWanted()));
+            return List.of(buffer.sorted());
         }
-        spill(runs);
+        runs.add(buffer, limit);
         buffer.close();
         return runs.inputs();
     }
@@ -112,48 +114,51 @@ public final class SortCollector implements FrameWriter {
     }
 
     private void add(Slice newRow) {
-        if (!buffer.add(key, newRow)) {
-            makeRoom();
-            if (!buffer.add(key, newRow)) {
-                throw new InvalidRequestException(
-                        "a row of %,d bytes does not fit the %,d bytes that ordering may use: raise memoryBytesMax"
-                                .formatted(newRow.length(), memoryBytes));
-            }
-        } else if (buffer.count() >= CUT_COUNT_MIN && buffer.count() / 2 >= limit) {
-            cut();
+        boolean added = addIfItFits(newRow);
+        if (added && buffer.count() >= CUT_COUNT_MIN && buffer.count() / 2 >= limit && !cut()) {
+            spill();
+        }
+        if (!added && buffer.count() > limit && cut()) {
+            added = addIfItFits(newRow);
+        }
+        if (!added && buffer.count() > 0) {
+            spill();
+            added = addIfItFits(newRow);
+        }
+        if (!added) {
+            throw new InvalidRequestException(
+                    "a row of %,d bytes does not fit the %,d bytes that ordering may use: raise memoryBytesMax"
+                            .formatted(newRow.length(), memoryBytes));
         }
     }
 
-    private void makeRoom() {
-        if (buffer.count() > limit) {
-            cut();
-            return;
-        }
+    private boolean addIfItFits(Slice newRow) {
+        return buffer.add(key, 0, newRow) != SortBuffer.FULL;
+    }
+
+    private void spill() {
         if (runs == null) {
             if (options.spill() == null) {
                 throw new InvalidRequestException(
                         "ordering %,d rows and more needs more than %,d bytes of memory: ask for fewer, raise memoryBytesMax or give a directory to spill to"
                                 .formatted(buffer.count(), memoryBytes));
             }
-            runs = new RunStore(options.spill(), memoryBytes);
+            runs = new SpilledRuns(options.spill(), memoryBytes);
         }
-        spill(runs);
+        runs.add(buffer, limit);
     }
 
-    private void spill(RunStore to) {
-        to.add(BufferInput.of(buffer, countWanted()));
-        buffer.clear();
-    }
-
-    /** Keeps the first {@link #limit} rows. */
-    private void cut() {
+    /** Keeps the first {@link #limit} rows; false, and nothing changes, if in their order they fit worse. */
+    private boolean cut() {
         if (spare == null) {
             spare = newBuffer();
         }
-        BufferInput kept = BufferInput.of(buffer, countWanted());
-        while (kept.next()) {
-            boolean fits = spare.add(kept.key(), kept.payload());
-            assert fits : "a part of a buffer fits one of the same memory";
+        SortedInput kept = buffer.sorted();
+        while (spare.count() < limit && kept.next()) {
+            if (spare.add(kept.key(), 0, kept.payload()) == SortBuffer.FULL) {
+                spare.clear();
+                return false;
+            }
         }
         lastKept.clear().putBytes(kept.key()).asSlice(lastKeptKey);
         cut = true;
@@ -161,10 +166,7 @@ public final class SortCollector implements FrameWriter {
         buffer = spare;
         spare = full;
         full.clear();
-    }
-
-    private int countWanted() {
-        return (int) Math.min(limit, Integer.MAX_VALUE);
+        return true;
     }
 
     private SortBuffer newBuffer() {

@@ -1,6 +1,8 @@
 package io.turbidite.ops.sort;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sort.SortedInput;
+import io.turbidite.core.sort.SortedMerge;
 import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;

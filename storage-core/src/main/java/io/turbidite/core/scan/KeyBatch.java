@@ -3,6 +3,7 @@ package io.turbidite.core.scan;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sort.KeySort;
 
 import java.util.Arrays;
 import java.util.Objects;

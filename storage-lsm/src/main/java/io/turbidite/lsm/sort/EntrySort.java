@@ -3,17 +3,15 @@ package io.turbidite.lsm.sort;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.core.sort.SortBuffer;
+import io.turbidite.core.sort.SortRuns;
+import io.turbidite.core.sort.SortedInput;
+import io.turbidite.core.sort.SortedMerge;
 import io.turbidite.lsm.entry.EntryStream;
-import io.turbidite.lsm.merge.MergeCursor;
 
 import org.jspecify.annotations.Nullable;
-
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
-import java.util.List;
 
 /**
  * An external merge sort of entries (key, timestamp, kind, value), within a budget of memory.
@@ -46,30 +44,24 @@ public final class EntrySort implements AutoCloseable {
     /** One run in memory and three buffers are the least to sort with. */
     private static final int CHUNKS_MIN = 4;
 
-    /** More files open at once would not make merges cheaper. */
-    private static final int FAN_IN_MAX = 128;
+    /** The longest key that can be sorted. */
+    static final int KEY_BYTES_MAX = (1 << 14) - 1;
 
-    private final SortSite site;
     private final Duplicates duplicates;
-    private final long memoryBytesMax;
-    private final int fanInMax;
-    private final Deque<Run> runs = new ArrayDeque<>();
-    private final SortBlock.Scratch scratch = new SortBlock.Scratch();
-    private @Nullable SortBuffer memory;
-    private @Nullable EntryStream sorted;
+    private final SortRuns runs;
+    private final SortBuffer memory;
+    private @Nullable ReconciledStream sorted;
     private long entryCount;
-    private long runCount;
-    private long spilledBytes;
     private boolean closed;
 
     private EntrySort(SortSite site, long memoryBytesMax, Duplicates duplicates) {
         int chunkBytes = site.chunks().chunkBytes();
-        this.site = site;
-        this.duplicates = duplicates;
         // one chunk is the buffer that a run is written through
-        this.memoryBytesMax = Math.max(CHUNKS_MIN, memoryBytesMax / chunkBytes) * chunkBytes;
-        this.fanInMax = Math.clamp(this.memoryBytesMax / chunkBytes - 1, 2, FAN_IN_MAX);
-        this.memory = new SortBuffer(site.chunks(), scratch);
+        long bytesMax =
+                Math.max(CHUNKS_MIN - 1, memoryBytesMax / chunkBytes - 1) * (long) chunkBytes;
+        this.duplicates = duplicates;
+        this.runs = new SortRuns(site, bytesMax, this::reconciled);
+        this.memory = new SortBuffer(site.memory(bytesMax));
     }
 
     /**
@@ -90,20 +82,22 @@ public final class EntrySort implements AutoCloseable {
      *     not added, all others are still there
      */
     public void add(Slice key, long timestamp, boolean antimatter, Slice value) {
-        SortBuffer target = filling();
-        check(key, timestamp, value);
-        // one chunk is left for the buffer that a run is written through
-        long bytesMax = memoryBytesMax - site.chunks().chunkBytes();
-        if (!target.isEmpty() && !target.fits(RunEntry.bytes(key, value), bytesMax)) {
-            spill(target);
-            target = filling();
+        checkOpen();
+        if (sorted != null) {
+            throw new IllegalStateException("the entries are being read already");
         }
-        target.add(key, RunEntry.version(timestamp, antimatter), value);
+        check(key, timestamp, value);
+        long number = ReconciledStream.number(timestamp, antimatter);
+        if (memory.add(key, number, value) == SortBuffer.FULL) {
+            spill();
+            long address = memory.add(key, number, value);
+            assert address != SortBuffer.FULL : "there is memory for one entry";
+        }
         entryCount++;
     }
 
     private static void check(Slice key, long timestamp, Slice value) {
-        if (key.length() > RunFormat.KEY_BYTES_MAX || value.length() > Limits.RECORD_BYTES_MAX) {
+        if (key.length() > KEY_BYTES_MAX || value.length() > Limits.RECORD_BYTES_MAX) {
             throw new InvalidRequestException("a key of %d bytes with a value of %d is too large"
                     .formatted(key.length(), value.length()));
         }
@@ -119,12 +113,12 @@ public final class EntrySort implements AutoCloseable {
 
     /** Run files written, those of intermediate merges too. */
     public long runCount() {
-        return runCount;
+        return runs.runCount();
     }
 
     /** Bytes written to run files. */
     public long spilledBytes() {
-        return spilledBytes;
+        return runs.writtenBytes();
     }
 
     /**
@@ -136,97 +130,28 @@ public final class EntrySort implements AutoCloseable {
         if (sorted != null) {
             sorted.close();
         }
-        SortBuffer left = memory;
-        if (runs.isEmpty() && left != null) {
-            sorted = reconciled(left.cursor());
-            return sorted;
+        if (!runs.isEmpty() && memory.count() > 0) {
+            spill();
         }
-        if (left != null) {
-            if (!left.isEmpty()) {
-                spill(left);
-            }
-            freeMemory();
-        }
-        while (runs.size() > fanInMax) {
-            mergeSome(Math.min(fanInMax, runs.size() - fanInMax + 1));
-        }
-        sorted = reconciled(merged(runs));
+        sorted = reconciled(runs.isEmpty() ? memory.sorted() : SortedMerge.of(runs.inputs()));
         return sorted;
     }
 
     /** Writes what is in memory to a run, and begins anew. */
-    private void spill(SortBuffer full) {
-        try (EntryStream entries = reconciled(full.cursor())) {
-            runs.addLast(write(entries));
+    private void spill() {
+        try (SortedInput entries = reconciled(memory.sorted())) {
+            runs.add(entries, Long.MAX_VALUE);
         }
-        full.close();
+        memory.clear();
     }
 
-    /** Merges the first runs into one, which goes last: so runs of about the same size meet. */
-    private void mergeSome(int count) {
-        List<Run> inputs = runs.stream().limit(count).toList();
-        try (EntryStream entries = reconciled(merged(inputs))) {
-            runs.addLast(write(entries));
-        }
-        for (Run input : inputs) {
-            runs.remove(input);
-            input.delete(site.disk());
-        }
-    }
-
-    private Run write(EntryStream entries) {
-        try (RunWriter writer = RunWriter.create(site)) {
-            while (entries.next()) {
-                writer.add(entries);
-            }
-            Run run = writer.finish();
-            runCount++;
-            spilledBytes += run.bytes();
-            site.spilledBytes().add(run.bytes());
-            return run;
-        }
-    }
-
-    private EntryCursor merged(Iterable<Run> inputs) {
-        List<EntryCursor> cursors = new ArrayList<>();
-        boolean complete = false;
-        try {
-            for (Run run : inputs) {
-                cursors.add(RunCursor.open(site, run));
-            }
-            complete = true;
-            return MergeCursor.of(cursors);
-        } finally {
-            if (!complete) {
-                cursors.forEach(EntryCursor::close);
-            }
-        }
-    }
-
-    private EntryStream reconciled(EntryStream entries) {
+    private ReconciledStream reconciled(SortedInput entries) {
         return new ReconciledStream(entries, duplicates);
-    }
-
-    private SortBuffer filling() {
-        checkOpen();
-        SortBuffer current = memory;
-        if (current == null || sorted != null) {
-            throw new IllegalStateException("the entries are being read already");
-        }
-        return current;
     }
 
     private void checkOpen() {
         if (closed) {
             throw new ClosedException("the sort");
-        }
-    }
-
-    private void freeMemory() {
-        SortBuffer freed = memory;
-        memory = null;
-        if (freed != null) {
-            freed.close();
         }
     }
 
@@ -237,11 +162,14 @@ public final class EntrySort implements AutoCloseable {
             return;
         }
         closed = true;
+        memory.close();
         if (sorted != null) {
             sorted.close();
         }
-        freeMemory();
-        runs.forEach(run -> run.delete(site.disk()));
-        runs.clear();
+        try {
+            runs.close();
+        } catch (StorageIoException left) {
+            // nobody will read the files, and they go when the store opens next
+        }
     }
 }

@@ -231,9 +231,9 @@ class EntrySortModelTest {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);
         TestChunks chunks = new TestChunks(CHUNK);
         try (EntrySort sort = EntrySort.create(site(disk, chunks), 1, new Duplicates.Keep())) {
-            Slice longest = Slice.of(new byte[RunFormat.KEY_BYTES_MAX]);
+            Slice longest = Slice.of(new byte[EntrySort.KEY_BYTES_MAX]);
             sort.add(longest, 1, false, new Slice());
-            Slice longer = Slice.of(new byte[RunFormat.KEY_BYTES_MAX + 1]);
+            Slice longer = Slice.of(new byte[EntrySort.KEY_BYTES_MAX + 1]);
             assertThatThrownBy(() -> sort.add(longer, 1, false, new Slice()))
                     .isInstanceOf(io.turbidite.core.InvalidRequestException.class)
                     .hasMessageContaining("a key of 16384 bytes");

@@ -6,12 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.DuplicateKeyException;
-import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.format.FileFooter;
 import io.turbidite.core.format.FileHeader;
 import io.turbidite.core.meter.Counter;
 import io.turbidite.core.meter.Meters;
@@ -33,11 +31,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
@@ -46,6 +41,10 @@ class EntrySortTest {
     private static final int CHUNK = 64 << 10;
     private static final long STORE = 77;
     private static final long SEED = Seeds.of("EntrySortTest");
+
+    /** Two lengths and a number before each key. */
+    private static final int ENTRY_HEADER_BYTES = 16;
+
     private static final String FIRST_RUN = "data/000000000001.run";
 
     private final TestChunks chunks = new TestChunks(CHUNK);
@@ -140,7 +139,7 @@ class EntrySortTest {
     void most_entries_are_written_once_and_merged_runs_are_few() {
         List<Row> rows = rows(30_000, 1 << 20, 200);
         long bytes = rows.stream()
-                .mapToLong(row -> RunFormat.KEY_OFFSET + row.key().length + row.value().length)
+                .mapToLong(row -> ENTRY_HEADER_BYTES + row.key().length + row.value().length)
                 .sum();
         try (EntrySort sort = EntrySort.create(site, 16 * CHUNK, new Duplicates.Keep())) {
             rows.forEach(row -> add(sort, row));
@@ -314,11 +313,10 @@ class EntrySortTest {
     void a_flipped_bit_a_cut_and_a_foreign_file_are_found_out() {
         try (EntrySort sort = spilled(site)) {
             byte[] sound = disk.content(FIRST_RUN);
-            int tail = sound.length - FileFooter.BYTES - RunFormat.TOTAL_BYTES;
             int step = Tier.count(809, 101, 1);
             for (int at = 0; at < sound.length; at++) {
-                boolean dense = at < FileHeader.BYTES + RunFormat.BLOCK_HEADER_BYTES + 32;
-                if (dense || at >= tail || at % step == 0) {
+                boolean dense = at < 2 * FileHeader.BYTES || at >= sound.length - 64;
+                if (dense || at % step == 0) {
                     byte[] damaged = sound.clone();
                     damaged[at] ^= (byte) (1 << random.nextInt(8));
                     assertFoundOut(sort, damaged, "byte " + at);
@@ -327,10 +325,7 @@ class EntrySortTest {
             for (int length = 0; length < sound.length; length += 997) {
                 assertFoundOut(sort, Arrays.copyOf(sound, length), "cut at " + length);
             }
-            byte[] longer = Arrays.copyOf(sound, sound.length + FileFooter.BYTES);
-            System.arraycopy(
-                    sound, sound.length - FileFooter.BYTES, longer, sound.length, FileFooter.BYTES);
-            assertFoundOut(sort, longer, "footer twice");
+            assertFoundOut(sort, Arrays.copyOf(sound, sound.length + 64), "more behind it");
             assertFoundOut(sort, disk.content("data/000000000002.run"), "the other run");
 
             SimDisk other = new SimDisk(SEED, Profile.STRICT);
@@ -341,51 +336,5 @@ class EntrySortTest {
             disk.put(FIRST_RUN, sound);
             assertThat(readAll(sort)).isEqualTo(2_000);
         }
-    }
-
-    @Test
-    void a_newer_format_is_named() {
-        try (EntrySort sort = spilled(site)) {
-            byte[] newer = disk.content(FIRST_RUN);
-            new FileHeader(RunFormat.FORMAT, RunFormat.VERSION + 1, 0, STORE, 1)
-                    .write(MemorySegment.ofArray(newer), 0);
-            disk.put(FIRST_RUN, newer);
-            assertThatThrownBy(() -> readAll(sort)).isInstanceOf(FormatVersionException.class);
-        }
-    }
-
-    /** The descriptor's table, byte by byte. */
-    @Test
-    void the_format_is_what_the_descriptor_says() {
-        try (RunWriter writer = RunWriter.create(site)) {
-            writer.add(standingOn(new Row(text("ab"), 5, false, text("xyz"))));
-            writer.add(standingOn(new Row(text("b"), 6, true, new byte[0])));
-            writer.finish();
-        }
-        String file = HexFormat.of().formatHex(disk.content(FIRST_RUN));
-        String block = "00000000" // number
-                + "0100000000000000" // fileId
-                + "26000000" // payloadBytes
-                + "02000000" // entryCount
-                + "02000000" + "03000000" + "0a00000000000000" + "6162" + "78797a"
-                + "01000000" + "00000000" + "0d00000000000000" + "62";
-        String totals = "0200000000000000" + "01000000" + "00000000";
-        int at = 2 * FileHeader.BYTES;
-        assertThat(file.substring(at + 8, at + 8 + block.length())).isEqualTo(block);
-        assertThat(file.substring(at + 8 + block.length()))
-                .startsWith(totals)
-                .hasSize(totals.length() + 2 * FileFooter.BYTES);
-        assertThat(file.substring(at, at + 8)).as("golden checksum").isEqualTo("73406c88");
-        disk.delete(FIRST_RUN);
-    }
-
-    private static byte[] text(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
-    }
-
-    private static EntryStream standingOn(Row row) {
-        ListCursor cursor = new ListCursor(List.of(row));
-        assertThat(cursor.next()).isTrue();
-        return cursor;
     }
 }

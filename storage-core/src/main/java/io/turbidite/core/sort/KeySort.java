@@ -1,4 +1,4 @@
-package io.turbidite.core.scan;
+package io.turbidite.core.sort;
 
 import java.util.function.IntBinaryOperator;
 
