@@ -63,6 +63,8 @@ public final class AnswerCheck {
     }
 
     /**
+     * Compares what a view answers with the rows that it should know.
+     *
      * @param schema as it was when the view was opened
      */
     public static void run(

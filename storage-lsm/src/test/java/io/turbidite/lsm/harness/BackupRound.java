@@ -76,6 +76,8 @@ public final class BackupRound {
     }
 
     /**
+     * Checks that a backup holds what the store held.
+     *
      * @param directory the disk's root if empty
      */
     public void checkBackup(SimDisk image, String directory) {

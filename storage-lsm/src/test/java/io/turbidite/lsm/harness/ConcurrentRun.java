@@ -137,7 +137,7 @@ public final class ConcurrentRun {
             this.lastValue = thread << 24;
         }
 
-        public List<Call> run() {
+        List<Call> run() {
             try {
                 while (calls.size() < callCount) {
                     call();

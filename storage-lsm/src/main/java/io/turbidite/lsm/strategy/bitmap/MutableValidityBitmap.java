@@ -22,14 +22,14 @@ import java.util.function.LongConsumer;
  * below it any more.
  *
  * <p>Owned by the component's handle. <em>Thread-safe:</em> bits are set by compare-and-swap; an acquiring load that
- * finds one set finds its time listed. Of one entry only one thread at a time may ask for {@link #kill}: whoever holds
+ * finds one set finds its time listed. Of one entry only one thread at a time may ask for {@link #invalidate}: whoever holds
  * the stripe of its key, or whoever has the component for itself.
  */
 public final class MutableValidityBitmap implements AutoCloseable {
-    /** What {@link #killTimestamp} says of an entry that is alive for everybody. */
+    /** What {@link #invalidatedAt} says of an entry that is alive for everybody. */
     public static final long ALIVE = Long.MAX_VALUE;
 
-    /** What {@link #killTimestamp} says of an entry that is dead for everybody. */
+    /** What {@link #invalidatedAt} says of an entry that is dead for everybody. */
     public static final long SETTLED = 0;
 
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
