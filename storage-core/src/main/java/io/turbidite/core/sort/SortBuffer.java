@@ -81,18 +81,23 @@ public final class SortBuffer implements AutoCloseable {
         return true;
     }
 
+    /** Where an entry lies in its block. */
+    private static long placeOf(long address) {
+        return address & ((1L << BLOCK_SHIFT) - 1);
+    }
+
     /** Moves {@code slice} to the key of an entry. */
     public Slice key(long address, Slice slice) {
-        return EntryFormat.key(memoryOf(address), (int) address, slice);
+        return EntryFormat.key(memoryOf(address), placeOf(address), slice);
     }
 
     public long number(long address) {
-        return EntryFormat.number(memoryOf(address), (int) address);
+        return EntryFormat.number(memoryOf(address), placeOf(address));
     }
 
     /** Changes the number of an entry, of which there is no other with its key. */
     public void setNumber(long address, long number) {
-        memoryOf(address).set(Bytes.I64, (int) address + (long) EntryFormat.NUMBER_OFFSET, number);
+        memoryOf(address).set(Bytes.I64, placeOf(address) + EntryFormat.NUMBER_OFFSET, number);
     }
 
     /** The address of the entry that was added behind that at {@code address}; {@link #NONE} behind the last. */

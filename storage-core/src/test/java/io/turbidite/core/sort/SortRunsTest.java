@@ -48,6 +48,7 @@ class SortRunsTest {
         assertThat(site.takenCount).as("buffers").isZero();
     }
 
+    @SuppressWarnings("ArrayRecordComponent") // compared by ORDER alone
     private record Row(byte[] key, long number, byte[] payload) {
         static final Comparator<Row> ORDER = Comparator.comparing(Row::key, Arrays::compareUnsigned)
                 .thenComparingLong(Row::number);
