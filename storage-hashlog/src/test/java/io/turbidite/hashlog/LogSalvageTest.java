@@ -174,7 +174,7 @@ class LogSalvageTest {
             List<Integer> ids = salvage(disk, "new").ids();
             List<Integer> lost = new ArrayList<>(all());
             lost.removeAll(ids);
-            lost.remove((Integer) 7); // what said that 7 is deleted may be lost
+            lost.remove(Integer.valueOf(7)); // what said that 7 is deleted may be lost
             assertThat(ids).as("round %d", round).isSorted().doesNotHaveDuplicates();
             if (!lost.isEmpty()) {
                 assertThat(lost)

@@ -93,12 +93,12 @@ class DocsTest {
                                     .resolve(parts[0])
                                     .normalize();
                     if (!Files.exists(target)
-                            || parts.length > 1
+                            || (parts.length > 1
                                     && target.toString().endsWith(".md")
                                     && HEADING.matcher(text(target))
                                             .results()
                                             .noneMatch(heading ->
-                                                    anchor(heading.group(1)).equals(parts[1]))) {
+                                                    anchor(heading.group(1)).equals(parts[1])))) {
                         broken.add(HOME.relativize(document) + ": " + to);
                     }
                 }
@@ -144,7 +144,8 @@ class DocsTest {
                 boolean known = source == null
                         ? types.contains(type) || NO_CLASSES.contains(type)
                         : code.group(2).isEmpty()
-                                || Pattern.compile("\\b" + code.group(2).split("\\.")[1] + "\\b")
+                                || Pattern.compile(
+                                                "\\b" + code.group(2).split("\\.", -1)[1] + "\\b")
                                         .matcher(source)
                                         .find();
                 if (!known) {
