@@ -19,11 +19,9 @@ class LogFeedCommandTest {
     @TempDir
     private Path directory;
 
-    private LogCalls calls;
-
     @BeforeEach
     void write() throws IOException {
-        calls = LogCalls.in(directory);
+        var _ = LogCalls.in(directory);
     }
 
     @Test
