@@ -174,7 +174,7 @@ public final class Main {
                     e,
                     err,
                     debug,
-                    "what is before the damage is in the log: mend the file, and ingest what is behind");
+                    "mend the file and ingest it into a new log: what was read behind the damage, before a checksum told it, may be wrong");
         }
         if (isLog && e instanceof CorruptionException) {
             return Failures.report(e, err, debug, LogSalvageCommand.ADVICE);

@@ -68,7 +68,7 @@ class DamagedSourceTest {
                 .contains(" is damaged: compressed content should be gzip but is " + found);
         assertThat(result.errLines().getLast())
                 .isEqualTo(
-                        "  what is before the damage is in the log: mend the file, and ingest what is behind");
+                        "  mend the file and ingest it into a new log: what was read behind the damage, before a checksum told it, may be wrong");
     }
 
     @Test

@@ -123,7 +123,7 @@ class InspectAndVerifyTest {
         assertThat(text.errLines()).hasSizeBetween(1, 2);
         assertThat(text.err())
                 .contains("  a damaged index: ./turbidite index rebuild STORE DATASET NAME;"
-                        + " damaged records: ./turbidite quarantine STORE --restore BACKUP; else"
+                        + " damaged records: ./turbidite quarantine STORE FILE, then ./turbidite quarantine STORE --restore BACKUP; else"
                         + " restore the whole store from a backup, or load it anew");
     }
 

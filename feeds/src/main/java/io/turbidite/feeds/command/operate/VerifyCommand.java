@@ -83,7 +83,7 @@ public final class VerifyCommand implements Callable<Integer> {
                                 directory));
         console.err()
                 .println(
-                        "  a damaged index: ./turbidite index rebuild STORE DATASET NAME; damaged records: ./turbidite quarantine STORE --restore BACKUP; else restore the whole store from a backup, or load it anew");
+                        "  a damaged index: ./turbidite index rebuild STORE DATASET NAME; damaged records: ./turbidite quarantine STORE FILE, then ./turbidite quarantine STORE --restore BACKUP; else restore the whole store from a backup, or load it anew");
         return ExitCode.FAILED;
     }
 
