@@ -19,13 +19,11 @@ class LogJoinAndMigrateTest {
     @TempDir
     private Path directory;
 
-    private Path log;
     private LogCalls calls;
 
     @BeforeEach
     void write() throws IOException {
         calls = LogCalls.in(directory);
-        log = calls.log();
     }
 
     @Test
