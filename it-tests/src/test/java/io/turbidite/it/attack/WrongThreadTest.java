@@ -207,6 +207,10 @@ class WrongThreadTest {
                 RecordWriter writer = dataset.newRecordWriter();
                 Throwable wrong = each(0, barrier, id -> loader.add(record(writer, id)));
                 try {
+                    // all calls may have come before the close: goes on until it is met
+                    while (wrong == null) {
+                        loader.add(record(writer, 0));
+                    }
                     loader.finish();
                     return new AssertionError("finished behind the close");
                 } catch (StorageException closed) {
