@@ -11,23 +11,19 @@ import java.util.stream.Collectors;
 
 /** How leaf pages are stored. The codes are on disk. A page that does not shrink is stored as it is. */
 public enum Compression {
-    NONE(0, ""),
+    NONE(0),
     /** Cheap to undo. */
-    LZ4(1, "at.yawk.lz4:lz4-java"),
+    LZ4(1),
     /** Smaller than LZ4, and several times its CPU time; by a native library. */
-    ZSTD(2, "com.github.luben:zstd-jni");
+    ZSTD(2);
 
     /** {@code values()} makes a copy each time, and each page that is read asks. */
     private static final Compression[] BY_CODE = values();
 
     private final int code;
 
-    /** Where it comes from: group and artifact. */
-    private final String library;
-
-    Compression(int code, String library) {
+    Compression(int code) {
         this.code = code;
-        this.library = library;
     }
 
     /** The name in definitions: {@code lz4}. */
@@ -57,20 +53,11 @@ public enum Compression {
     /**
      * Requires that this machine can do it.
      *
-     * @throws InvalidRequestException if its library is not here or can't be loaded
+     * @throws InvalidRequestException if its native library can't be loaded here
      */
     public void requireAvailable() {
-        try {
-            switch (this) {
-                case NONE -> {}
-                case LZ4 -> Lz4.load();
-                case ZSTD -> Zstd.load();
-            }
-        } catch (LinkageError missing) {
-            throw new InvalidRequestException(
-                    "compression %s needs the library %s, which is not here or can't be loaded (%s)"
-                            .formatted(label(), library, missing.getMessage()),
-                    missing);
+        if (this == ZSTD) {
+            Zstd.requireAvailable();
         }
     }
 

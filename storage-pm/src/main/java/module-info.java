@@ -1,4 +1,0 @@
-module io.turbidite.storage.pm {
-    requires transitive io.turbidite.storage.core;
-    requires transitive org.jspecify;
-}
