@@ -300,10 +300,12 @@ public final class Dataset implements Source {
     }
 
     /**
-     * Builds an index anew from the records, for one that is damaged: it is disabled, then enabled.
+     * Builds an index anew from the records, for one that is damaged: the primary is read whole, then the
+     * index is disabled and enabled. If the build fails after that it stays disabled.
      *
-     * @throws io.turbidite.core.QuarantinedException if a component of the primary is in quarantine; the index stays
-     *     as it is
+     * @throws io.turbidite.core.QuarantinedException if a component of the primary is in quarantine; the
+     *     index stays as it is
+     * @throws io.turbidite.core.CorruptionException if one is damaged; the index stays as it is
      */
     public void rebuildIndex(String index) {
         startRebuildIndex(index).await();

@@ -8,9 +8,11 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What the newest, not yet sealed page says of itself: how far it was written, with a checksum of each block.
+ * What the newest, not yet sealed page says of itself: how far it was written, with a checksum of
+ * each block.
  *
- * <p><em>Immutable.</em> It lies where the {@link PageHeader} will be and has its length. Layout (little-endian):
+ * <p><em>Immutable.</em> It lies where the {@link PageHeader} will be and has its length. Layout
+ * (little-endian):
  *
  * <pre>
  * offset bytes field
@@ -26,10 +28,11 @@ import java.lang.foreign.MemorySegment;
  *                                  usedBytes; 0 where that is nothing
  * </pre>
  *
- * <p>It is written and synced with the page's bytes; the {@link TailMark} that says the same is written behind that
- * sync. So it never says less than the newest durable mark, but where a write of the page was torn, and then its
- * checksums don't agree. Two things follow: an older TAIL that was put in the place of the newer one hides nothing, and
- * damage to the newest page is told by the block. Pages of older releases are without.
+ * <p>It is written and synced with the page's bytes; the {@link TailMark} that says the same is
+ * written behind that sync. So it never says less than the newest durable mark, but where a write
+ * of the page was torn, and then its checksums don't agree. Two things follow: an older TAIL that
+ * was put in the place of the newer one hides nothing, and damage to the newest page is told by the
+ * block. Pages of older releases are without.
  */
 record OpenPage(long logId, long page, long firstArrivalMicros, long begin, int usedBytes) {
     static final long MAGIC = 0x4e45_504f_4252_5554L; // "TURBOPEN" read little-endian

@@ -1,5 +1,6 @@
 package io.turbidite.lsm.engine;
 
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
@@ -21,6 +22,7 @@ import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.ManifestState.TreeState;
+import io.turbidite.lsm.version.Version;
 import io.turbidite.lsm.write.WritePath;
 
 import org.jspecify.annotations.Nullable;
@@ -111,15 +113,28 @@ public final class SchemaChanges {
         substrate.health().checkWritable();
         IndexSchema there = find(dataset.schema(), name);
         // before anything is given up: without the records there is nothing to build from
-        for (Partition partition : dataset.partitions()) {
-            partition
-                    .components(IndexSchema.PRIMARY_ID)
-                    .forEach(handle -> handle.component().requireSound());
-        }
+        dataset.partitions().forEach(SchemaChanges::requireWhole);
         if (there.state() != State.DISABLED) {
             disableIndex(dataset, name);
         }
         return startEnable(dataset, name);
+    }
+
+    /** Reads all of the primary: damage that nobody has met yet would end the build when the index is gone. */
+    private static void requireWhole(Partition partition) {
+        Version pinned = partition.pin();
+        try {
+            for (ComponentHandle handle : pinned.tree(IndexSchema.PRIMARY_ID)) {
+                handle.component().requireSound();
+                List<CorruptionException> found = new ArrayList<>();
+                handle.component().verify(found::add);
+                if (!found.isEmpty()) {
+                    throw found.getFirst();
+                }
+            }
+        } finally {
+            pinned.unpin();
+        }
     }
 
     private static IndexSchema find(DatasetSchema schema, String name) {

@@ -21,16 +21,17 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Components and bitmaps that an opening found and no manifest names. An unfinished flush, merge or repair
- * leaves such files; so does a manifest that somebody replaced by an older one, and then they may be the only
- * copy of what they hold. So they go to a directory of their own, by rename, and are deleted later: by
- * command, when the store has been open for a day, or when the disk is nearly full. When the manifest that
- * names one comes back, the next opening {@linkplain #putBack puts it back}; while it names one, that is
- * not deleted.
+ * Components and bitmaps that an opening found and no manifest names. An unfinished flush, merge or
+ * repair leaves such files; so does a manifest that somebody replaced by an older one, and then
+ * they may be the only copy of what they hold. So they go to a directory of their own, by rename,
+ * and are deleted later: by command, when the store has been open for a day, or when the disk is
+ * nearly full. When the manifest that names one comes back, the next opening {@linkplain #putBack
+ * puts it back}; while it names one, that is not deleted.
  *
  * <p>The day is one of running time: a clock of the day may jump.
  *
- * <p><em>Thread-safe</em> by its monitor, which is held over its I/O; it is on no write or read path.
+ * <p><em>Thread-safe</em> by its monitor, which is held over its I/O; it is on no write or read
+ * path.
  */
 public final class Trash {
     /** A mistake that nobody has noticed for a day of work is not noticed by its files. */
@@ -97,9 +98,9 @@ public final class Trash {
     }
 
     /**
-     * Puts back what the manifest names, is missing where it belongs and lies here whole: an opening with
-     * another manifest put it here. To be called before components are opened. A rename is there or not,
-     * so what a power cut leaves undone the next opening does.
+     * Puts back what the manifest names, is missing where it belongs and lies here whole: an
+     * opening with another manifest put it here. To be called before components are opened. A
+     * rename is there or not, so what a power cut leaves undone the next opening does.
      *
      * @return what was put back
      */
@@ -141,10 +142,10 @@ public final class Trash {
     }
 
     /**
-     * Takes in what is in the data directory and has no name in the manifest. Of what is unfinished nothing
-     * could be read: a file that was plainly cut is deleted, as are the runs of sorts. One whose header or
-     * footer is damaged was finished once. To be called when the log was found to reach back to where the
-     * manifest says.
+     * Takes in what is in the data directory and has no name in the manifest. Of what is unfinished
+     * nothing could be read: a file that was plainly cut is deleted, as are the runs of sorts. One
+     * whose header or footer is damaged was finished once. To be called when the log was found to
+     * reach back to where the manifest says.
      *
      * @return what was taken in
      */
@@ -193,8 +194,8 @@ public final class Trash {
     }
 
     /**
-     * Whether a file has no end: the last thing that a writer writes is the footer, and nothing at the end is as in
-     * this file's, which damage has hardly done to three numbers at once.
+     * Whether a file has no end: the last thing that a writer writes is the footer, and nothing at
+     * the end is as in this file's, which damage has hardly done to three numbers at once.
      */
     private boolean isPlainlyCut(String path, long storeId, long fileId) {
         try (DiskFile file = disk.openReadOnly(path)) {
@@ -248,8 +249,8 @@ public final class Trash {
     }
 
     /**
-     * Deletes what is in it, but for what the manifest names and is not where it belongs: though it is not
-     * whole, it may be the only copy.
+     * Deletes what is in it, but for what the manifest names and is not where it belongs: though it
+     * is not whole, it may be the only copy.
      *
      * @return what was deleted
      * @throws StorageIoException if a file can't be deleted; those before it are gone

@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 import java.util.Arrays;
 
 /**
- * Operations as they were put into a batch, in columns; what a write makes of them is a {@link WriteSet}. They stay
- * as they are, so that a batch which was refused can be written again. Holds copies: what was handed in may be
- * reused.
+ * Operations as they were put into a batch, in columns; what a write makes of them is a {@link
+ * WriteSet}. They stay as they are, so that a batch which was refused can be written again. Holds
+ * copies: what was handed in may be reused.
  *
  * <p><em>Confined to one thread at a time.</em>
  */
@@ -31,8 +31,8 @@ public final class Operations {
     static final int DELETE = 2;
 
     /**
-     * What becomes of an insert that a delete follows: nothing is left, if nothing was there. An insert asks
-     * that of the other keys of its value too.
+     * What becomes of an insert that a delete follows: nothing is left, if nothing was there. An
+     * insert asks that of the other keys of its value too.
      */
     static final int INSERT_AND_DELETE = 3;
 
@@ -84,7 +84,8 @@ public final class Operations {
     /**
      * Deletes the record with this encoded primary key, if there is one.
      *
-     * @throws InvalidRequestException if it is longer than any key may be, so that no page could hold it
+     * @throws InvalidRequestException if it is longer than any key may be, so that no page could
+     *     hold it
      */
     public Operations delete(OpenDataset dataset, Slice primaryKey) {
         if (primaryKey.length() > Limits.KEY_BYTES_MAX) {
@@ -103,9 +104,9 @@ public final class Operations {
     }
 
     /**
-     * One value has one record, however its key was once encoded: what an operation asks of its key it asks of
-     * the value's other keys too, under their stripes. They are operations of their own, so that each key's
-     * come to the same, whichever of them was put in.
+     * One value has one record, however its key was once encoded: what an operation asks of its key
+     * it asks of the value's other keys too, under their stripes. They are operations of their own,
+     * so that each key's come to the same, whichever of them was put in.
      *
      * @param before operations without this one: it goes whole or not at all
      */
@@ -268,8 +269,8 @@ public final class Operations {
     }
 
     /**
-     * Checks that the datasets take writes, and checks the records again whose dataset has changed since they were put
-     * in: their keys may be too long for an index that is new.
+     * Checks that the datasets take writes, and checks the records again whose dataset has changed
+     * since they were put in: their keys may be too long for an index that is new.
      *
      * @throws InvalidRequestException naming the dataset or the index
      */

@@ -33,13 +33,15 @@ import java.util.Arrays;
  *   <li>unlock, wait until readers see it and until it is as durable as the mode says.
  * </ol>
  *
- * Nothing waits between claim and publish: everybody's later records stand behind the claim. What step 4 read stays true until step 7: whoever writes the key needs the
- * stripe. Where it was found may change: under the mutable-bitmap strategy step 6 looks at that first. If a
- * flush or a merge came in between, the claim is given up, and steps 4 to 6 are done again.
+ * Nothing waits between claim and publish: everybody's later records stand behind the claim. What
+ * step 4 read stays true until step 7: whoever writes the key needs the stripe. Where it was found
+ * may change: under the mutable-bitmap strategy step 6 looks at that first. If a flush or a merge
+ * came in between, the claim is given up, and steps 4 to 6 are done again.
  *
- * <p>Whatever is thrown between claim and publish, an {@link OutOfMemoryError} or a {@link StackOverflowError}
- * too, the claim is given up, the timestamp completed, gates and stripes are left ({@link #giveUp}): nothing
- * was changed, and nobody waits for it. What is thrown after publish fails the store.
+ * <p>Whatever is thrown between claim and publish, an {@link OutOfMemoryError} or a {@link
+ * StackOverflowError} too, the claim is given up, the timestamp completed, gates and stripes are
+ * left ({@link #giveUp}): nothing was changed, and nobody waits for it. What is thrown after
+ * publish fails the store.
  *
  * <p><em>Thread-safe;</em> what a write needs comes with it, as a {@link Write}.
  */
@@ -163,12 +165,13 @@ public final class WritePath {
     }
 
     /**
-     * Nothing was written because of what is there already. Whoever wrote that may still be on the way out:
-     * nobody may be told of it before readers see it, and before a crash can no longer take it back.
+     * Nothing was written because of what is there already. Whoever wrote that may still be on the
+     * way out: nobody may be told of it before readers see it, and before a crash can no longer
+     * take it back.
      *
-     * <p>It waits for all that has been written rather than for what it met: an entry has its timestamp, not its
-     * place in the log, and timestamps are not drawn in the log's order. Under group commit that is seldom more
-     * than one batch longer.
+     * <p>It waits for all that has been written rather than for what it met: an entry has its
+     * timestamp, not its place in the log, and timestamps are not drawn in the log's order. Under
+     * group commit that is seldom more than one batch longer.
      */
     private void awaitOthers() {
         substrate.timestamps().awaitVisible(substrate.timestamps().lastDrawn());
@@ -315,8 +318,8 @@ public final class WritePath {
     }
 
     /**
-     * Lets go of all that others wait for; may be tried again if it fails. If the record was published the store is
-     * failed: memory would not show what the log has.
+     * Lets go of all that others wait for; may be tried again if it fails. If the record was
+     * published the store is failed: memory would not show what the log has.
      */
     private void giveUp(Write write, Throwable failure) {
         Claim claim = write.claim;
@@ -414,9 +417,9 @@ public final class WritePath {
     }
 
     /**
-     * Tells the layers' filters what comes. Before the log record is written, although it need not be: filters are
-     * changed by atomic instructions, and one behind the copy of a record would wait until all of that is
-     * in the cache. So the copy goes on while the trees are searched.
+     * Tells the layers' filters what comes. Before the log record is written, although it need not
+     * be: filters are changed by atomic instructions, and one behind the copy of a record would
+     * wait until all of that is in the cache. So the copy goes on while the trees are searched.
      */
     private static void note(Write write) {
         WriteSet set = write.set;

@@ -628,6 +628,23 @@ class QuarantineTest {
         assertThat(files("T", "by_user")).isNotEmpty();
     }
 
+    /** A unique index that is given up lets duplicates in, and can't be built again afterwards. */
+    @Test
+    void a_unique_index_is_not_given_up_for_damage_that_nobody_has_met() {
+        Dataset dataset = sim.store.createDataset(
+                Row.spec("T").mergePolicy(MergePolicySpec.parse("no-merge")));
+        put(dataset, 0);
+        dataset.createIndex(IndexSpec.btree("by_body", "body", "id").asUnique());
+        dataset.flush();
+        disk.flipBit(StoreFiles.component(files("T", "primary").getFirst()), 5_000, 3);
+        reopen();
+
+        assertThatThrownBy(() -> dataset("T").rebuildIndex("by_body"))
+                .isInstanceOf(CorruptionException.class);
+
+        assertThat(tree("T", "by_body").state()).isEqualTo("ready");
+    }
+
     /** Why verify said ok right after a read had met damage: a merge reads records, and makes new key pages. */
     @Test
     void damage_of_a_key_page_is_found_by_verify_told_and_healed_by_a_merge() {
