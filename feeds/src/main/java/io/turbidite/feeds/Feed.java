@@ -4,9 +4,8 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.RecordType;
-import io.turbidite.feeds.FeedDefinition.DatasetPart;
+import io.turbidite.feeds.DefinitionException.Problem;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
-import io.turbidite.feeds.FeedDefinition.IndexPart;
 import io.turbidite.feeds.FeedDefinition.Mode;
 import io.turbidite.feeds.parse.CsvRecordParser;
 import io.turbidite.feeds.parse.JsonRecordParser;
@@ -14,19 +13,16 @@ import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.parse.RecordParser;
 import io.turbidite.feeds.parse.Transform;
 import io.turbidite.feeds.source.FileSource;
+import io.turbidite.feeds.source.SourceFile;
 import io.turbidite.feeds.source.SourceStream;
 import io.turbidite.feeds.store.StoreDelivery;
 import io.turbidite.feeds.store.StoreDelivery.Operation;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
-import io.turbidite.lsm.StoreDescription.DatasetDescription;
-import io.turbidite.lsm.StoreDescription.IndexDescription;
 
-import org.jspecify.annotations.Nullable;
-
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 
 /**
  * A feed, ready to run: carries the records of its source into its dataset, each exactly once, however
@@ -79,11 +75,24 @@ public final class Feed implements AutoCloseable {
      *     that is there; nothing was created
      */
     public static Feed open(FeedDefinition definition, Store store) {
-        FileSource source = openSource(definition);
-        checkHeader(definition, source);
+        List<Problem> problems = new ArrayList<>();
+        FileSource source = null;
+        try {
+            source = openSource(definition);
+            checkHeader(definition, source);
+        } catch (DefinitionException e) {
+            problems.addAll(e.problems());
+        }
         Dataset there = store.findDataset(definition.dataset().name());
         if (there != null) {
-            checkSame(definition, there, store);
+            problems.addAll(DatasetMatch.problems(definition, there, store));
+        } else if (source != null) {
+            checkNotRun(definition, source, store, problems);
+        }
+        if (source == null || !problems.isEmpty()) {
+            throw new DefinitionException(problems.stream()
+                    .sorted(Comparator.comparingInt(Problem::line))
+                    .toList());
         }
         Dataset dataset = there == null ? store.createDataset(definition.toDatasetSpec()) : there;
         Operation operation = switch (definition.mode()) {
@@ -95,7 +104,7 @@ public final class Feed implements AutoCloseable {
                 definition,
                 store,
                 source,
-                newParser(definition),
+                newParser(definition, dataset.type()),
                 StoreDelivery.open(store, dataset, definition.feed(), operation));
     }
 
@@ -166,9 +175,28 @@ public final class Feed implements AutoCloseable {
         }
     }
 
+    /** Where a feed is by its positions, a new dataset would stay without the records before them. */
+    private static void checkNotRun(
+            FeedDefinition definition, FileSource source, Store store, List<Problem> problems) {
+        for (SourceFile file : source.files()) {
+            if (StoreDelivery.hasPosition(store, definition.feed(), file.name())) {
+                problems.addAll(definition
+                        .problem(
+                                "feed",
+                                "is '%s', a feed that has read of %s, but dataset %s is not in the store: give the feed another name to load everything anew"
+                                        .formatted(
+                                                definition.feed(),
+                                                file.name(),
+                                                definition.dataset().name()))
+                        .problems());
+                return;
+            }
+        }
+    }
+
     /** Reads the header of the first file that has one. */
     private static void checkHeader(FeedDefinition definition, FileSource source) {
-        RecordParser parser = newParser(definition);
+        RecordParser parser = newParser(definition, definition.dataset().type());
         if (!parser.wantsHeader()) {
             return;
         }
@@ -186,12 +214,12 @@ public final class Feed implements AutoCloseable {
         }
     }
 
-    private static RecordParser newParser(FeedDefinition definition) {
-        DatasetPart dataset = definition.dataset();
+    /** @param declared by the dataset; the definition may have its fields in another order */
+    private static RecordParser newParser(FeedDefinition definition, RecordType declared) {
         boolean whole = definition.mode() != Mode.DELETE;
         RecordType type = whole
-                ? dataset.type()
-                : StoreDelivery.keyType(dataset.type(), dataset.primaryKey());
+                ? declared
+                : StoreDelivery.keyType(declared, definition.dataset().primaryKey());
         List<Transform> transforms = definition.transforms().stream()
                 .filter(transform -> type.indexOf(transform.field()) >= 0)
                 .toList();
@@ -203,109 +231,5 @@ public final class Feed implements AutoCloseable {
 
     private static char separator(FeedDefinition definition) {
         return definition.format() instanceof FormatPart.Csv(var format) ? format.separator() : ',';
-    }
-
-    private static void checkSame(FeedDefinition definition, Dataset there, Store store) {
-        DatasetPart wanted = definition.dataset();
-        DatasetDescription described = store.describe().datasets().stream()
-                .filter(d -> d.name().equals(there.name()))
-                .findFirst()
-                .orElseThrow();
-        same(definition, "type", wanted.type(), there.type());
-        same(definition, "primaryKey", wanted.primaryKey(), there.primaryKey());
-        same(definition, "filter", wanted.filters(), there.filterFields());
-        same(
-                definition,
-                "partitions",
-                wanted.partitions(),
-                described.partitions().size());
-        same(definition, "maintenance", wanted.maintenance().label(), described.maintenance());
-        same(definition, "mergePolicy", wanted.mergePolicy().toString(), described.mergePolicy());
-        IndexDescription primary = described.partitions().getFirst().indexes().getFirst();
-        same(definition, "pageBytes", wanted.pages(), primary.pages());
-        same(definition, "repair", wanted.repair().label(), described.repair());
-        same(
-                definition,
-                "bitmapHandover",
-                wanted.bitmapHandover().label(),
-                described.bitmapHandover());
-        same(definition, "retain", retain(wanted.retention()), retain(described.retain()));
-        checkSameIndexes(definition, there.name(), described);
-    }
-
-    /** Indexes come and go in any order; what is missing, or too many, is one command away. */
-    private static void checkSameIndexes(
-            FeedDefinition definition, String name, DatasetDescription described) {
-        Map<String, IndexDescription> there = new LinkedHashMap<>();
-        described.partitions().getFirst().indexes().stream()
-                .skip(1) // the primary
-                .forEach(index -> there.put(index.name(), index));
-        String command = " STORE %s ".formatted(name);
-        for (IndexPart wanted : definition.dataset().indexes()) {
-            IndexDescription index = there.remove(wanted.name());
-            String way = null;
-            if (index == null) {
-                way = "create%s%s --on %s%s --maintenance %s"
-                        .formatted(
-                                command,
-                                wanted.name(),
-                                String.join(",", wanted.on()),
-                                wanted.unique() ? " --unique" : "",
-                                wanted.maintenance().label());
-            } else if (index.state().equals("disabled")) {
-                way = "enable" + command + wanted.name();
-            }
-            if (way != null) {
-                throw differs(
-                        definition, wanted.name(), index == null ? "not there" : "disabled", way);
-            }
-            if (index != null && index.fields().equals(wanted.on())) {
-                same(
-                        definition,
-                        "indexes",
-                        "%s in pages of %s".formatted(index.name(), wanted.pages()),
-                        "%s in pages of %s".formatted(index.name(), index.pages()));
-            }
-            if (index != null
-                    && (!index.fields().equals(wanted.on())
-                            || index.unique() != wanted.unique()
-                            || !index.maintenance().equals(wanted.maintenance().label()))) {
-                String is = "%son %s, maintained by %s"
-                        .formatted(
-                                index.unique() ? "unique, " : "",
-                                index.fields(),
-                                index.maintenance());
-                throw differs(definition, wanted.name(), is, "drop" + command + wanted.name());
-            }
-        }
-        if (!there.isEmpty()) {
-            String first = there.keySet().iterator().next();
-            throw differs(
-                    definition,
-                    first,
-                    "there, but not in the definition",
-                    "drop" + command + first);
-        }
-    }
-
-    private static DefinitionException differs(
-            FeedDefinition definition, String index, String is, String way) {
-        return definition.problem(
-                "dataset.indexes",
-                "differs from dataset %s in the store: index %s is %s; ./turbidite index %s changes that"
-                        .formatted(definition.dataset().name(), index, is, way));
-    }
-
-    private static String retain(@Nullable Object retention) {
-        return retention == null ? "for ever" : retention.toString();
-    }
-
-    private static void same(FeedDefinition definition, String key, Object wanted, Object there) {
-        if (!wanted.equals(there)) {
-            throw definition.problem(
-                    "dataset." + key,
-                    "differs from dataset %s in the store: it says %s, there it is %s"
-                            .formatted(definition.dataset().name(), wanted, there));
-        }
     }
 }

@@ -7,6 +7,7 @@ import io.turbidite.core.meter.Counter;
 import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.Point;
 import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.schedule.BackgroundOptions;
@@ -15,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -302,32 +305,142 @@ class FeedTest {
         assertThat(letters(report)).singleElement().asString().contains("1024", "\"line\":2");
     }
 
-    @Test
-    void aDefinitionThatDiffersFromTheDatasetIsRefusedByKey() throws IOException {
-        write("people.csv", "id,name,lon,lat\n1,Ada,,\n");
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "name: string | name: \"string?\" | :4: dataset.type.name is string?, but dataset People | has string: write string",
+                "name: string | nom: string, name: string | :4: dataset.type.nom is 'string' | has no such field: take it out",
+                "born: \"date?\", | born: date, | :4: dataset.type.born is date | has date?: write date?",
+                "primaryKey: id | primaryKey: [id, name] | :5: dataset.primaryKey is [id, name] | has id: write id",
+                "filter: born | filter: name | :6: dataset.filter is name | has born: write born",
+                "filter: born | filter: [born, name] | :6: dataset.filter is [born, name] | has born: write born",
+                "primaryKey: id | partitions: 4\\n  primaryKey: id | :5: dataset.partitions is 4 | has 1: write 1",
+                "primaryKey: id | maintenance: validation\\n  primaryKey: id | :5: dataset.maintenance is validation | has eager: write eager",
+                "primaryKey: id | mergePolicy: { kind: no-merge }\\n  primaryKey: id | :5: dataset.mergePolicy is no-merge | has tiering(",
+                "primaryKey: id | pageBytes: 8KiB\\n  primaryKey: id | :5: dataset.pageBytes is 8192 | has 16384: write 16384",
+                "primaryKey: id | compression: lz4\\n  primaryKey: id | :5: dataset.compression is lz4 | has none",
+                "primaryKey: id | repair: off\\n  primaryKey: id | :5: dataset.repair is off | has merge: write merge",
+                "primaryKey: id | mergePolicy: { kind: correlated-prefix }\\n  retain: 30d\\n  primaryKey: id | :6: dataset.retain is 30d | has none: take the key out",
+            })
+    void whatADatasetHasForLifeIsNamedWithBothWaysOut(
+            String what, String by, String place, String there) throws IOException {
+        write("people.csv", "id,name,lon,lat,nom\n1,Ada,,,\n");
         assertThat(run(DEFINITION).records()).isEqualTo(1);
-        Map<String, String> changes = Map.of(
-                "name: string", "type",
-                "filter: born", "filter",
-                "on: name", "indexes",
-                "primaryKey: id", "primaryKey");
-        Map<String, String> replacements = Map.of(
-                "name: string", "name: \"string?\"",
-                "filter: born", "filter: name",
-                "on: name", "on: id",
-                "primaryKey: id", "primaryKey: [id, name]");
-        changes.forEach((what, key) -> assertThatThrownBy(() -> run(
-                        DEFINITION.replace(what, Objects.requireNonNull(replacements.get(what)))))
+        assertThat(DEFINITION).contains(what);
+        assertThatThrownBy(() -> run(DEFINITION.replace(what, by.replace("\\n", "\n"))))
                 .isInstanceOf(DefinitionException.class)
                 .hasMessageContainingAll(
-                        "feed.yaml:", "dataset." + key + " differs from dataset People"));
-        assertThatThrownBy(() -> run(
-                        DEFINITION.replace("primaryKey: id", "partitions: 4\n  primaryKey: id")))
-                .hasMessageContaining(
-                        "dataset.partitions differs from dataset People in the store: it says 4, there it is 1");
-        assertThatThrownBy(() -> run(DEFINITION.replace(
-                        "primaryKey: id", "mergePolicy: { kind: no-merge }\n  primaryKey: id")))
-                .hasMessageContaining("dataset.mergePolicy differs");
+                        "feed.yaml" + place,
+                        there,
+                        "in store " + directory.resolve("store"),
+                        "or load into a new dataset (new names at dataset.name and feed)");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "on: name } | on: id } | .on is id, but index by_name of dataset People in store DIR has name: write name, or ./turbidite index drop DIR People by_name and ./turbidite index create DIR People by_name --on id --maintenance eager",
+                "on: name } | on: name, unique: true } | .unique is true, but index by_name of dataset People in store DIR has false: write false, or ./turbidite index drop DIR People by_name and ./turbidite index create DIR People by_name --on name --unique --maintenance eager",
+                "on: name } | on: name, maintenance: validation } | .maintenance is validation, but index by_name of dataset People in store DIR has eager: write eager, or ./turbidite index drop DIR People by_name and ./turbidite index create DIR People by_name --on name --maintenance validation",
+                "on: name } | on: name, pageBytes: 8KiB } | .pageBytes is 8192, but index by_name of dataset People in store DIR has 16384: write 16384, or ./turbidite index drop DIR People by_name and ./turbidite index create DIR People by_name --on name --maintenance eager --page-bytes 8192",
+                "name: by_name | name: by_nom | ' is index by_nom, which dataset People in store DIR has not: ./turbidite index create DIR People by_nom --on name --maintenance eager'",
+            })
+    void whatAnIndexDiffersInIsNamedWithItsCommands(String what, String by, String message)
+            throws IOException {
+        write("people.csv", "id,name,lon,lat\n1,Ada,,\n");
+        assertThat(run(DEFINITION).records()).isEqualTo(1);
+        assertThat(DEFINITION).contains(what);
+        assertThatThrownBy(() -> run(DEFINITION.replace(what, by)))
+                .isInstanceOf(DefinitionException.class)
+                .hasMessage(directory.resolve("feed.yaml")
+                        + ":8: dataset.indexes[0]"
+                        + message.replace("DIR", directory.resolve("store").toString()));
+    }
+
+    @Test
+    void aDisabledIndexIsToldWithTheCommandThatEnablesIt() throws IOException {
+        write("people.csv", "id,name,lon,lat\n1,Ada,,\n");
+        assertThat(run(DEFINITION).records()).isEqualTo(1);
+        store().dataset("People").disableIndex("by_name");
+        assertThatThrownBy(() -> run(DEFINITION))
+                .hasMessageContainingAll(
+                        ":8: dataset.indexes[0] is index by_name, which is disabled",
+                        "./turbidite index enable " + directory.resolve("store"));
+    }
+
+    @Test
+    void allThatContradictsTheDatasetAndTheSourceIsToldAtOnce() throws IOException {
+        write("people.csv", "id,name,lon,lat\n1,Ada,,\n");
+        assertThat(run(DEFINITION).records()).isEqualTo(1);
+        assertThatThrownBy(() -> run(DEFINITION
+                        .replace("name: string", "name: \"string?\"")
+                        .replace("primaryKey: id", "partitions: 4\n  primaryKey: id")
+                        .replace(
+                                "on: name }",
+                                "on: id }\n    - { name: by_id, kind: btree, on: id }")
+                        .replace("path: people.csv", "path: nobody.csv")))
+                .isInstanceOfSatisfying(
+                        DefinitionException.class,
+                        e -> assertThat(e.problems())
+                                .extracting(DefinitionException.Problem::key)
+                                .containsExactly(
+                                        "dataset.type.name",
+                                        "dataset.partitions",
+                                        "dataset.indexes[0].on",
+                                        "dataset.indexes[1]",
+                                        "source.path"));
+    }
+
+    @Test
+    void whatDoesNoHarmIsNoContradiction() throws IOException {
+        write("people.csv", "id,name,lon,lat\n1,Ada,,\n");
+        String full = DEFINITION.replace(
+                "filter: born",
+                "filter: born\n  partitions: 2\n  compression: lz4\n  maintenance: validation\n"
+                        + "  mergePolicy: { kind: correlated-prefix }\n  repair: off");
+        assertThat(run(full).records()).isEqualTo(1);
+        Dataset people = store().dataset("People");
+        people.createIndex(IndexSpec.btree("by_born", "born"));
+        people.createIndex(IndexSpec.btree("by_both", "name", "born"));
+        people.disableIndex("by_both");
+        write("people.csv", "id,name,lon,lat\n1,Ada,,\n2,Bob,3,4\n");
+        String little = DEFINITION
+                .replace("  filter: born\n", "")
+                .replace("id: int64, name: string,", "name: string, id: int64,");
+        assertThat(run(little).records()).isEqualTo(1);
+        assertThat(get(2)).containsEntry("name", "Bob").containsEntry("place", new Point(3, 4));
+        assertThat(people.filterFields()).containsExactly("born");
+    }
+
+    @Test
+    void aDatasetThatForgetsIsNotFedByADefinitionThatKeepsAll() throws IOException {
+        write("people.csv", "id,name,lon,lat\n1,Ada,,\n");
+        String keeping = DEFINITION.replace(
+                "filter: born", "filter: born\n  mergePolicy: { kind: correlated-prefix }");
+        assertThat(run(keeping.replace("filter: born", "filter: born\n  retain: 30d"))
+                        .records())
+                .isEqualTo(1);
+        assertThatThrownBy(() -> run(keeping))
+                .hasMessageContainingAll(
+                        "feed.yaml:2: dataset.retain is missing", "has 30d: write 'retain: 30d'");
+    }
+
+    @Test
+    void aFeedWhoseDatasetWasDroppedDoesNotFillANewOneFromItsMiddle() throws IOException {
+        write("people.csv", "id,name,lon,lat\n1,Ada,,\n");
+        assertThat(run(DEFINITION).records()).isEqualTo(1);
+        store().dropDataset("People");
+        assertThatThrownBy(() -> run(DEFINITION))
+                .isInstanceOf(DefinitionException.class)
+                .hasMessageContainingAll(
+                        "feed.yaml:1: feed is 'people', a feed that has read of people.csv",
+                        "dataset People is not in the store",
+                        "give the feed another name");
+        assertThat(store().findDataset("People")).isNull();
+        assertThat(run(DEFINITION.replace("feed: people", "feed: again")).records())
+                .isEqualTo(1);
     }
 
     @Test

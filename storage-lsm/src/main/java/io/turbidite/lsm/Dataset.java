@@ -13,6 +13,7 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordBatch;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.dataset.MeasuredFacts;
 import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.dataset.Pool;
@@ -203,6 +204,11 @@ public final class Dataset implements Source {
     @Override
     public List<String> filterFields() {
         return schema().filterFields();
+    }
+
+    /** How new components keep their pages, but those of indexes that say otherwise. */
+    public PageOptions pages() {
+        return schema().components().pages();
     }
 
     @Override

@@ -112,6 +112,12 @@ public final class StoreDelivery implements Delivery {
         return new StoreDelivery(store, dataset, feed, operation);
     }
 
+    /** Whether {@code feed} has read of a file of that name into this store. */
+    public static boolean hasPosition(Store store, String feed, String file) {
+        return store.findDataset(Positions.DATASET) != null
+                && Positions.open(store, feed).file(file) != null;
+    }
+
     /** The type of the records that {@link Operation#DELETE} takes: the primary key's fields. */
     public static RecordType keyType(Dataset dataset) {
         return keyType(dataset.type(), dataset.primaryKey());

@@ -2,6 +2,8 @@ package io.turbidite.feeds.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+
 import io.turbidite.feeds.command.Command.Result;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Interrupts;
@@ -95,6 +97,54 @@ class IndexCommandTest {
     }
 
     @Test
+    void an_index_keeps_its_pages_as_it_was_created() {
+        assertThat(Command.run(
+                                "index",
+                                "create",
+                                store,
+                                "Trips",
+                                "by_note",
+                                "--on",
+                                "note",
+                                "--page-bytes",
+                                "8KiB",
+                                "--compression",
+                                "zstd")
+                        .code())
+                .isZero();
+        JsonNode index = Command.run("inspect", store, "--json")
+                .json()
+                .at("/datasets/1/partitions/0/indexes/2");
+        assertThat(index.path("name").asText()).isEqualTo("by_note");
+        assertThat(index.path("pageBytes").asInt()).isEqualTo(8 << 10);
+        assertThat(index.path("compression").asText()).isEqualTo("zstd");
+        assertRefused(
+                Command.run(
+                        "index",
+                        "create",
+                        store,
+                        "Trips",
+                        "x",
+                        "--on",
+                        "note",
+                        "--page-bytes",
+                        "1"),
+                "4096 to 131072");
+        assertRefused(
+                Command.run(
+                        "index",
+                        "create",
+                        store,
+                        "Trips",
+                        "x",
+                        "--on",
+                        "note",
+                        "--compression",
+                        "gzip"),
+                "none, lz4, zstd");
+    }
+
+    @Test
     void a_dropped_dataset_is_gone() {
         assertThat(Command.run("drop", store, "Numbers", "--yes", "--json")
                         .json()
@@ -151,7 +201,8 @@ class IndexCommandTest {
         assertRefused(
                 Command.run("run", feed, "--store", store),
                 "dataset.indexes",
-                "./turbidite index create STORE Trips by_note --on note --unique --maintenance eager");
+                "./turbidite index create " + store
+                        + " Trips by_note --on note --unique --maintenance eager");
         assertThat(Command.run(
                                 "index",
                                 "create",
@@ -179,6 +230,6 @@ class IndexCommandTest {
                 .isZero();
         assertRefused(
                 Command.run("run", feed, "--store", store),
-                "./turbidite index enable STORE Trips by_note");
+                "./turbidite index enable " + store + " Trips by_note");
     }
 }

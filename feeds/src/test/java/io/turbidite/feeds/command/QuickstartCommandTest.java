@@ -99,6 +99,25 @@ class QuickstartCommandTest {
     }
 
     @Test
+    void it_takes_an_index_that_was_created_meanwhile_and_names_one_that_was_dropped() {
+        quickstart();
+        Path store = home.resolve("store");
+        assertThat(Command.run("index", "create", store, "Flights", "by_dest", "--on", "dest")
+                        .code())
+                .isZero();
+        assertThat(quickstart().err()).isEmpty();
+        Command.run("index", "drop", store, "Flights", "by_tail");
+        Result refused = quickstart();
+        assertThat(refused.code()).isEqualTo(2);
+        String way = "./turbidite index create %s Flights by_tail --on tailnum --maintenance eager"
+                .formatted(store);
+        assertThat(refused.err()).contains("flights.yaml:37: dataset.indexes[0]", way);
+        Object[] told = way.substring("./turbidite ".length()).split(" ");
+        assertThat(Command.run(told).code()).isZero();
+        assertThat(quickstart().code()).isZero();
+    }
+
+    @Test
     void the_commands_it_shows_give_the_rows_it_shows() {
         Result result = quickstart();
         List<String> lines = result.outLines();

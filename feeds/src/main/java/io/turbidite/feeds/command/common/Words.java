@@ -42,13 +42,6 @@ public final class Words {
         return String.format(Locale.ROOT, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
     }
 
-    /** As it may be pasted into a shell. */
-    public static String shell(String argument) {
-        return argument.matches("[A-Za-z0-9_./:=,@%+-]+")
-                ? argument
-                : "'" + argument.replace("'", "'\\''") + "'";
-    }
-
     /** That a component is not in a copy. */
     public static String leftOut(String file, String store) {
         return "note: %s is in quarantine and left out; ./turbidite quarantine %s says what it held"

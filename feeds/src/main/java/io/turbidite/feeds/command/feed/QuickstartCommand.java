@@ -4,6 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.feeds.FeedDefinition;
 import io.turbidite.feeds.FeedReport;
+import io.turbidite.feeds.ShellWord;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.Json;
@@ -105,7 +106,7 @@ public final class QuickstartCommand implements Callable<Integer> {
                         Words.millis(answer.millis()),
                         answer.access()));
         out.println("    $ ./turbidite query %s Flights %s"
-                .formatted(Words.shell(store), sample.options()));
+                .formatted(ShellWord.of(store), sample.options()));
         answer.firstRows().forEach(row -> out.println("    " + row));
         long more = answer.rows() - answer.firstRows().size();
         if (more > 0) {
@@ -124,7 +125,7 @@ public final class QuickstartCommand implements Callable<Integer> {
             out.println("  " + FeedRunner.text(report));
             return;
         }
-        String quoted = Words.shell(store);
+        String quoted = ShellWord.of(store);
         out.println();
         out.println("Try next");
         out.println(

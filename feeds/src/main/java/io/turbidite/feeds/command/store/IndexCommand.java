@@ -1,6 +1,7 @@
 package io.turbidite.feeds.command.store;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.memory.ByteSize;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
@@ -12,6 +13,8 @@ import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.IndexBuild;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
+import io.turbidite.lsm.component.Compression;
+import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.schema.Maintenance;
 
 import org.jspecify.annotations.Nullable;
@@ -119,7 +122,8 @@ public final class IndexCommand implements Callable<Integer> {
             name = "create",
             customSynopsis =
                     "./turbidite index create STORE DATASET NAME --on FIELD[,FIELD...] [--unique]\n"
-                            + "  [--maintenance STRATEGY] [--json] [--debug]",
+                            + "  [--maintenance STRATEGY] [--page-bytes BYTES] [--compression KIND]\n"
+                            + "  [--json] [--debug]",
             description = {
                 "Create an index and build it from the records that are there.",
                 "If that fails, nothing is left of it.",
@@ -159,6 +163,19 @@ public final class IndexCommand implements Callable<Integer> {
                         "eager, validation, deleted-key, deferred or auto; without it, as the dataset's indexes are.")
         private @Nullable String maintenance;
 
+        @Option(
+                names = "--page-bytes",
+                paramLabel = "BYTES",
+                description =
+                        "Of a page of its components, such as 16KiB; without it, as the dataset's.")
+        private @Nullable String pageBytes;
+
+        @Option(
+                names = "--compression",
+                paramLabel = "KIND",
+                description = "none, lz4 or zstd; without it, as the dataset's.")
+        private @Nullable String compression;
+
         Create(Console console) {
             this.console = console;
         }
@@ -166,9 +183,26 @@ public final class IndexCommand implements Callable<Integer> {
         @Override
         public Integer call() {
             Maintenance strategy = maintenance == null ? null : Maintenance.ofLabel(maintenance);
-            IndexSpec spec =
-                    new IndexSpec(target.index, kindOf(kind), fields, unique, null, strategy);
-            return target.build(console, (dataset, name) -> dataset.startIndex(spec));
+            return target.build(console, (dataset, name) -> {
+                PageOptions pages = pages(dataset.pages());
+                return dataset.startIndex(
+                        new IndexSpec(name, kindOf(kind), fields, unique, pages, strategy));
+            });
+        }
+
+        /** Null if nothing is said of them. */
+        private @Nullable PageOptions pages(PageOptions ofDataset) {
+            if (pageBytes == null && compression == null) {
+                return null;
+            }
+            PageOptions pages = ofDataset;
+            if (pageBytes != null) {
+                long bytes = ByteSize.parse("--page-bytes", pageBytes);
+                pages = pages.withPageBytes((int) Math.min(bytes, Integer.MAX_VALUE));
+            }
+            return compression == null
+                    ? pages
+                    : pages.withCompression(Compression.ofLabel(compression));
         }
 
         private static IndexDescription.Kind kindOf(String label) {

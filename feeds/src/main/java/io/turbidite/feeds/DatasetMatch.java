@@ -1,0 +1,230 @@
+package io.turbidite.feeds;
+
+import io.turbidite.core.type.Field;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.feeds.DefinitionException.Problem;
+import io.turbidite.feeds.FeedDefinition.DatasetPart;
+import io.turbidite.feeds.FeedDefinition.IndexPart;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreDescription;
+import io.turbidite.lsm.StoreDescription.DatasetDescription;
+import io.turbidite.lsm.StoreDescription.IndexDescription;
+import io.turbidite.lsm.component.PageOptions;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Where a definition contradicts the dataset that the store has, each with a way out. <em>Confined to one thread,
+ * used once.</em>
+ *
+ * <p>What does no harm is no contradiction: an index that the definition does not name, the order of declared fields,
+ * and a key that is left out, which is then as the dataset has it. But {@code retain}: who leaves it out wants to keep
+ * all records.
+ */
+final class DatasetMatch {
+    private static final String DATASET = "dataset.";
+
+    private final FeedDefinition definition;
+    private final DatasetPart wanted;
+    private final Dataset there;
+    private final DatasetDescription described;
+    private final IndexDescription primary;
+    private final String directory;
+    private final List<Problem> problems = new ArrayList<>();
+
+    private DatasetMatch(FeedDefinition definition, Dataset there, Store store) {
+        this.definition = definition;
+        this.wanted = definition.dataset();
+        this.there = there;
+        StoreDescription whole = store.describe();
+        this.directory = whole.directory();
+        this.described = whole.datasets().stream()
+                .filter(dataset -> dataset.name().equals(there.name()))
+                .findFirst()
+                .orElseThrow();
+        this.primary = described.partitions().getFirst().indexes().getFirst();
+    }
+
+    /** Empty if the definition can feed the dataset {@code there}. */
+    static List<Problem> problems(FeedDefinition definition, Dataset there, Store store) {
+        DatasetMatch match = new DatasetMatch(definition, there, store);
+        match.compareType();
+        match.compareKeys();
+        match.compareIndexes();
+        return match.problems;
+    }
+
+    private void compareType() {
+        RecordType type = there.type();
+        for (Field field : wanted.type().fields()) {
+            int index = type.indexOf(field.name());
+            String key = "type." + field.name();
+            if (index < 0) {
+                problem(key, "'%s'".formatted(field.typeLabel()), "no such field", "take it out");
+            } else {
+                fixed(key, field.typeLabel(), type.field(index).typeLabel());
+            }
+        }
+        for (Field field : type.fields()) {
+            if (wanted.type().indexOf(field.name()) < 0) {
+                problem(
+                        "type",
+                        "without '%s'".formatted(field.name()),
+                        "that field",
+                        "write '%s: \"%s\"'".formatted(field.name(), field.typeLabel()));
+            }
+        }
+    }
+
+    private void compareKeys() {
+        fixed("primaryKey", list(wanted.primaryKey()), list(there.primaryKey()));
+        ifWritten("filter", list(wanted.filters()), list(there.filterFields()));
+        ifWritten("partitions", wanted.partitions(), described.partitions().size());
+        ifWritten("maintenance", wanted.maintenance().label(), described.maintenance());
+        ifWritten("mergePolicy", wanted.mergePolicy().toString(), described.mergePolicy());
+        PageOptions pages = primary.pages();
+        ifWritten("pageBytes", wanted.pages().pageBytes(), pages.pageBytes());
+        ifWritten(
+                "compression",
+                wanted.pages().compression().label(),
+                pages.compression().label());
+        ifWritten("repair", wanted.repair().label(), described.repair());
+        ifWritten("bitmapHandover", wanted.bitmapHandover().label(), described.bitmapHandover());
+        String kept = described.retain();
+        if (kept == null) {
+            if (wanted.retention() != null) {
+                problem("retain", wanted.retention().toString(), "none", "take the key out");
+            }
+        } else if (wanted.retention() == null) {
+            problem("retain", "missing", kept, "write 'retain: %s'".formatted(kept));
+        } else {
+            fixed("retain", wanted.retention().toString(), kept);
+        }
+    }
+
+    private void ifWritten(String key, Object value, Object inStore) {
+        if (isWritten(DATASET + key)) {
+            fixed(key, value, inStore);
+        }
+    }
+
+    private boolean isWritten(String key) {
+        return definition.origin().lineByKey().containsKey(key);
+    }
+
+    /** Compares what a dataset has for life. */
+    private void fixed(String key, Object value, Object inStore) {
+        if (!value.equals(inStore)) {
+            problem(
+                    key,
+                    value.toString(),
+                    inStore.toString(),
+                    inStore.equals("none") ? "take the key out" : "write %s".formatted(inStore));
+        }
+    }
+
+    private void problem(String key, String value, String inStore, String edit) {
+        add(
+                DATASET + key,
+                "is %s, but dataset %s in store %s has %s: %s, or load into a new dataset (new names at dataset.name and feed)"
+                        .formatted(value, wanted.name(), directory, inStore, edit));
+    }
+
+    private void compareIndexes() {
+        Map<String, IndexDescription> inStore = new LinkedHashMap<>();
+        described.partitions().getFirst().indexes().stream()
+                .skip(1) // the primary
+                .forEach(index -> inStore.put(index.name(), index));
+        for (int i = 0; i < wanted.indexes().size(); i++) {
+            String key = DATASET + "indexes[%d]".formatted(i);
+            IndexPart part = wanted.indexes().get(i);
+            IndexDescription index = inStore.get(part.name());
+            if (index == null) {
+                add(
+                        key,
+                        "is index %s, which dataset %s in store %s has not: %s"
+                                .formatted(part.name(), wanted.name(), directory, create(part)));
+            } else {
+                compareIndex(key, part, index);
+            }
+        }
+    }
+
+    private void compareIndex(String key, IndexPart part, IndexDescription index) {
+        int before = problems.size();
+        indexKey(key + ".on", part, list(part.on()), list(index.fields()));
+        indexKey(key + ".unique", part, part.unique(), index.unique());
+        if (isWritten(key + ".maintenance")) {
+            String label = part.maintenance().label();
+            indexKey(key + ".maintenance", part, label, index.maintenance());
+        }
+        PageOptions pages = index.pages();
+        if (isWritten(key + ".pageBytes")) {
+            indexKey(key + ".pageBytes", part, part.pages().pageBytes(), pages.pageBytes());
+        }
+        if (isWritten(key + ".compression")) {
+            String label = part.pages().compression().label();
+            indexKey(key + ".compression", part, label, pages.compression().label());
+        }
+        if (problems.size() == before && index.state().equals("disabled")) {
+            add(
+                    key,
+                    "is index %s, which is disabled: %s"
+                            .formatted(part.name(), command("enable", part.name())));
+        }
+    }
+
+    private void indexKey(String key, IndexPart part, Object value, Object inStore) {
+        if (!value.equals(inStore)) {
+            add(
+                    key,
+                    "is %s, but index %s of dataset %s in store %s has %s: write %s, or %s and %s"
+                            .formatted(
+                                    value,
+                                    part.name(),
+                                    wanted.name(),
+                                    directory,
+                                    inStore,
+                                    inStore,
+                                    command("drop", part.name()),
+                                    create(part)));
+        }
+    }
+
+    private String create(IndexPart part) {
+        StringBuilder command = new StringBuilder(command("create", part.name()))
+                .append(" --on ")
+                .append(String.join(",", part.on()));
+        if (part.unique()) {
+            command.append(" --unique");
+        }
+        command.append(" --maintenance ").append(part.maintenance().label());
+        if (part.pages().pageBytes() != primary.pages().pageBytes()) {
+            command.append(" --page-bytes ").append(part.pages().pageBytes());
+        }
+        if (part.pages().compression() != primary.pages().compression()) {
+            command.append(" --compression ").append(part.pages().compression().label());
+        }
+        return command.toString();
+    }
+
+    private String command(String verb, String index) {
+        return "./turbidite index %s %s %s %s"
+                .formatted(verb, ShellWord.of(directory), wanted.name(), index);
+    }
+
+    private void add(String key, String message) {
+        FeedDefinition.Origin origin = definition.origin();
+        problems.add(new Problem(origin.file(), origin.line(key), key, message));
+    }
+
+    private static String list(List<String> names) {
+        return names.isEmpty()
+                ? "none"
+                : names.size() == 1 ? names.getFirst() : "[%s]".formatted(String.join(", ", names));
+    }
+}
