@@ -4,11 +4,19 @@ package io.turbidite.core;
 public final class StoreInUseException extends InvalidRequestException {
     private static final long serialVersionUID = 1L;
 
+    private final String store;
+
     /**
      * @param store what people know it by, its directory
      */
     public StoreInUseException(String store) {
         super("the store in %s is in use by another process, or was opened in this one already"
                 .formatted(store));
+        this.store = store;
+    }
+
+    /** What people know it by, its directory. */
+    public String store() {
+        return store;
     }
 }

@@ -25,11 +25,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * Lets other processes of the same user read a store that this one holds: {@code query}, {@code get},
- * {@code inspect}, {@code verify}, {@code advise}, {@code backup} and {@code ship} of {@code ./turbidite} are run here, over a socket in
+ * {@code inspect}, {@code verify}, {@code advise}, {@code trash}, {@code backup} and {@code ship} of {@code ./turbidite} are run here, over a socket in
  * the store's directory.
  *
  * <pre>{@code
@@ -42,9 +41,6 @@ import java.util.Set;
  * <p>Close it before the store. <em>Thread-safe.</em>
  */
 public final class StoreServer implements Serving.Server {
-    private static final Set<String> COMMANDS =
-            Set.of("query", "get", "inspect", "verify", "advise", "backup", "ship");
-
     private static final int OUT_BUFFER_BYTES = 32 << 10;
 
     private final Store store;
@@ -109,8 +105,10 @@ public final class StoreServer implements Serving.Server {
         try (out;
                 err) {
             if (request.arguments().isEmpty()
-                    || !COMMANDS.contains(request.arguments().getFirst())) {
-                err.println("turbidite: the process that holds the store runs no such command");
+                    || !StoreAccess.SERVED.contains(request.arguments().getFirst())) {
+                err.println(
+                        "turbidite: the process that holds the store runs %s for others, no such command"
+                                .formatted(String.join(", ", StoreAccess.SERVED)));
                 return ExitCode.USAGE;
             }
             Path directory;

@@ -51,6 +51,15 @@ public final class SocketClient {
         }
     }
 
+    /** Whether a process listens in {@code directory}. */
+    public static boolean isServed(Path directory) {
+        try (SocketChannel channel = connect(directory)) {
+            return channel != null;
+        } catch (IOException nobody) {
+            return false;
+        }
+    }
+
     private static @Nullable SocketChannel connect(Path directory) throws IOException {
         if (!Files.exists(directory.resolve(SocketServer.SOCKET))) {
             return null;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.feeds.command.Command.Result;
 import io.turbidite.feeds.command.common.Interrupts;
+import io.turbidite.feeds.command.common.StoreAccess;
 import io.turbidite.feeds.serve.SocketClient;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
@@ -108,8 +109,46 @@ class StoreServerTest {
         try (Store store = Store.openExisting(path, StoreOptions.defaults())) {
             Result result = Command.run("inspect", path);
             assertThat(result.code()).isEqualTo(1);
-            assertThat(result.err()).contains("in use by another process");
+            assertThat(result.err())
+                    .contains("in use by another process", "runs no commands for others");
             assertThat(store.datasets()).isNotEmpty();
+        }
+    }
+
+    @Test
+    void a_command_that_the_holder_does_not_run_is_told_which_ones_it_runs() {
+        try (Store store = Store.openExisting(path, StoreOptions.defaults());
+                StoreServer server = StoreServer.start(store)) {
+            assertThat(server.problem()).isEmpty();
+            List<List<Object>> commands = List.of(
+                    List.of("index", "drop", path, "Trips", "by_tail"),
+                    List.of("drop", path, "Trips", "--yes"),
+                    List.of("repair", path),
+                    List.of("quarantine", path),
+                    List.of("restore", path, directory.resolve("restored")),
+                    List.of("run", directory.resolve("trips.yaml"), "--store", path));
+            for (List<Object> command : commands) {
+                Result result = Command.run(command.toArray());
+                assertThat(result.code()).as("%s", command).isEqualTo(1);
+                assertThat(result.err())
+                        .as("%s", command)
+                        .contains(
+                                "in use by another process",
+                                "that process runs query, get, inspect, verify, advise, trash, backup, ship"
+                                        + " meanwhile; for all else wait until it has ended");
+            }
+            for (String command : StoreAccess.SERVED) {
+                Object[] more = switch (command) {
+                    case "query" -> new Object[] {path, "Trips"};
+                    case "get" -> new Object[] {path, "Numbers", "7"};
+                    case "backup" -> new Object[] {path, directory.resolve("b")};
+                    case "ship" -> new Object[] {path, directory.resolve("s")};
+                    default -> new Object[] {path};
+                };
+                List<Object> line = new ArrayList<>(List.of(command));
+                line.addAll(List.of(more));
+                assertThat(Command.run(line.toArray()).code()).as("%s", line).isZero();
+            }
         }
     }
 
@@ -127,7 +166,8 @@ class StoreServerTest {
                                 out,
                                 err))
                         .hasValue(2);
-                assertThat(err.toString(StandardCharsets.UTF_8)).contains("no such command");
+                assertThat(err.toString(StandardCharsets.UTF_8))
+                        .contains("no such command", "runs query, get");
                 assertThat(out.size()).isZero();
             }
         }

@@ -12,10 +12,13 @@ import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.StoreInUseException;
 import io.turbidite.feeds.DefinitionException;
 import io.turbidite.feeds.DefinitionException.Problem;
+import io.turbidite.feeds.serve.SocketClient;
 
 import org.jspecify.annotations.Nullable;
 
 import java.io.PrintStream;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -64,7 +67,10 @@ public final class Failures {
         return switch (failure) {
             case DefinitionException e -> moreProblems(e.problems());
             case StoreInUseException e ->
-                "that process takes no commands of others: wait until it has ended, or end it";
+                isServed(e)
+                        ? "that process runs %s meanwhile; for all else wait until it has ended, or end it"
+                                .formatted(String.join(", ", StoreAccess.SERVED))
+                        : "that process runs no commands for others: wait until it has ended, or end it";
             case InvalidRequestException e -> null;
             case CacheFullException e ->
                 "run it again when fewer queries run, or raise store.cacheBytes";
@@ -90,6 +96,14 @@ public final class Failures {
                 "give the JVM more: TURBIDITE_JAVA_OPTS=-Xmx4g ./turbidite …";
             default -> "this is a bug; --debug prints where";
         };
+    }
+
+    private static boolean isServed(StoreInUseException inUse) {
+        try {
+            return SocketClient.isServed(Path.of(inUse.store()));
+        } catch (InvalidPathException noDirectory) {
+            return false;
+        }
     }
 
     /** Each with its reason, on a line of its own. */

@@ -15,6 +15,10 @@ import java.util.function.ToIntFunction;
  * there; or it is being run so, and is given the store. Who only reads changes no byte of it.
  */
 public interface StoreAccess {
+    /** What a process that holds a store runs for others, if it serves them. */
+    List<String> SERVED =
+            List.of("query", "get", "inspect", "verify", "advise", "trash", "backup", "ship");
+
     /**
      * Reads the store in a directory.
      *
