@@ -84,7 +84,11 @@ record OpenedLog(
                 found.shape().segmentPageCount());
         Epochs epochs = Epochs.create(options.log().sessionCountMax(), site.clock());
         MemoryBudget.Account account = account(site, options);
-        Base base = base(site, disk, stored, shape, epochs, account);
+        LogShape written = new LogShape(
+                shape.pageBytes(),
+                Math.max(shape.ringPageCount(), found.shape().ringPageCount()),
+                shape.segmentPageCount());
+        Base base = base(site, disk, stored, written, epochs, account);
         @Nullable HashTable table = base.index.table();
         HybridLog log = null;
         boolean done = false;

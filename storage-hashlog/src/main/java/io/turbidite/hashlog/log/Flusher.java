@@ -357,7 +357,12 @@ final class Flusher implements AutoCloseable {
 
     private void seal(SegmentFiles to, long page) {
         MemorySegment frame = log.ring().frame(page);
-        new PageHeader(to.logId(), page, log.pageOpenedMicros(page), log.pageClosedMicros(page))
+        new PageHeader(
+                        to.logId(),
+                        page,
+                        log.pageOpenedMicros(page),
+                        log.pageClosedMicros(page),
+                        log.durable())
                 .seal(frame, crc);
         // All of it: what was written of the page before was the same, and one large write is as
         // good.

@@ -23,7 +23,8 @@ import java.util.List;
  *   <li>if the page itself says that it was written further ({@link OpenPage}), and all of it agrees, it counts up to
  *       there: the mark is an older one, or a power cut came before the newer;
  *   <li>what lies behind was never reported durable, and {@link #settle} removes it. If the mark says that more
- *       was durable than can be read, that is damage and not a power cut.
+ *       was durable than can be read, that is damage and not a power cut. So it is if a page behind the end says that
+ *       more was durable as it was written: mark and pages may be older ones that were put there.
  * </ol>
  *
  * <p>Without a sound mark there is no telling what was durable: that is damage ({@link TailFile}), but in a log of an
@@ -50,6 +51,7 @@ public final class LogEnd {
     /**
      * Where the log goes on. Changes nothing.
      *
+     * @param shape with the largest ring that the log was written with, as far as that is known
      * @param hasTail whether the log is one that always has its marks; else it is an older release's
      * @param verifiedTo pages below this address are taken to be sound, as a checkpoint says; its page and
      *     all above are verified
@@ -75,7 +77,9 @@ public final class LogEnd {
                 header = verify(files, shape, p, page, crc);
             }
             if (mark == null) {
-                return unmarked(files, shape, begin, p, page, lastArrival);
+                LogStart start = unmarked(files, shape, begin, p, page, lastArrival);
+                requireEnd(files, shape, start.tail(), crc);
+                return start;
             }
             int usedBytes = shape.pageHeaderBytes();
             long arrival = lastArrival;
@@ -95,6 +99,7 @@ public final class LogEnd {
                 arrival = open.firstArrivalMicros();
                 begin = Math.max(begin, open.begin());
             }
+            requireEnd(files, shape, shape.startOf(p) + usedBytes, crc);
             boolean hasRecords = usedBytes > shape.pageHeaderBytes();
             return new LogStart(
                     logId,
@@ -104,6 +109,58 @@ public final class LogEnd {
                     hasRecords ? arrival : lastArrival,
                     true);
         }
+    }
+
+    /**
+     * Requires that no page behind the end was written when the log was durable further than that.
+     *
+     * @throws CorruptionException otherwise, or if a segment there can't be told
+     */
+    private static void requireEnd(SegmentFiles files, LogShape shape, long tail, Crc32c crc) {
+        long end = shape.pageOf(tail);
+        long first = shape.segmentOf(end);
+        // from the newest on: it was written when most was durable
+        for (long segment : files.segments().reversed()) {
+            if (segment < first) {
+                return;
+            }
+            long page = files.lastPageOf(segment);
+            while (page > end && shape.segmentOf(page) == segment) {
+                long durable = durableAt(files, shape, page, end, crc);
+                if (durable > tail) {
+                    throw new CorruptionException(
+                            files.nameOf(end),
+                            files.offsetOf(end),
+                            "the end of the log",
+                            "at %d or behind, which was durable when page %d in %s was written"
+                                    .formatted(durable, page, files.nameOf(page)),
+                            "at %d; this file and TAIL may be older ones: restore the newest"
+                                    .formatted(tail));
+                }
+                page--;
+            }
+        }
+    }
+
+    /** What was durable at least when page {@code p} behind the end was written, as far as that is known. */
+    private static long durableAt(
+            SegmentFiles files, LogShape shape, long p, long end, Crc32c crc) {
+        int headerBytes = shape.pageHeaderBytes();
+        MemorySegment head = MemorySegment.ofArray(new byte[headerBytes]);
+        if (files.read(p, 0, head, 0, headerBytes) < headerBytes) {
+            return 0;
+        }
+        if (OpenPage.read(head, shape, files.logId(), p, crc) != null) {
+            return shape.startOf(p); // the newest page is written when all below it is durable
+        }
+        PageHeader header = PageHeader.readIfSound(head, shape, p);
+        if (header == null || header.logId() != files.logId()) {
+            return 0;
+        }
+        boolean isOlder = header.durable() == 0;
+        // of an older release: pages that lay in one frame, one after the other
+        boolean neverTogether = p - end >= shape.ringPageCount();
+        return isOlder && neverTogether ? shape.startOf(end + 1) : header.durable();
     }
 
     private static CorruptionException shortOf(

@@ -241,7 +241,8 @@ public final class LogReader implements AutoCloseable {
     public PageHeader pageHeader(long page) {
         checkOpen();
         if (page >= shape.pageOf(log.head())) {
-            return new PageHeader(0, page, log.pageOpenedMicros(page), log.pageClosedMicros(page));
+            return new PageHeader(
+                    0, page, log.pageOpenedMicros(page), log.pageClosedMicros(page), 0);
         }
         SegmentFiles files = log.files();
         if (files == null || shape.startOf(page + 1) <= log.begin()) {

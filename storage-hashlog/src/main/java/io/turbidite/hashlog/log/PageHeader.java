@@ -4,6 +4,8 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.format.Crc32c;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -19,7 +21,9 @@ import java.lang.foreign.MemorySegment;
  *     16     8 page                its number
  *     24     8 firstArrivalMicros  wall clock when the page was opened
  *     32     8 lastArrivalMicros   wall clock when it was closed
- *     40    20 zero
+ *     40     8 durable             address; all below it was durable when this was written, 0 if an older
+ *                                  release wrote it
+ *     48    12 zero
  *     60     4 checksum            masked CRC32C of bytes 0 to 59 and of the block checksums
  *     64    4n blockChecksums      masked CRC32C of each 4 KiB of the page; what of a block belongs to
  *                                  this header is left out
@@ -29,15 +33,17 @@ import java.lang.foreign.MemorySegment;
  * <p>Written once, when the page is closed and everything in it is final (sealed). A page that is not
  * sealed has no header on disk; its {@link TailMark} says how much of it is there.
  */
-public record PageHeader(long logId, long page, long firstArrivalMicros, long lastArrivalMicros) {
+public record PageHeader(
+        long logId, long page, long firstArrivalMicros, long lastArrivalMicros, long durable) {
     static final long MAGIC = 0x4547_4150_4252_5554L; // "TURBPAGE" read little-endian
     static final int MAGIC_OFFSET = 0;
     static final int LOG_ID_OFFSET = MAGIC_OFFSET + 8;
     static final int PAGE_OFFSET = LOG_ID_OFFSET + 8;
     static final int FIRST_ARRIVAL_OFFSET = PAGE_OFFSET + 8;
     static final int LAST_ARRIVAL_OFFSET = FIRST_ARRIVAL_OFFSET + 8;
-    static final int ZERO_OFFSET = LAST_ARRIVAL_OFFSET + 8;
-    static final int CHECKSUM_OFFSET = ZERO_OFFSET + 20;
+    static final int DURABLE_OFFSET = LAST_ARRIVAL_OFFSET + 8;
+    static final int ZERO_OFFSET = DURABLE_OFFSET + 8;
+    static final int CHECKSUM_OFFSET = ZERO_OFFSET + 12;
     static final int BLOCKS_OFFSET = CHECKSUM_OFFSET + 4;
     private static final int ALIGNMENT = 64;
 
@@ -56,6 +62,7 @@ public record PageHeader(long logId, long page, long firstArrivalMicros, long la
         page.set(Bytes.I64, PAGE_OFFSET, this.page);
         page.set(Bytes.I64, FIRST_ARRIVAL_OFFSET, firstArrivalMicros);
         page.set(Bytes.I64, LAST_ARRIVAL_OFFSET, lastArrivalMicros);
+        page.set(Bytes.I64, DURABLE_OFFSET, durable);
         for (int i = 0; i < blockCount; i++) {
             page.set(Bytes.I32, BLOCKS_OFFSET + 4L * i, blockChecksum(page, i, headerBytes, crc));
         }
@@ -90,7 +97,17 @@ public record PageHeader(long logId, long page, long firstArrivalMicros, long la
                 source.get(Bytes.I64, LOG_ID_OFFSET),
                 page,
                 source.get(Bytes.I64, FIRST_ARRIVAL_OFFSET),
-                source.get(Bytes.I64, LAST_ARRIVAL_OFFSET));
+                source.get(Bytes.I64, LAST_ARRIVAL_OFFSET),
+                source.get(Bytes.I64, DURABLE_OFFSET));
+    }
+
+    /** The header if it is the sealed one of that page, of whatever log, else null. */
+    static @Nullable PageHeader readIfSound(MemorySegment source, LogShape shape, long page) {
+        try {
+            return read("", 0, source, shape, page);
+        } catch (CorruptionException unsound) {
+            return null;
+        }
     }
 
     /** Requires that the page is of the log that is meant. */

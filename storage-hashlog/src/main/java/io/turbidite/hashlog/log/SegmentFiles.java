@@ -100,6 +100,15 @@ final class SegmentFiles implements AutoCloseable {
         return numbers;
     }
 
+    /** The last page that the file has bytes of, or one less than its first. */
+    long lastPageOf(long segment) {
+        long first = segment * shape.segmentPageCount();
+        long bytes = fileToRead(first).size() - SegmentHeader.BYTES;
+        return first
+                + Math.min(shape.segmentPageCount(), Math.ceilDiv(bytes, shape.pageBytes()))
+                - 1;
+    }
+
     String nameOf(long page) {
         return segmentName(shape.segmentOf(page));
     }

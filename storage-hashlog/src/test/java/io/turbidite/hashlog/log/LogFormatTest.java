@@ -102,7 +102,8 @@ class LogFormatTest {
         assertThat(PageHeader.PAGE_OFFSET).isEqualTo(16);
         assertThat(PageHeader.FIRST_ARRIVAL_OFFSET).isEqualTo(24);
         assertThat(PageHeader.LAST_ARRIVAL_OFFSET).isEqualTo(32);
-        assertThat(PageHeader.ZERO_OFFSET).isEqualTo(40);
+        assertThat(PageHeader.DURABLE_OFFSET).isEqualTo(40);
+        assertThat(PageHeader.ZERO_OFFSET).isEqualTo(48);
         assertThat(PageHeader.CHECKSUM_OFFSET).isEqualTo(60);
         assertThat(PageHeader.BLOCKS_OFFSET).isEqualTo(64);
         assertThat(OpenPage.BEGIN_OFFSET).isEqualTo(32);

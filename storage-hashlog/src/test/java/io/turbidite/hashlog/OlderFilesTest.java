@@ -1,0 +1,198 @@
+package io.turbidite.hashlog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.core.sim.OperationKind;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimClock;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.SimTasks;
+import io.turbidite.hashlog.log.LogOptions;
+import io.turbidite.hashlog.log.LogShape;
+import io.turbidite.hashlog.log.LogSite;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Sound files of an older time in the place of newer ones: a log that goes on behind the end that they tell is
+ * refused, and nothing of it is cut. What a power cut leaves behind the end is cut, whatever the ring was.
+ */
+class OlderFilesTest {
+    private static final long SEED = Seeds.of("OlderFilesTest");
+    private static final int COUNT = 1_500;
+    private static final LogShape SHAPE = LogBench.SHAPE;
+
+    /** No index checkpoint says where the log ends. */
+    private static final HashLogOptions OPTIONS = LogBench.options();
+
+    private static HashLogOptions options(int ringPageCount) {
+        LogShape shape = new LogShape(SHAPE.pageBytes(), ringPageCount, SHAPE.segmentPageCount());
+        return OPTIONS.withLog(LogOptions.of(shape));
+    }
+
+    private static void append(IngestSession session, int n) {
+        MemorySegment record = LogBench.segment(LogState.event("s", n));
+        session.append(record, 0, (int) record.byteSize());
+    }
+
+    private static Map<String, byte[]> contents(SimDisk disk) {
+        Map<String, byte[]> contents = new TreeMap<>();
+        disk.files().stream()
+                .filter(name -> !name.endsWith("LOCK"))
+                .forEach(name -> contents.put(name, disk.content(name)));
+        return contents;
+    }
+
+    private static Map<String, Integer> hashes(SimDisk disk) {
+        Map<String, Integer> hashes = new TreeMap<>();
+        contents(disk).forEach((name, bytes) -> hashes.put(name, Arrays.hashCode(bytes)));
+        return hashes;
+    }
+
+    private static List<Integer> numbersOf(SimDisk disk, HashLogOptions options) {
+        try (LogBench bench = LogBench.reopened(SEED, disk, options)) {
+            return LogState.of(bench.log).numbersOf("s");
+        }
+    }
+
+    private static long segmentsOf(Map<String, byte[]> contents) {
+        return contents.keySet().stream().filter(n -> n.endsWith(".pages")).count();
+    }
+
+    private record Older(byte[] tail, String name, byte[] segment) {}
+
+    @ParameterizedTest
+    @EnumSource(Profile.class)
+    void pages_behind_an_older_tail_and_its_segment_are_not_cut(Profile profile) {
+        SimDisk disk = new SimDisk(SEED, profile);
+        List<Older> olders = new ArrayList<>();
+        try (LogBench bench = LogBench.simulated(SEED, disk, OPTIONS);
+                IngestSession session = bench.log.openSession("s")) {
+            for (int i = 0; i < COUNT; i++) {
+                append(session, i);
+                if (i % 50 == 49) {
+                    session.awaitDurable();
+                    String last = disk.files().stream()
+                            .filter(n -> n.endsWith(".pages"))
+                            .toList()
+                            .getLast();
+                    olders.add(new Older(disk.content("log/TAIL"), last, disk.content(last)));
+                }
+            }
+        }
+        Map<String, byte[]> whole = contents(disk);
+        assertThat(segmentsOf(whole)).isGreaterThan(4);
+        String newest = olders.getLast().name;
+        int refused = 0;
+        for (Older older : olders) {
+            if (older.name.equals(newest)) {
+                continue; // nothing is left that could tell
+            }
+            SimDisk mixed = disk.copy();
+            mixed.put("log/TAIL", older.tail);
+            mixed.put(older.name, older.segment);
+            Map<String, Integer> before = hashes(mixed);
+            if (Arrays.equals(older.segment, whole.get(older.name))) {
+                assertThat(numbersOf(mixed, OPTIONS)).hasSize(COUNT); // it was full
+                continue;
+            }
+            assertThatThrownBy(() -> numbersOf(mixed, OPTIONS))
+                    .isInstanceOf(CorruptionException.class)
+                    .hasMessageStartingWith(older.name)
+                    .hasMessageContaining("TAIL")
+                    .hasMessageContaining("restore");
+            assertThatThrownBy(() -> LogBench.reading(SEED, mixed, OPTIONS).close())
+                    .isInstanceOf(CorruptionException.class);
+            assertThat(hashes(mixed)).isEqualTo(before);
+            requireSalvaged(mixed);
+            mixed.put("log/TAIL", whole.get("log/TAIL"));
+            mixed.put(older.name, whole.get(older.name));
+            assertThat(numbersOf(mixed, OPTIONS)).hasSize(COUNT);
+            refused++;
+        }
+        assertThat(refused).isGreaterThan(10);
+    }
+
+    /** All but what the older segment lacks. */
+    private static void requireSalvaged(SimDisk disk) {
+        LogSite from = site(disk, "log");
+        LogSite to = site(disk, "new");
+        try (LogSalvage salvage = LogSalvage.open(from, null);
+                HashLog target = HashLog.create(to, salvage.targetOptions(OPTIONS), 77)) {
+            LogSalvage.Result result = salvage.copy(target, _ -> {}, () -> false);
+            // a segment of pages holds less than 400 of them
+            assertThat(result.records()).isBetween(COUNT - 400L, COUNT - 1L);
+            assertThat(result.lostBytes()).isPositive();
+        } finally {
+            from.tasks().close();
+            to.tasks().close();
+        }
+    }
+
+    private static LogSite site(SimDisk disk, String directory) {
+        SimClock clock = new SimClock();
+        return new LogSite(
+                directory,
+                disk,
+                directory,
+                new SimTasks(SEED, clock),
+                clock,
+                MemoryBudget.of(640 << 20),
+                new Meters(),
+                new StoreEvents());
+    }
+
+    /** A log is made with one ring, written with a second one, and opened after the cut with a third. */
+    @ParameterizedTest
+    @EnumSource(Profile.class)
+    void pages_in_flight_are_cut_whatever_the_ring_was(Profile profile) {
+        SimDisk disk = new SimDisk(SEED, profile);
+        try (LogBench bench = LogBench.simulated(SEED, disk, options(8));
+                IngestSession session = bench.log.openSession("s")) {
+            append(session, 0);
+        }
+        List<SimDisk> cuts = new ArrayList<>();
+        try (LogBench bench = LogBench.reopened(SEED, disk, options(64));
+                IngestSession session = bench.log.openSession("s")) {
+            disk.onOperation(step -> {
+                if (step.kind() != OperationKind.READ && step.kind() != OperationKind.LIST) {
+                    cuts.add(disk.crashImage(step.index()));
+                }
+            });
+            for (int i = 1; i < COUNT; i++) {
+                append(session, i);
+                if (i % 400 == 0) {
+                    bench.run(5_000);
+                }
+            }
+        }
+        disk.onOperation(_ -> {});
+        assertThat(cuts).hasSizeGreaterThan(30);
+        int behind = 0;
+        for (SimDisk cut : cuts) {
+            long before = segmentsOf(contents(cut));
+            List<Integer> numbers = numbersOf(cut, options(4));
+            for (int i = 0; i < numbers.size(); i++) {
+                assertThat(numbers.get(i)).isEqualTo(i);
+            }
+            behind += (int) (before - segmentsOf(contents(cut)));
+        }
+        if (profile == Profile.ADVERSARIAL) {
+            assertThat(behind).isPositive();
+        }
+    }
+}
