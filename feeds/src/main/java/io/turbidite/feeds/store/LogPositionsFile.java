@@ -3,8 +3,8 @@ package io.turbidite.feeds.store;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
-import io.turbidite.core.format.Crc32c;
-import io.turbidite.core.format.FileFooter;
+import io.turbidite.core.file.WholeFile;
+import io.turbidite.core.format.Envelope;
 import io.turbidite.core.format.FileHeader;
 import io.turbidite.feeds.source.FileSource.Head;
 
@@ -16,7 +16,6 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -27,7 +26,7 @@ import java.util.TreeMap;
  * offset          bytes field
  *      0             64 {@link FileHeader}, format "logfeed", version 1, storeId and file id 0
  *     64              n payload
- * 64 + n             64 {@link FileFooter} of the payload
+ * 64 + n             64 {@link io.turbidite.core.format.FileFooter} of the payload
  *
  * payload := address i64, letterBytes i64, count i32, file*
  * file    := name str, offset i64, line i64, ended bool, fileBytes i64, headBytes i32, headCrc i64,
@@ -42,7 +41,7 @@ final class LogPositionsFile {
     static final int VERSION = 1;
 
     /** Some hundred thousand files; more is not believed. */
-    private static final long BYTES_MAX = 64L << 20;
+    private static final int BYTES_MAX = 64 << 20;
 
     private final Disk disk;
     private final String name;
@@ -67,27 +66,10 @@ final class LogPositionsFile {
 
     /** Replaces the file; durable when it returns. */
     void write(State state) {
-        byte[] payload = encode(state);
-        byte[] bytes = new byte[FileHeader.BYTES + payload.length + FileFooter.BYTES];
-        MemorySegment image = MemorySegment.ofArray(bytes);
-        new FileHeader(FORMAT, VERSION, 0, 0, 0).write(image, 0);
-        System.arraycopy(payload, 0, bytes, FileHeader.BYTES, payload.length);
-        int checksum = new Crc32c().compute(image, FileHeader.BYTES, payload.length);
-        new FileFooter(FileHeader.BYTES, payload.length, checksum, 0, 0)
-                .write(image, FileHeader.BYTES + (long) payload.length);
-        String directory = name.substring(0, name.lastIndexOf('/'));
-        String draft = name + ".new";
-        disk.createDirectories(directory);
-        if (disk.exists(draft)) {
-            disk.delete(draft);
-        }
-        try (DiskFile file = disk.create(draft)) {
-            file.write(0, image, 0, bytes.length);
-            file.sync();
-        }
-        disk.rename(draft, name);
-        disk.syncDirectory(directory);
-        disk.syncDirectory("");
+        disk.createDirectories(name.substring(0, name.lastIndexOf('/')));
+        FileHeader header = new FileHeader(FORMAT, VERSION, 0, 0, 0);
+        WholeFile.of(disk, name).write(Envelope.wrap(header, encode(state)));
+        disk.syncDirectory(""); // where the directory may be new
     }
 
     /**
@@ -101,32 +83,11 @@ final class LogPositionsFile {
             return null;
         }
         try (DiskFile file = disk.openReadOnly(name)) {
-            FileHeader header = FileHeader.readFrom(file).check(file.name(), FORMAT, VERSION);
-            header.checkOwner(file.name(), 0, 0);
-            long fileBytes = file.size();
-            FileFooter footer =
-                    FileFooter.readFrom(file).checkOwner(file.name(), fileBytes, header);
-            long wanted = fileBytes - FileHeader.BYTES - FileFooter.BYTES;
-            if (footer.payloadOffset() != FileHeader.BYTES
-                    || footer.payloadBytes() != wanted
-                    || wanted > BYTES_MAX) {
-                throw new CorruptionException(
-                        file.name(),
-                        fileBytes - FileFooter.BYTES,
-                        "payload",
-                        wanted + " bytes at " + FileHeader.BYTES,
-                        footer.payloadBytes() + " bytes at " + footer.payloadOffset());
-            }
-            footer.checkPayload(file, FileHeader.BYTES);
-            byte[] payload = new byte[(int) wanted];
-            MemorySegment target = MemorySegment.ofArray(payload);
-            int byteCount = file.read(FileHeader.BYTES, target, 0, payload.length);
-            if (byteCount < payload.length) {
-                throw new CorruptionException(
-                        file.name(), byteCount, "payload", wanted + " bytes", byteCount + " bytes");
-            }
-            footer.checkPayload(file.name(), target, 0);
-            return decode(file.name(), payload);
+            byte[] image = Envelope.readImage(file, 0, BYTES_MAX);
+            FileHeader header = Envelope.header(file.name(), image)
+                    .check(file.name(), FORMAT, VERSION)
+                    .checkOwner(file.name(), 0, 0);
+            return decode(file.name(), Envelope.payload(file.name(), header, image));
         }
     }
 

@@ -185,6 +185,25 @@ public record FileFooter(
     }
 
     /**
+     * Requires that the payload is all between header and footer.
+     *
+     * @return this
+     * @throws CorruptionException otherwise
+     */
+    public FileFooter checkFills(String file, long fileBytes) {
+        long wanted = fileBytes - FileHeader.BYTES - BYTES;
+        if (payloadOffset != FileHeader.BYTES || payloadBytes != wanted) {
+            throw damaged(
+                    file,
+                    fileBytes - BYTES,
+                    "payload",
+                    wanted + " bytes at " + FileHeader.BYTES,
+                    payloadBytes + " bytes at " + payloadOffset);
+        }
+        return this;
+    }
+
+    /**
      * Requires that {@code payload}, read from where the footer says, is what was written.
      *
      * @throws CorruptionException otherwise

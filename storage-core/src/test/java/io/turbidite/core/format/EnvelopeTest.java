@@ -18,6 +18,7 @@ import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Objects;
@@ -113,6 +114,40 @@ class EnvelopeTest {
             assertThatThrownBy(() -> FileFooter.read("f", 10_000, footer, 0))
                     .hasMessageContaining("payload");
         }
+    }
+
+    @Test
+    void anEnvelopeIsReadAsItWasMade() {
+        byte[] payload = "a payload".getBytes(StandardCharsets.UTF_8);
+        byte[] image = Envelope.wrap(HEADER, payload);
+        SimDisk disk = new SimDisk(1, Profile.STRICT);
+        try (DiskFile file = disk.create("f")) {
+            file.write(7, MemorySegment.ofArray(image), 0, image.length);
+            assertThat(Envelope.readImage(file, 7, image.length)).isEqualTo(image);
+            assertThatThrownBy(() -> Envelope.readImage(file, 7, image.length - 1))
+                    .isInstanceOf(CorruptionException.class)
+                    .hasMessageContaining("at most " + (image.length - 1) + " bytes");
+        }
+        assertThat(Envelope.header("f", image)).isEqualTo(HEADER);
+        assertThat(Envelope.payload("f", HEADER, image)).isEqualTo(payload);
+    }
+
+    @Test
+    void everyFlippedBitAndEveryCutOfAnEnvelopeIsDamage() {
+        byte[] whole = Envelope.wrap(HEADER, new byte[] {1, 2, 3});
+        for (int i = 0; i < whole.length * 8; i++) {
+            byte[] damaged = whole.clone();
+            damaged[i / 8] ^= (byte) (1 << i % 8);
+            assertThatThrownBy(() -> readAll(damaged)).isInstanceOf(CorruptionException.class);
+        }
+        for (int length = 0; length < whole.length; length++) {
+            byte[] cut = Arrays.copyOf(whole, length);
+            assertThatThrownBy(() -> readAll(cut)).isInstanceOf(CorruptionException.class);
+        }
+    }
+
+    private static byte[] readAll(byte[] image) {
+        return Envelope.payload("f", Envelope.header("f", image).check("f", "component", 3), image);
     }
 
     @Test

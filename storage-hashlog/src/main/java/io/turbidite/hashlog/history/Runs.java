@@ -5,6 +5,7 @@ import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.WholeFile;
 import io.turbidite.hashlog.registry.HistoryRun;
 import io.turbidite.hashlog.registry.RegisteredPsf;
 import io.turbidite.hashlog.registry.RegistryState;
@@ -57,23 +58,19 @@ public final class Runs {
         List<Long> there = numbers();
         long number = there.isEmpty() ? 1 : there.getLast() + 1;
         HistoryRun run = new HistoryRun(number, from, to);
-        String draft = nameOf(number) + ".new";
-        if (disk.exists(draft)) {
-            disk.delete(draft);
-        }
+        WholeFile whole = WholeFile.of(disk, nameOf(number));
         boolean written = false;
         try {
-            try (DiskFile file = disk.create(draft)) {
+            try (DiskFile file = whole.create()) {
                 RunFile.write(file, logId, run, psfId, entries);
             }
             written = true;
         } finally {
-            if (!written && disk.exists(draft)) {
-                disk.delete(draft); // on a full disk it would keep the space that is wanted
+            if (!written) {
+                whole.abandon(); // on a full disk it would keep the space that is wanted
             }
         }
-        disk.rename(draft, nameOf(number));
-        disk.syncDirectory(directory);
+        whole.place();
         return run;
     }
 

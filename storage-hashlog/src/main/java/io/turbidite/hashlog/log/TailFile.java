@@ -3,6 +3,7 @@ package io.turbidite.hashlog.log;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.WholeFile;
 import io.turbidite.core.format.FileHeader;
 
 import org.jspecify.annotations.Nullable;
@@ -58,7 +59,8 @@ final class TailFile implements AutoCloseable {
 
     /** Makes the file, or one in the place of another: whole, with both marks twice, and durable. */
     static void create(Disk disk, String directory, TailMark mark, BeginMark begin) {
-        MemorySegment image = MemorySegment.ofArray(new byte[BYTES]);
+        byte[] bytes = new byte[BYTES];
+        MemorySegment image = MemorySegment.ofArray(bytes);
         new FileHeader(TailMark.FORMAT, TailMark.VERSION, 0, mark.logId(), 0).write(image, 0);
         for (int i = 0; i < 2; i++) {
             TailMark twin = mark.numbered(mark.number() + i);
@@ -67,16 +69,7 @@ final class TailFile implements AutoCloseable {
             BeginMark other = new BeginMark(begin.logId(), begin.number() + i, begin.begin());
             other.write(image.asSlice(BeginMark.slotOffset(other.number()), BeginMark.BYTES));
         }
-        String draft = nameIn(directory) + ".new";
-        if (disk.exists(draft)) {
-            disk.delete(draft);
-        }
-        try (DiskFile file = disk.create(draft)) {
-            file.write(0, image, 0, BYTES);
-            file.sync();
-        }
-        disk.rename(draft, nameIn(directory));
-        disk.syncDirectory(directory);
+        WholeFile.of(disk, nameIn(directory)).write(bytes);
     }
 
     /**

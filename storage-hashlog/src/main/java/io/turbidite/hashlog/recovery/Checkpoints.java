@@ -7,6 +7,7 @@ import io.turbidite.core.epoch.EpochSession;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.WholeFile;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.hashlog.log.DeletedRecords;
 import io.turbidite.hashlog.log.HybridLog;
@@ -109,20 +110,16 @@ public final class Checkpoints {
     public @Nullable Written write(HybridLog log, Source source) {
         List<Long> before = numbers();
         long number = before.isEmpty() ? 1 : before.getFirst() + 1;
-        String draft = directory + "/" + DRAFT;
+        WholeFile whole = WholeFile.of(disk, nameOf(number), directory + "/" + DRAFT);
         HashTable table = source.table();
         for (int i = 0; i < TRY_COUNT; i++) {
             table.pin();
             boolean done = false;
             try {
                 long from = log.safeTail();
-                if (disk.exists(draft)) {
-                    disk.delete(draft);
-                }
-                long byteCount = writeDraft(draft, number, log, source, from);
+                long byteCount = writeDraft(whole, number, log, source, from);
                 if (byteCount > 0) {
-                    disk.rename(draft, nameOf(number));
-                    disk.syncDirectory(directory);
+                    whole.place();
                     done = true;
                     removeOlder(before);
                     return new Written(number, from, byteCount);
@@ -130,8 +127,8 @@ public final class Checkpoints {
                 done = true;
             } finally {
                 table.unpin();
-                if (!done && disk.exists(draft)) {
-                    disk.delete(draft); // on a full disk it would keep the space that is wanted
+                if (!done) {
+                    whole.abandon(); // on a full disk it would keep the space that is wanted
                 }
             }
             while (table.grow()) {
@@ -148,8 +145,8 @@ public final class Checkpoints {
     }
 
     /** The bytes of the draft, or 0 if the table grew. */
-    private long writeDraft(String draft, long number, HybridLog log, Source source, long from) {
-        try (DiskFile file = disk.create(draft)) {
+    private long writeDraft(WholeFile whole, long number, HybridLog log, Source source, long from) {
+        try (DiskFile file = whole.create()) {
             CheckpointFile.Writer out = new CheckpointFile.Writer(file, logId, number);
             HashTable table = source.table();
             TableShape shape = table.shape();

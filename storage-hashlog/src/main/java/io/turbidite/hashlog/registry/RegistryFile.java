@@ -6,8 +6,8 @@ import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
-import io.turbidite.core.format.Crc32c;
-import io.turbidite.core.format.FileFooter;
+import io.turbidite.core.file.WholeFile;
+import io.turbidite.core.format.Envelope;
 import io.turbidite.core.format.FileHeader;
 import io.turbidite.hashlog.log.LogShape;
 import io.turbidite.hashlog.psf.PsfDefinition;
@@ -18,7 +18,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -29,7 +28,7 @@ import java.util.List;
  * offset          bytes field
  *      0             64 {@link FileHeader}, format "hashlog", version 5, storeId = the log's id, file id 0
  *     64              n payload
- * 64 + n             64 {@link FileFooter} of the payload
+ * 64 + n             64 {@link io.turbidite.core.format.FileFooter} of the payload
  *
  * payload  := pageBytes i32, ringPageCount i32, segmentPageCount i32, tableBits i32, parser str, psf*
  * psf      := name str, definition str, active bool, chainCount i32, interval*, run*  (ids count from 0)
@@ -51,11 +50,10 @@ public final class RegistryFile {
     static final int VERSION_WITHOUT_TAIL = 4;
 
     private static final String NAME = "HASHLOG";
-    private static final String DRAFT = "HASHLOG.new";
     private static final long FILE_ID = 0;
 
     /** 16,384 PSFs with long definitions and many intervals; more is not believed. */
-    private static final long BYTES_MAX = 256L << 20;
+    private static final int BYTES_MAX = 256 << 20;
 
     private RegistryFile() {}
 
@@ -71,32 +69,12 @@ public final class RegistryFile {
      * @throws StoreFailedException if it is not known which state stands
      */
     public static void write(Disk disk, String directory, RegistryState state) {
-        byte[] payload = encode(state);
-        byte[] bytes = new byte[FileHeader.BYTES + payload.length + FileFooter.BYTES];
-        MemorySegment image = MemorySegment.ofArray(bytes);
-        new FileHeader(FORMAT, VERSION, 0, state.logId(), FILE_ID).write(image, 0);
-        System.arraycopy(payload, 0, bytes, FileHeader.BYTES, payload.length);
-        int checksum = new Crc32c().compute(image, FileHeader.BYTES, payload.length);
-        new FileFooter(FileHeader.BYTES, payload.length, checksum, state.logId(), FILE_ID)
-                .write(image, FileHeader.BYTES + (long) payload.length);
-        String draft = directory + "/" + DRAFT;
-        if (disk.exists(draft)) {
-            disk.delete(draft);
-        }
-        try (DiskFile file = disk.create(draft)) {
-            file.write(0, image, 0, bytes.length);
-            file.sync();
-        }
-        try {
-            disk.rename(draft, directory + "/" + NAME);
-            disk.syncDirectory(directory);
-        } catch (RuntimeException | Error uncertain) {
-            // whatever it was: whoever took the change for undone would go on with the old state
-            throw new StoreFailedException(
-                    "the registry of %s could not be replaced for sure: %s; reopen the log"
-                            .formatted(directory, uncertain.getMessage()),
-                    uncertain);
-        }
+        FileHeader header = new FileHeader(FORMAT, VERSION, 0, state.logId(), FILE_ID);
+        WholeFile.of(disk, directory + "/" + NAME)
+                .writeForSure(
+                        Envelope.wrap(header, encode(state)),
+                        "the registry of " + directory,
+                        "the log");
     }
 
     /**
@@ -113,33 +91,12 @@ public final class RegistryFile {
      */
     public static Stored read(Disk disk, String directory) {
         try (DiskFile file = disk.openReadOnly(directory + "/" + NAME)) {
-            FileHeader header = FileHeader.readFrom(file);
+            byte[] image = Envelope.readImage(file, 0, BYTES_MAX);
+            FileHeader header = Envelope.header(file.name(), image);
             boolean hasTail = header.version() != VERSION_WITHOUT_TAIL;
-            header.check(file.name(), FORMAT, hasTail ? VERSION : VERSION_WITHOUT_TAIL);
-            header.checkOwner(file.name(), header.storeId(), FILE_ID);
-            long fileBytes = file.size();
-            FileFooter footer =
-                    FileFooter.readFrom(file).checkOwner(file.name(), fileBytes, header);
-            long wanted = fileBytes - FileHeader.BYTES - FileFooter.BYTES;
-            if (footer.payloadOffset() != FileHeader.BYTES
-                    || footer.payloadBytes() != wanted
-                    || wanted > BYTES_MAX) {
-                throw new CorruptionException(
-                        file.name(),
-                        fileBytes - FileFooter.BYTES,
-                        "payload",
-                        wanted + " bytes at " + FileHeader.BYTES,
-                        footer.payloadBytes() + " bytes at " + footer.payloadOffset());
-            }
-            footer.checkPayload(file, FileHeader.BYTES); // before memory is taken for the whole
-            byte[] payload = new byte[(int) wanted];
-            MemorySegment target = MemorySegment.ofArray(payload);
-            int byteCount = file.read(FileHeader.BYTES, target, 0, payload.length);
-            if (byteCount < payload.length) {
-                throw new CorruptionException(
-                        file.name(), byteCount, "payload", wanted + " bytes", byteCount + " bytes");
-            }
-            footer.checkPayload(file.name(), target, 0);
+            header.check(file.name(), FORMAT, hasTail ? VERSION : VERSION_WITHOUT_TAIL)
+                    .checkOwner(file.name(), header.storeId(), FILE_ID);
+            byte[] payload = Envelope.payload(file.name(), header, image);
             return new Stored(decode(file.name(), header.storeId(), payload), hasTail);
         }
     }

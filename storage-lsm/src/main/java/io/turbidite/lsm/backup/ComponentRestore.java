@@ -9,6 +9,7 @@ import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.WholeFile;
 import io.turbidite.core.format.FileFooter;
 import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.lsm.backup.QuarantineReport.Outcome;
@@ -250,13 +251,13 @@ public final class ComponentRestore {
         }
         // deleted at the next opening, should this be cut short
         String draft = StoreFiles.sortRun(substrate.manifest().newFileId());
+        WholeFile whole = WholeFile.of(substrate.disk(), name, draft);
         boolean placed = false;
         try {
             copy(from, name, draft);
             checkFooter(name, draft);
             open(draft, subject, state).close();
-            substrate.disk().rename(draft, name);
-            substrate.disk().syncDirectory(StoreFiles.DATA);
+            whole.place();
             placed = true;
             return open(name, subject, state);
         } catch (CorruptionException damage) {
@@ -265,8 +266,8 @@ public final class ComponentRestore {
                             .formatted(from.description(), damage.getMessage()),
                     damage);
         } finally {
-            if (!placed && substrate.disk().exists(draft)) {
-                substrate.disk().delete(draft);
+            if (!placed) {
+                whole.abandon();
             }
         }
     }
@@ -421,17 +422,17 @@ public final class ComponentRestore {
                             .formatted(name, present ? "damaged" : "missing"));
         }
         String draft = StoreFiles.sortRun(substrate.manifest().newFileId());
+        WholeFile whole = WholeFile.of(substrate.disk(), name, draft);
         boolean placed = false;
         try {
             copy(from, name, draft);
             // before it takes the place of what may be mended by other means
             ComponentFiles.openDead(substrate, component, state, draft).close();
-            substrate.disk().rename(draft, name);
-            substrate.disk().syncDirectory(StoreFiles.DATA);
+            whole.place();
             placed = true;
         } finally {
-            if (!placed && substrate.disk().exists(draft)) {
-                substrate.disk().delete(draft);
+            if (!placed) {
+                whole.abandon();
             }
         }
         return ComponentFiles.openDead(substrate, component, state);

@@ -6,6 +6,7 @@ import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.RealDisk;
+import io.turbidite.core.file.WholeFile;
 import io.turbidite.core.format.FileHeader;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
@@ -189,12 +190,7 @@ public final class Reception {
         directory.prepare();
         boolean begun = false;
         try {
-            try (DiskFile file = target.create(StoreFiles.SHIPMENT_DRAFT)) {
-                file.write(0, MemorySegment.ofArray(mark), 0, mark.length);
-                file.sync();
-            }
-            target.rename(StoreFiles.SHIPMENT_DRAFT, StoreFiles.SHIPMENT);
-            target.syncDirectory("");
+            WholeFile.of(target, StoreFiles.SHIPMENT, StoreFiles.SHIPMENT_DRAFT).write(mark);
             begun = true;
         } finally {
             if (!begun) {

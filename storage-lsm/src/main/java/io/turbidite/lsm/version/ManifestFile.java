@@ -6,13 +6,11 @@ import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
-import io.turbidite.core.format.Crc32c;
-import io.turbidite.core.format.FileFooter;
+import io.turbidite.core.file.WholeFile;
+import io.turbidite.core.format.Envelope;
 import io.turbidite.core.format.FileHeader;
 
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 
 /**
  * The manifest file: the envelope around one payload ({@link ManifestCodec}), nothing else.
@@ -21,7 +19,7 @@ import java.util.Arrays;
  * offset          bytes field
  *      0             64 {@link FileHeader}, format "manifest", version 12, file id 0
  *     64              n payload
- * 64 + n             64 {@link FileFooter} of the payload
+ * 64 + n             64 {@link io.turbidite.core.format.FileFooter} of the payload
  * </pre>
  */
 final class ManifestFile {
@@ -47,84 +45,26 @@ final class ManifestFile {
      *     is known only after reopening, so no file that either names may be deleted
      */
     static void write(Disk disk, ManifestState state) {
-        byte[] bytes = encode(state);
-        if (disk.exists(StoreFiles.MANIFEST_DRAFT)) {
-            disk.delete(StoreFiles.MANIFEST_DRAFT);
-        }
-        try (DiskFile file = disk.create(StoreFiles.MANIFEST_DRAFT)) {
-            file.write(0, MemorySegment.ofArray(bytes), 0, bytes.length);
-            file.sync();
-        }
-        try {
-            disk.rename(StoreFiles.MANIFEST_DRAFT, StoreFiles.MANIFEST);
-            disk.syncDirectory("");
-        } catch (RuntimeException | Error uncertain) {
-            // whatever it was: whoever took the change for undone would delete files that it names
-            throw new StoreFailedException(
-                    "the manifest could not be replaced for sure: " + uncertain.getMessage(),
-                    uncertain);
-        }
+        WholeFile.of(disk, StoreFiles.MANIFEST, StoreFiles.MANIFEST_DRAFT)
+                .writeForSure(encode(state), "the manifest", "the store");
     }
 
     static ManifestState read(Disk disk) {
         try (DiskFile file = disk.openReadOnly(StoreFiles.MANIFEST)) {
-            byte[] image = readWhole(file, 0);
-            return decode(file.name(), image);
+            return decode(file.name(), readWhole(file, 0));
         }
     }
 
-    /**
-     * Reads an image of a manifest that lies in a file from {@code offset} to the end. No memory is taken for
-     * it before its footer, its length and its checksum were found right.
-     *
-     * @throws CorruptionException if it is damaged
-     */
+    /** As {@link Envelope#readImage}, of an image of a manifest. */
     static byte[] readWhole(DiskFile file, long offset) {
-        long imageBytes = file.size() - offset;
-        if (imageBytes > BYTES_MAX) {
-            throw new CorruptionException(
-                    file.name(),
-                    offset,
-                    "file",
-                    "at most " + BYTES_MAX + " bytes",
-                    "" + imageBytes);
-        }
-        if (imageBytes >= FileHeader.BYTES + FileFooter.BYTES) {
-            MemorySegment end = MemorySegment.ofArray(new byte[FileFooter.BYTES]);
-            int got = file.read(offset + imageBytes - FileFooter.BYTES, end, 0, FileFooter.BYTES);
-            assert got == FileFooter.BYTES : got;
-            FileFooter footer = FileFooter.read(file.name(), imageBytes, end, 0);
-            checkPlace(file.name(), imageBytes, footer);
-            footer.checkPayload(file, offset + FileHeader.BYTES);
-        }
-        byte[] image = new byte[(int) Math.max(0, imageBytes)];
-        int got = file.read(offset, MemorySegment.ofArray(image), 0, image.length);
-        return got < image.length ? Arrays.copyOf(image, got) : image;
-    }
-
-    private static void checkPlace(String name, long fileBytes, FileFooter footer) {
-        long payloadBytes = fileBytes - FileHeader.BYTES - FileFooter.BYTES;
-        if (footer.payloadOffset() != FileHeader.BYTES || footer.payloadBytes() != payloadBytes) {
-            throw new CorruptionException(
-                    name,
-                    fileBytes - FileFooter.BYTES,
-                    "payload",
-                    payloadBytes + " bytes at " + FileHeader.BYTES,
-                    footer.payloadBytes() + " bytes at " + footer.payloadOffset());
-        }
+        return Envelope.readImage(file, offset, BYTES_MAX);
     }
 
     /** The bytes of a manifest file. */
     static byte[] encode(ManifestState state) {
-        byte[] payload = ManifestCodec.encode(state);
-        byte[] bytes = new byte[FileHeader.BYTES + payload.length + FileFooter.BYTES];
-        MemorySegment image = MemorySegment.ofArray(bytes);
-        new FileHeader(FORMAT, VERSION, 0, state.storeId(), FILE_ID).write(image, 0);
-        System.arraycopy(payload, 0, bytes, FileHeader.BYTES, payload.length);
-        int checksum = new Crc32c().compute(image, FileHeader.BYTES, payload.length);
-        new FileFooter(FileHeader.BYTES, payload.length, checksum, state.storeId(), FILE_ID)
-                .write(image, FileHeader.BYTES + (long) payload.length);
-        return bytes;
+        return Envelope.wrap(
+                new FileHeader(FORMAT, VERSION, 0, state.storeId(), FILE_ID),
+                ManifestCodec.encode(state));
     }
 
     /**
@@ -133,29 +73,9 @@ final class ManifestFile {
      * @param name for messages
      */
     static ManifestState decode(String name, byte[] image) {
-        int fileBytes = image.length;
-        if (fileBytes < FileHeader.BYTES + FileFooter.BYTES) {
-            throw new CorruptionException(
-                    name,
-                    0,
-                    "file",
-                    (FileHeader.BYTES + FileFooter.BYTES) + " bytes or more",
-                    fileBytes + " bytes");
-        }
-        MemorySegment bytes = MemorySegment.ofArray(image);
-        FileHeader header =
-                FileHeader.read(name, bytes, 0).check(name, FORMAT, VERSION_MIN, VERSION);
+        FileHeader header = Envelope.header(name, image).check(name, FORMAT, VERSION_MIN, VERSION);
         header.checkOwner(name, header.storeId(), FILE_ID);
-        int footerOffset = fileBytes - FileFooter.BYTES;
-        FileFooter footer = FileFooter.read(name, fileBytes, bytes, footerOffset)
-                .checkOwner(name, fileBytes, header);
-        int payloadBytes = footerOffset - FileHeader.BYTES;
-        checkPlace(name, fileBytes, footer);
-        footer.checkPayload(name, bytes, FileHeader.BYTES);
-        return decode(
-                name,
-                header,
-                Arrays.copyOfRange(image, FileHeader.BYTES, FileHeader.BYTES + payloadBytes));
+        return decode(name, header, Envelope.payload(name, header, image));
     }
 
     private static ManifestState decode(String name, FileHeader header, byte[] payload) {
