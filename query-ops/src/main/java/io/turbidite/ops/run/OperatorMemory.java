@@ -23,6 +23,7 @@ import java.util.List;
  *
  * <p><em>Confined to one thread at a time.</em>
  */
+@SuppressWarnings("exports") // what it is to a sort is of our own modules alone
 public final class OperatorMemory implements SortMemory, AutoCloseable {
     private static final int PIECE_BYTES_FIRST = 16 << 10;
     private static final int PIECE_BYTES_MAX = 1 << 20;

@@ -1,11 +1,8 @@
 package io.turbidite.core.bloom;
 
-import com.dynatrace.hash4j.hashing.ByteAccess;
-import com.dynatrace.hash4j.hashing.Hasher64;
-import com.dynatrace.hash4j.hashing.Hashing;
-
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.bytes.Xxh3;
 
 import java.lang.foreign.MemorySegment;
 
@@ -18,10 +15,6 @@ import java.lang.foreign.MemorySegment;
  * same with a zero behind it differ. Part of the format of filters, and of which partition a key belongs to.
  */
 final class KeyHash {
-    private static final Hasher64 HASHER = Hashing.xxh3_64();
-    private static final ByteAccess<MemorySegment> ACCESS =
-            ByteAccess.forMemorySegment(MemorySegment.class);
-
     private static final int WORDS_BYTES_MAX = 2 * Long.BYTES;
 
     private KeyHash() {}
@@ -31,7 +24,7 @@ final class KeyHash {
         MemorySegment segment = key.segment();
         long offset = key.offset();
         if (length > WORDS_BYTES_MAX) {
-            return HASHER.hashBytesToLong(segment, offset, length, ACCESS);
+            return Xxh3.hash(segment, offset, length);
         }
         long prefix = Bytes.prefix(segment, offset, length);
         long second = length <= Long.BYTES
@@ -42,6 +35,6 @@ final class KeyHash {
 
     /** Of a key of sixteen bytes at most: its first eight as {@link Bytes#prefix}, and the next eight. */
     static long of(long prefix, long second, int length) {
-        return HASHER.hashLongLongToLong(prefix, second ^ length);
+        return Xxh3.hash(prefix, second ^ length);
     }
 }

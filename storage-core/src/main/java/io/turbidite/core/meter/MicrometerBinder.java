@@ -18,6 +18,7 @@ import java.util.function.ToLongFunction;
  * (count and total time) and four gauges in seconds with the tag {@code quantile}: 0.5, 0.99, 0.999, 1;
  * they are since the start of the store, as our histograms are.
  */
+@SuppressWarnings("exports") // an optional library: who names this class has it
 public final class MicrometerBinder implements MeterBinder {
     private static final String PREFIX = "turbidite.";
 

@@ -5,7 +5,7 @@ import io.turbidite.hashlog.parse.TextReader;
 import java.math.BigDecimal;
 
 /** A constant of an expression. <em>Immutable.</em> */
-sealed interface Literal {
+public sealed interface Literal {
     /** A string. */
     record Text(String value) implements Literal {
         @Override

@@ -1,8 +1,6 @@
 package io.turbidite.hashlog.psf;
 
-import com.dynatrace.hash4j.hashing.ByteAccess;
-import com.dynatrace.hash4j.hashing.Hasher64;
-import com.dynatrace.hash4j.hashing.Hashing;
+import io.turbidite.core.bytes.Xxh3;
 
 import java.lang.foreign.MemorySegment;
 
@@ -12,10 +10,6 @@ import java.lang.foreign.MemorySegment;
  * a change of format.
  */
 public final class PropertyHash {
-    private static final Hasher64 HASHER = Hashing.xxh3_64();
-    private static final ByteAccess<MemorySegment> ACCESS =
-            ByteAccess.forMemorySegment(MemorySegment.class);
-
     /** 2^64 divided by the golden ratio, odd. */
     private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;
 
@@ -31,12 +25,12 @@ public final class PropertyHash {
 
     /** The hash of {@code length} bytes as the value of PSF {@code psfId}. */
     public static long ofBytes(int psfId, MemorySegment segment, long offset, int length) {
-        return mix(HASHER.hashBytesToLong(segment, offset, length, ACCESS) + psfId * GOLDEN);
+        return mix(Xxh3.hash(segment, offset, length) + psfId * GOLDEN);
     }
 
     /** The same of bytes on the heap. */
     static long ofBytes(int psfId, byte[] bytes, int offset, int length) {
-        return mix(HASHER.hashBytesToLong(bytes, offset, length) + psfId * GOLDEN);
+        return mix(Xxh3.hash(bytes, offset, length) + psfId * GOLDEN);
     }
 
     /** The hash of chain {@code chain} of several that the property of {@code hash} has. */

@@ -11,19 +11,23 @@ import java.util.stream.Collectors;
 
 /** How leaf pages are stored. The codes are on disk. A page that does not shrink is stored as it is. */
 public enum Compression {
-    NONE(0),
+    NONE(0, ""),
     /** Cheap to undo. */
-    LZ4(1),
+    LZ4(1, "at.yawk.lz4:lz4-java"),
     /** Smaller than LZ4, and several times its CPU time; by a native library. */
-    ZSTD(2);
+    ZSTD(2, "com.github.luben:zstd-jni");
 
     /** {@code values()} makes a copy each time, and each page that is read asks. */
     private static final Compression[] BY_CODE = values();
 
     private final int code;
 
-    Compression(int code) {
+    /** Where it comes from: group and artifact. */
+    private final String library;
+
+    Compression(int code, String library) {
         this.code = code;
+        this.library = library;
     }
 
     /** The name in definitions: {@code lz4}. */
@@ -53,11 +57,20 @@ public enum Compression {
     /**
      * Requires that this machine can do it.
      *
-     * @throws InvalidRequestException if its native library can't be loaded here
+     * @throws InvalidRequestException if its library is not here or can't be loaded
      */
     public void requireAvailable() {
-        if (this == ZSTD) {
-            Zstd.requireAvailable();
+        try {
+            switch (this) {
+                case NONE -> {}
+                case LZ4 -> Lz4.load();
+                case ZSTD -> Zstd.load();
+            }
+        } catch (LinkageError missing) {
+            throw new InvalidRequestException(
+                    "compression %s needs the library %s, which is not here or can't be loaded (%s)"
+                            .formatted(label(), library, missing.getMessage()),
+                    missing);
         }
     }
 

@@ -7,6 +7,7 @@ import net.jpountz.lz4.LZ4SafeDecompressor;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.Objects;
 
 /**
  * LZ4 blocks between segments, by the library's Java implementation: no native code to load.
@@ -21,6 +22,11 @@ final class Lz4 {
             LZ4Factory.fastestJavaInstance().safeDecompressor();
 
     private Lz4() {}
+
+    /** Fails with a {@link LinkageError} where the library is missing, as all of this class would. */
+    static void load() {
+        Objects.requireNonNull(DECOMPRESSOR);
+    }
 
     /**
      * Compresses into at most {@code targetBytesMax} bytes.

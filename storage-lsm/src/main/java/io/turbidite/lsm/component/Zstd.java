@@ -3,8 +3,6 @@ package io.turbidite.lsm.component;
 import com.github.luben.zstd.ZstdException;
 import com.github.luben.zstd.util.Native;
 
-import io.turbidite.core.InvalidRequestException;
-
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -20,15 +18,9 @@ final class Zstd {
 
     private Zstd() {}
 
-    static void requireAvailable() {
-        try {
-            Native.load();
-        } catch (LinkageError missing) {
-            throw new InvalidRequestException(
-                    "compression zstd needs a native library that can't be loaded here (%s): choose lz4"
-                            .formatted(missing.getMessage()),
-                    missing);
-        }
+    /** Fails with a {@link LinkageError} where the library or its native part is missing. */
+    static void load() {
+        Native.load();
     }
 
     static int compress(

@@ -1,0 +1,38 @@
+module io.turbidite.feeds {
+    requires transitive io.turbidite.query.ops;
+    requires transitive io.turbidite.storage.hashlog;
+    requires transitive io.turbidite.storage.lsm;
+    requires com.fasterxml.jackson.core;
+    requires com.fasterxml.jackson.databind;
+    requires com.fasterxml.jackson.dataformat.yaml;
+    requires com.lmax.disruptor;
+    requires de.siegmar.fastcsv;
+    requires info.picocli;
+    requires io.netty.buffer;
+    requires io.netty.codec;
+    requires io.netty.common;
+    requires io.netty.transport;
+    requires me.tongfei.progressbar;
+    requires org.slf4j;
+    requires transitive org.jspecify;
+
+    exports io.turbidite.feeds;
+    exports io.turbidite.feeds.log;
+    exports io.turbidite.feeds.parse;
+
+    // options and parameters are fields that the library sets
+    opens io.turbidite.feeds.command to
+            info.picocli;
+    opens io.turbidite.feeds.command.common to
+            info.picocli;
+    opens io.turbidite.feeds.command.feed to
+            info.picocli;
+    opens io.turbidite.feeds.command.log to
+            info.picocli;
+    opens io.turbidite.feeds.command.operate to
+            info.picocli;
+    opens io.turbidite.feeds.command.query to
+            info.picocli;
+    opens io.turbidite.feeds.command.store to
+            info.picocli;
+}
