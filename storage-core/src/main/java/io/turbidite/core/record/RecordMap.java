@@ -1,6 +1,6 @@
 package io.turbidite.core.record;
 
-import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.TypeKind;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,22 +14,21 @@ import java.util.Set;
 
 /**
  * The fields of one record by name: the declared ones in order, then the open ones. It takes the names of
- * declared fields from the type, so a row of ten fields costs an array of ten references beside its values, not
- * ten entries of a hash table (620 bytes a row and a third of the time of making one).
+ * declared fields from the type and has a copy of their bytes, of which a value is decoded when it is first asked
+ * for: a row of ten fields of which one is read costs a copy and one value, not ten.
  *
- * <p>It owns its values. Who changes it gets what a {@link LinkedHashMap} would be from then on.
- * <em>Confined to one thread</em> while it changes.
+ * <p>It owns its values: they are there whatever became of the record. Who changes it gets what a {@link
+ * LinkedHashMap} would be from then on. <em>Thread-safe</em> while nobody changes it; <em>confined to one
+ * thread</em> while it changes.
  */
 final class RecordMap extends AbstractMap<String, @Nullable Object> {
-    /** In the place of a declared field that is not there. */
-    static final Object MISSING = new Object();
+    private final FieldBytes fields;
 
-    private final RecordType type;
-
-    /** By index of the declared field; may end before the last. */
-    private final @Nullable Object[] declared;
-
-    private final int declaredCount;
+    /**
+     * Values that were asked for, by index of the declared field; made with the first. Two threads may decode one
+     * value both: all but arrays are immutable, so either will do.
+     */
+    private @Nullable Object @Nullable [] decoded;
 
     /** The open fields; after a change all fields. */
     private Map<String, @Nullable Object> others;
@@ -39,39 +38,66 @@ final class RecordMap extends AbstractMap<String, @Nullable Object> {
     /**
      * Takes over the arguments.
      *
-     * @param declared value, null or {@link #MISSING} for each
+     * @param fields the declared ones
      * @param open by name
      */
-    RecordMap(RecordType type, @Nullable Object[] declared, Map<String, @Nullable Object> open) {
-        this.type = type;
-        this.declared = declared;
+    RecordMap(FieldBytes fields, Map<String, @Nullable Object> open) {
+        this.fields = fields;
         this.others = open;
-        int present = 0;
-        for (Object value : declared) {
-            present += isMissing(value) ? 0 : 1;
-        }
-        this.declaredCount = present;
-    }
-
-    @SuppressWarnings("ReferenceEquality") // a mark
-    private static boolean isMissing(@Nullable Object value) {
-        return value == MISSING;
     }
 
     private int indexOf(@Nullable Object name) {
-        int index = name instanceof String text ? type.indexOf(text) : -1;
-        return index >= 0 && index < declared.length && !isMissing(declared[index]) ? index : -1;
+        int index = name instanceof String text ? fields.type().indexOf(text) : -1;
+        return index >= 0 && index < fields.fieldCount() && !fields.isMissing(index) ? index : -1;
+    }
+
+    private @Nullable Object value(int field) {
+        if (fields.kind(field) == TypeKind.BINARY) {
+            return arrayValue(field);
+        }
+        @Nullable Object[] known = decoded;
+        return decode(field, known == null ? decodedOnes() : known);
+    }
+
+    private @Nullable Object decode(int field, @Nullable Object[] known) {
+        Object value = known[field];
+        if (value == null) {
+            value = fields.get(field);
+            known[field] = value;
+        }
+        return value;
+    }
+
+    /** Of an array there is one, and it is handed over with all that is in it. */
+    private synchronized @Nullable Object arrayValue(int field) {
+        return decode(field, decodedOnes());
+    }
+
+    private synchronized @Nullable Object[] decodedOnes() {
+        @Nullable Object[] known = decoded;
+        if (known == null) {
+            known = new @Nullable Object[fields.fieldCount()];
+            decoded = known;
+        }
+        return known;
     }
 
     @Override
     public int size() {
-        return changed ? others.size() : declaredCount + others.size();
+        if (changed) {
+            return others.size();
+        }
+        int size = others.size();
+        for (int field = 0; field < fields.fieldCount(); field++) {
+            size += fields.isMissing(field) ? 0 : 1;
+        }
+        return size;
     }
 
     @Override
     public @Nullable Object get(@Nullable Object name) {
         int index = changed ? -1 : indexOf(name);
-        return index >= 0 ? declared[index] : others.get(name);
+        return index >= 0 ? value(index) : others.get(name);
     }
 
     @Override
@@ -128,11 +154,11 @@ final class RecordMap extends AbstractMap<String, @Nullable Object> {
         @Override
         public boolean hasNext() {
             skipMissing();
-            return next < declared.length || rest.hasNext();
+            return next < fields.fieldCount() || rest.hasNext();
         }
 
         private void skipMissing() {
-            while (next < declared.length && isMissing(declared[next])) {
+            while (next < fields.fieldCount() && fields.isMissing(next)) {
                 next++;
             }
         }
@@ -144,11 +170,11 @@ final class RecordMap extends AbstractMap<String, @Nullable Object> {
             }
             returnedCount++;
             Entry<String, @Nullable Object> entry;
-            if (next >= declared.length) {
+            if (next >= fields.fieldCount()) {
                 Entry<String, @Nullable Object> open = rest.next();
                 entry = new Field(open.getKey(), open.getValue());
             } else {
-                entry = new Field(type.field(next).name(), declared[next]);
+                entry = new Field(fields.type().field(next).name(), value(next));
                 next++;
             }
             last = entry.getKey();
@@ -164,7 +190,7 @@ final class RecordMap extends AbstractMap<String, @Nullable Object> {
             last = null;
             RecordMap.this.remove(name);
             // the changed map has the same order: go on where we were
-            next = declared.length;
+            next = fields.fieldCount();
             returnedCount--;
             rest = others.entrySet().iterator();
             for (int i = 0; i < returnedCount; i++) {

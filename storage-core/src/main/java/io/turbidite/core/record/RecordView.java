@@ -339,17 +339,20 @@ public final class RecordView {
         return null;
     }
 
-    /** All fields that are there: the declared ones in order, then the open ones as they came. */
+    /**
+     * All fields that are there: the declared ones in order, then the open ones as they came. The map has a copy of
+     * the record and decodes a declared value when it is first asked for; it stays whatever becomes of the bytes,
+     * and any thread may read it. A declared value that is damaged is told when it is asked for.
+     */
     public Map<String, @Nullable Object> toMap() {
-        @Nullable Object[] declared = new @Nullable Object[fieldCount];
-        for (int field = 0; field < fieldCount; field++) {
-            declared[field] = isMissing(field) ? RecordMap.MISSING : get(field);
-        }
+        byte[] bytes = new byte[openOffset];
+        MemorySegment.copy(segment, Bytes.U8, origin, bytes, 0, openOffset);
+        return new RecordMap(new FieldBytes(type, layout, bytes, fieldCount), openValues());
+    }
+
+    private Map<String, @Nullable Object> openValues() {
         OpenReader fields = openFields();
-        return new RecordMap(
-                type,
-                declared,
-                fields.hasNext() ? fields.fields(new LinkedHashMap<>(), 1) : Map.of());
+        return fields.hasNext() ? fields.fields(new LinkedHashMap<>(), 1) : Map.of();
     }
 
     /**
@@ -389,7 +392,10 @@ public final class RecordView {
             int last = byteAt(variableOffset - 1);
             checkEqual(variableOffset - 1, "unused states", 0, last >>> ((fieldCount & 3) << 1));
         }
-        toMap();
+        for (int field = 0; field < fieldCount; field++) {
+            get(field);
+        }
+        openValues();
     }
 
     private int byteAt(int offset) {
