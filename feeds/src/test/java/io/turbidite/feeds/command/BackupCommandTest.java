@@ -67,6 +67,33 @@ class BackupCommandTest {
         assertThat(records(at("backup"))).containsExactlyElementsOf(records(store));
     }
 
+    /** A change of schema leaves no log: it is the mark that tells. */
+    @Test
+    void a_backup_that_was_opened_to_be_changed_is_not_restored_and_one_that_was_read_is() {
+        Command.run("backup", store, at("backup"));
+        for (String reading : List.of("inspect", "verify")) {
+            assertThat(Command.run(reading, at("backup")).code()).isZero();
+        }
+        assertThat(Command.run("query", at("backup"), "Trips").code()).isZero();
+        assertThat(Command.run("restore", at("backup"), at("first")).code()).isZero();
+        // a restored store that was not opened since is as good
+        assertThat(Command.run("restore", at("first"), at("second")).code()).isZero();
+        assertThat(Command.run("index", "create", at("backup"), "Trips", "by_note", "--on", "note")
+                        .code())
+                .isZero();
+        Result refused = Command.run("restore", at("backup"), at("third"));
+        assertThat(refused.code()).isEqualTo(2);
+        assertThat(refused.err())
+                .contains(at("backup").toString(), "opened as a store", "back it up");
+        assertThat(at("third")).doesNotExist();
+        assertThat(Command.run("drop", at("second"), "Trips", "--yes").code()).isZero();
+        assertThat(Command.run("restore", at("second"), at("third")).err())
+                .contains("opened as a store");
+        assertThat(Command.run("backup", at("backup"), at("again")).code()).isZero();
+        assertThat(Command.run("restore", at("again"), at("third")).code()).isZero();
+        assertThat(Command.run("inspect", at("third")).out()).contains("by_note");
+    }
+
     @Test
     void the_reports_read_well() {
         Result backup = Command.run("backup", store, at("backup"), "--copy");

@@ -66,7 +66,7 @@ public final class Restore {
         }
     }
 
-    /** The manifest of a store that has no log: a backup that was not opened since. */
+    /** The manifest of a backup that was not opened since, other than to be read: it has no log. */
     private static ManifestState read(Disk backup) {
         if (!backup.exists(StoreFiles.MANIFEST)) {
             throw new InvalidRequestException(
@@ -84,14 +84,15 @@ public final class Restore {
             }
         }
         ManifestState state = Manifest.open(backup).state();
-        if (state.logPosition() > 0
+        if (!backup.exists(StoreFiles.UNOPENED)
+                || state.logPosition() > 0
                 || state.hasLog()
                 || (backup.exists(StoreFiles.LOG)
                         && !backup.list(StoreFiles.LOG).isEmpty())) {
             throw new InvalidRequestException(
-                    ("%s has been opened as a store, so that its log belongs to it; back it up to a new"
-                                    + " directory and restore from there")
-                            .formatted(backup.description()));
+                    ("%s has been opened as a store since it was made (it has no file %s), so that it may have"
+                                    + " changed; back it up to a new directory and restore from there")
+                            .formatted(backup.description(), StoreFiles.UNOPENED));
         }
         return state;
     }

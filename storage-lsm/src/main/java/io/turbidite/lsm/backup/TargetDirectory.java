@@ -56,6 +56,9 @@ public final class TargetDirectory {
 
     public void complete(ManifestState state) {
         disk.syncDirectory(StoreFiles.DATA);
+        if (!disk.exists(StoreFiles.UNOPENED)) { // else a shipment was cut off right here
+            disk.create(StoreFiles.UNOPENED).close();
+        }
         Manifest.write(disk, state);
         if (disk.exists(StoreFiles.SHIPMENT)) {
             disk.delete(StoreFiles.SHIPMENT);
@@ -76,7 +79,10 @@ public final class TargetDirectory {
             disk.delete(StoreFiles.DATA);
             disk.delete(StoreFiles.LOG);
             for (String name : List.of(
-                    StoreFiles.MANIFEST_DRAFT, StoreFiles.SHIPMENT_DRAFT, StoreFiles.SHIPMENT)) {
+                    StoreFiles.UNOPENED,
+                    StoreFiles.MANIFEST_DRAFT,
+                    StoreFiles.SHIPMENT_DRAFT,
+                    StoreFiles.SHIPMENT)) {
                 if (disk.exists(name)) {
                     disk.delete(name);
                 }

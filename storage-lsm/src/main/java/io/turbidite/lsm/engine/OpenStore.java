@@ -231,6 +231,7 @@ final class OpenStore {
         }
         checkLogIsThere(state);
         if (mode != OpenMode.READING) {
+            open(substrate.disk());
             putBack(state);
         }
         // those of datasets that are created later too
@@ -304,6 +305,14 @@ final class OpenStore {
         log.close();
         if (substrate.health().firstFailure() == null) {
             substrate.noteLog();
+        }
+    }
+
+    /** Before anything changes: what is opened to be changed is no backup any more. */
+    private static void open(Disk disk) {
+        if (disk.exists(StoreFiles.UNOPENED)) {
+            disk.delete(StoreFiles.UNOPENED);
+            disk.syncDirectory("");
         }
     }
 

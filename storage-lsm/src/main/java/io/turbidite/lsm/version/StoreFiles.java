@@ -14,6 +14,9 @@ public final class StoreFiles {
     /** In a directory that is being filled by a backup, a restore or a shipment, until it is a store. */
     public static final String INCOMPLETE = "INCOMPLETE";
 
+    /** In what a backup, a restore or a shipment made, until it is opened to be changed. */
+    public static final String UNOPENED = "UNOPENED";
+
     /** Beside {@link #INCOMPLETE}: which shipment the directory is being filled from. */
     public static final String SHIPMENT = "SHIPMENT";
 
