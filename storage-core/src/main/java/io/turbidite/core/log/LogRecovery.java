@@ -2,6 +2,7 @@ package io.turbidite.core.log;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.bytes.Varints;
@@ -82,15 +83,8 @@ final class LogRecovery {
     static RecoveredLog recover(
             LogSite site, LogOptions options, long startPosition, ReplayVisitor visitor) {
         LogRecovery recovery = new LogRecovery(site, options, startPosition, visitor);
-        boolean recovered = false;
-        try {
-            RecoveredLog result = recovery.run();
-            recovered = true;
-            return result;
-        } finally {
-            if (!recovered) {
-                recovery.closeFiles();
-            }
+        try (Undo undo = Undo.of(recovery::closeFiles)) {
+            return undo.keep(recovery.run());
         }
     }
 
@@ -101,16 +95,9 @@ final class LogRecovery {
     static RecoveredLog look(
             LogSite site, LogOptions options, long startPosition, ReplayVisitor visitor) {
         LogRecovery recovery = new LogRecovery(site, options, startPosition, visitor);
-        boolean looked = false;
-        try {
+        try (Undo undo = Undo.of(recovery::closeFiles)) {
             recovery.replay();
-            RecoveredLog result = recovery.found();
-            looked = true;
-            return result;
-        } finally {
-            if (!looked) {
-                recovery.closeFiles();
-            }
+            return undo.keep(recovery.found());
         }
     }
 

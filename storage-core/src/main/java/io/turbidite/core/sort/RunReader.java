@@ -1,6 +1,7 @@
 package io.turbidite.core.sort;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.DiskFile;
@@ -49,8 +50,7 @@ final class RunReader implements SortedInput {
      */
     static RunReader open(RunSite site, Run run) {
         DiskFile file = site.disk().openReadOnly(run.name());
-        boolean opened = false;
-        try {
+        try (Undo undo = Undo.of(file::close)) {
             FileHeader.readFrom(file)
                     .check(file.name(), RunFormat.FORMAT, RunFormat.VERSION)
                     .checkOwner(file.name(), site.ownerId(), run.number());
@@ -59,13 +59,7 @@ final class RunReader implements SortedInput {
                 throw new CorruptionException(
                         file.name(), bytes, "size", run.bytes() + " bytes", bytes + " bytes");
             }
-            RunReader reader = new RunReader(site, run, file);
-            opened = true;
-            return reader;
-        } finally {
-            if (!opened) {
-                file.close();
-            }
+            return undo.keep(new RunReader(site, run, file));
         }
     }
 

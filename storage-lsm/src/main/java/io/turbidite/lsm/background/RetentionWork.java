@@ -2,6 +2,7 @@ package io.turbidite.lsm.background;
 
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.component.ComponentFilter;
@@ -241,16 +242,11 @@ final class RetentionWork implements AutoCloseable {
         Set<Long> fileIds = components.stream()
                 .map(handle -> handle.state().fileId())
                 .collect(Collectors.toSet());
-        boolean edited = false;
-        try {
+        try (Undo undo = Undo.of(() -> components.forEach(ComponentHandle::unclaim))) {
             substrate.edit(
                     state -> stateAfter(state, partition, fileIds),
                     () -> components.forEach(ComponentHandle::markObsolete));
-            edited = true;
-        } finally {
-            if (!edited) {
-                components.forEach(ComponentHandle::unclaim);
-            }
+            undo.keep();
         }
         leaving.computeIfAbsent(partition, key -> new LinkedHashSet<>()).addAll(components);
     }

@@ -1,6 +1,7 @@
 package io.turbidite.lsm.backup;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.version.ManifestState;
@@ -37,8 +38,8 @@ public final class Backup {
     public static BackupReport write(Substrate substrate, Disk target, CopyMode mode) {
         TargetDirectory directory = new TargetDirectory(target);
         directory.prepare();
-        boolean complete = false;
-        try (StoreCut cut = StoreCut.take(substrate);
+        try (Undo undo = Undo.of(directory::abandon);
+                StoreCut cut = StoreCut.take(substrate);
                 ComponentCopies copies = new ComponentCopies(target, substrate.cache())) {
             ManifestState image = cut.writeMemory(target);
             int linked = 0;
@@ -60,7 +61,7 @@ public final class Backup {
                 }
             }
             directory.complete(image);
-            complete = true;
+            undo.keep();
             BackupReport report = new BackupReport(
                     cut.timestamp(),
                     cut.wallMicros(),
@@ -71,10 +72,6 @@ public final class Backup {
                     StoredFile.quarantined(image));
             substrate.events().backedUp(report.timestamp(), linked, copied, report.bytes());
             return report;
-        } finally {
-            if (!complete) {
-                directory.abandon();
-            }
         }
     }
 

@@ -5,6 +5,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
@@ -252,23 +253,18 @@ public final class ComponentRestore {
         // deleted at the next opening, should this be cut short
         String draft = StoreFiles.sortRun(substrate.manifest().newFileId());
         WholeFile whole = WholeFile.of(substrate.disk(), name, draft);
-        boolean placed = false;
-        try {
+        try (Undo undo = Undo.of(whole::abandon)) {
             copy(from, name, draft);
             checkFooter(name, draft);
             open(draft, subject, state).close();
             whole.place();
-            placed = true;
+            undo.keep();
             return open(name, subject, state);
         } catch (CorruptionException damage) {
             throw new InvalidRequestException(
                     "the file in %s is not what is missing: %s"
                             .formatted(from.description(), damage.getMessage()),
                     damage);
-        } finally {
-            if (!placed) {
-                whole.abandon();
-            }
         }
     }
 
@@ -282,8 +278,7 @@ public final class ComponentRestore {
                 state.fileId());
         DiskComponent component =
                 DiskComponent.open(substrate.componentDisk(), name, header, substrate.cache());
-        boolean sound = false;
-        try {
+        try (Undo undo = Undo.of(component::close)) {
             if (component.bytes() != state.bytes()
                     || component.id().minTimestamp() != state.minTimestamp()
                     || component.id().maxTimestamp() != state.maxTimestamp()) {
@@ -293,12 +288,8 @@ public final class ComponentRestore {
             component.verify(damage -> {
                 throw damage;
             });
-            sound = true;
+            undo.keep();
             return component.reportingTo(substrate.quarantine()::met);
-        } finally {
-            if (!sound) {
-                component.close();
-            }
         }
     }
 
@@ -423,17 +414,12 @@ public final class ComponentRestore {
         }
         String draft = StoreFiles.sortRun(substrate.manifest().newFileId());
         WholeFile whole = WholeFile.of(substrate.disk(), name, draft);
-        boolean placed = false;
-        try {
+        try (Undo undo = Undo.of(whole::abandon)) {
             copy(from, name, draft);
             // before it takes the place of what may be mended by other means
             ComponentFiles.openDead(substrate, component, state, draft).close();
             whole.place();
-            placed = true;
-        } finally {
-            if (!placed) {
-                whole.abandon();
-            }
+            undo.keep();
         }
         return ComponentFiles.openDead(substrate, component, state);
     }
@@ -443,8 +429,7 @@ public final class ComponentRestore {
             Subject subject, DiskComponent component, ComponentState state) {
         MutableValidityBitmap live =
                 MutableValidityBitmap.create(substrate.bitmaps(), component.entryCount());
-        boolean marked = false;
-        try {
+        try (Undo undo = Undo.of(live::close)) {
             if (!subject.handle.isBitmapUnread()) {
                 copyMarks(Objects.requireNonNull(subject.handle.live()), live);
             }
@@ -454,16 +439,12 @@ public final class ComponentRestore {
             live.forEachDead(Long.MAX_VALUE, dead::mark);
             DeadState saved = ComponentFiles.writeDead(substrate, component, dead);
             substrate.disk().syncDirectory(StoreFiles.DATA);
-            marked = true;
+            undo.keep();
             return ComponentHandle.ofLive(
                     state.withRepaired(state.repairedTimestamp(), saved),
                     component,
                     live,
                     substrate.reaper());
-        } finally {
-            if (!marked) {
-                live.close();
-            }
         }
     }
 

@@ -2,6 +2,7 @@ package io.turbidite.lsm.backup;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StoreInUseException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.RealDisk;
@@ -47,22 +48,18 @@ public final class Restore {
         ManifestState state = read(backup);
         TargetDirectory directory = new TargetDirectory(target);
         directory.prepare();
-        boolean complete = false;
-        try (BufferCache cache = ComponentCopies.newCache(tasks, clock);
+        try (Undo undo = Undo.of(directory::abandon);
+                BufferCache cache = ComponentCopies.newCache(tasks, clock);
                 ComponentCopies copies = new ComponentCopies(target, cache)) {
             List<StoredFile> files = StoredFile.allOf(state);
             files.forEach(file -> copies.copy(backup, file));
             directory.complete(state);
-            complete = true;
+            undo.keep();
             return new RestoreReport(
                     state.lastTimestamp(),
                     files.size(),
                     StoredFile.bytes(files),
                     StoredFile.quarantined(state));
-        } finally {
-            if (!complete) {
-                directory.abandon();
-            }
         }
     }
 

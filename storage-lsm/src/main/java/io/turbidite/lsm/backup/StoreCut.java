@@ -1,5 +1,6 @@
 package io.turbidite.lsm.backup;
 
+import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -41,15 +42,9 @@ public final class StoreCut implements AutoCloseable {
                         substrate,
                         state,
                         PartitionCut.ofAll(substrate, substrate.partitions().all())));
-        boolean durable = false;
-        try {
+        try (Undo undo = Undo.of(cut::close)) {
             substrate.log().flush();
-            durable = true;
-            return cut;
-        } finally {
-            if (!durable) {
-                cut.close();
-            }
+            return undo.keep(cut);
         }
     }
 

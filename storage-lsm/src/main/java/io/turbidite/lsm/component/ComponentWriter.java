@@ -2,6 +2,7 @@ package io.turbidite.lsm.component;
 
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.Limits;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
@@ -112,17 +113,10 @@ public final class ComponentWriter implements AutoCloseable {
                 disk.create(place.name()),
                 place.writers(),
                 NativeMemory.shared("a writer of " + place.name()));
-        boolean created = false;
-        try {
+        try (Undo undo = Undo.of(() -> target.close(false))) {
             new FileHeader(FORMAT, VERSION, 0, header.storeId(), header.fileId())
                     .writeTo(target.file);
-            ComponentWriter writer = new ComponentWriter(target, header, options, expectedEntries);
-            created = true;
-            return writer;
-        } finally {
-            if (!created) {
-                target.close(false);
-            }
+            return undo.keep(new ComponentWriter(target, header, options, expectedEntries));
         }
     }
 

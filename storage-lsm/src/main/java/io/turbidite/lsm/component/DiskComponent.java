@@ -1,6 +1,7 @@
 package io.turbidite.lsm.component;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.cache.BufferCache;
@@ -142,16 +143,11 @@ public final class DiskComponent implements AutoCloseable {
             Disk disk, String name, ComponentHeader expected, BufferCache cache) {
         DiskFile file = disk.openReadOnly(name);
         Arena arena = NativeMemory.shared("component " + name);
-        boolean opened = false;
-        try {
-            DiskComponent component = new DiskComponent(file, arena, expected, cache);
-            opened = true;
-            return component;
-        } finally {
-            if (!opened) {
-                arena.close();
-                file.close();
-            }
+        try (Undo undo = Undo.of(() -> {
+            arena.close();
+            file.close();
+        })) {
+            return undo.keep(new DiskComponent(file, arena, expected, cache));
         }
     }
 

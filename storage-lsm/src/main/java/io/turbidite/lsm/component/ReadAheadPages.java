@@ -1,6 +1,7 @@
 package io.turbidite.lsm.component;
 
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.cache.CachedFile;
 import io.turbidite.core.cache.Frame;
@@ -194,16 +195,13 @@ final class ReadAheadPages implements LeafPages, PageLoader {
         }
         freeBuffer();
         Arena made = NativeMemory.shared("read-ahead of a component");
-        boolean allocated = false;
-        try {
+        try (Undo undo = Undo.of(() -> {
+            made.close();
+            cache.releaseReadAhead(wanted);
+        })) {
             buffer = NativeMemory.allocate(made, wanted, Math.max(64, blocks.blockBytes()));
             arena = made;
-            allocated = true;
-        } finally {
-            if (!allocated) {
-                made.close();
-                cache.releaseReadAhead(wanted);
-            }
+            undo.keep();
         }
         return true;
     }

@@ -4,6 +4,7 @@ import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
@@ -98,8 +99,7 @@ public final class DatasetLoad implements AutoCloseable {
                                     dataset.uniqueIndexes().getFirst().name()));
         }
         dataset.admission().beginLoad();
-        boolean begun = false;
-        try {
+        try (Undo undo = Undo.of(() -> dataset.admission().endLoad())) {
             // whoever did not see the mark is through
             engine.substrate().health().checkWritable();
             engine.writes().awaitInFlight();
@@ -110,25 +110,14 @@ public final class DatasetLoad implements AutoCloseable {
             }
             DatasetLoad loader = new DatasetLoad(engine, dataset, sorted);
             engine.add(loader);
-            begun = true;
-            return loader;
-        } finally {
-            if (!begun) {
-                dataset.admission().endLoad();
-            }
+            return undo.keep(loader);
         }
     }
 
     private DatasetLoad open(Function<Partition, BulkLoad> start) {
-        boolean complete = false;
-        try {
+        try (Undo undo = Undo.of(this::close)) {
             dataset.partitions().forEach(partition -> loads.add(start.apply(partition)));
-            complete = true;
-            return this;
-        } finally {
-            if (!complete) {
-                close();
-            }
+            return undo.keep(this);
         }
     }
 
@@ -202,19 +191,14 @@ public final class DatasetLoad implements AutoCloseable {
     private long finishInside() {
         checkOpen();
         long loadedCount = 0;
-        boolean complete = false;
-        try {
+        try (Undo undo = Undo.of(this::closeInside)) {
             for (BulkLoad load : loads) {
                 loadedCount += load.complete();
             }
             if (dataset.schema().primaryKey().isAmbiguous()) {
                 loads.forEach(load -> load.forEachKey(this::checkTwins));
             }
-            complete = true;
-        } finally {
-            if (!complete) {
-                closeInside();
-            }
+            undo.keep();
         }
         install();
         return loadedCount;

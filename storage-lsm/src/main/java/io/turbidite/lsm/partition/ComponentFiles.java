@@ -2,6 +2,7 @@ package io.turbidite.lsm.partition;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StorageException;
+import io.turbidite.core.Undo;
 import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.ComponentWriter;
@@ -187,17 +188,12 @@ public final class ComponentFiles {
     private static ComponentHandle openFresh(
             Substrate substrate, ComponentHeader header, int generation) {
         DiskComponent component = openWritten(substrate, header);
-        boolean opened = false;
-        try {
+        try (Undo undo = Undo.of(component::close)) {
             MutableValidityBitmap live =
                     MutableValidityBitmap.create(substrate.bitmaps(), component.entryCount());
-            opened = true;
+            undo.keep();
             return ComponentHandle.ofLive(
                     fresh(component, generation), component, live, substrate.reaper());
-        } finally {
-            if (!opened) {
-                component.close();
-            }
         }
     }
 

@@ -3,6 +3,7 @@ package io.turbidite.lsm.partition;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.Undo;
 import io.turbidite.lsm.component.ComponentDamage;
 import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentId;
@@ -213,8 +214,7 @@ final class ComponentOpening {
             Substrate substrate, DiskComponent component, DeadState state) {
         MutableValidityBitmap live =
                 MutableValidityBitmap.create(substrate.bitmaps(), component.entryCount());
-        boolean read = false;
-        try {
+        try (Undo undo = Undo.of(live::close)) {
             if (!state.isNone()) {
                 try (ImmutableValidityBitmap dead =
                         ComponentFiles.openDead(substrate, component, state)) {
@@ -226,12 +226,7 @@ final class ComponentOpening {
                 }
                 live.beginSave();
             }
-            read = true;
-            return live;
-        } finally {
-            if (!read) {
-                live.close();
-            }
+            return undo.keep(live);
         }
     }
 }

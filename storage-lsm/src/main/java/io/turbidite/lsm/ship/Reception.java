@@ -2,6 +2,7 @@ package io.turbidite.lsm.ship;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
@@ -188,14 +189,9 @@ public final class Reception {
     /** Makes the directory one that is being filled from this shipment. */
     private void begin() {
         directory.prepare();
-        boolean begun = false;
-        try {
+        try (Undo undo = Undo.of(directory::abandon)) {
             WholeFile.of(target, StoreFiles.SHIPMENT, StoreFiles.SHIPMENT_DRAFT).write(mark);
-            begun = true;
-        } finally {
-            if (!begun) {
-                directory.abandon();
-            }
+            undo.keep();
         }
     }
 

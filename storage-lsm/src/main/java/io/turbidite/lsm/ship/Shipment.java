@@ -3,6 +3,7 @@ package io.turbidite.lsm.ship;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.FileHeader;
@@ -50,15 +51,8 @@ public final class Shipment implements AutoCloseable {
      */
     public static Shipment open(Substrate substrate) {
         StoreCut cut = StoreCut.take(substrate);
-        boolean opened = false;
-        try {
-            Shipment shipment = new Shipment(substrate, cut);
-            opened = true;
-            return shipment;
-        } finally {
-            if (!opened) {
-                letGo(substrate.disk(), cut);
-            }
+        try (Undo undo = Undo.of(() -> letGo(substrate.disk(), cut))) {
+            return undo.keep(new Shipment(substrate, cut));
         }
     }
 

@@ -1,6 +1,7 @@
 package io.turbidite.lsm.strategy.bitmap;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
@@ -56,15 +57,9 @@ public final class ImmutableValidityBitmap implements AutoCloseable {
      */
     public static ImmutableValidityBitmap open(Disk disk, String name, ValidityBitmapOwner owner) {
         Arena arena = NativeMemory.shared("dead entries " + name);
-        boolean opened = false;
-        try (DiskFile file = disk.openReadOnly(name)) {
-            ImmutableValidityBitmap dead = read(file, arena, owner);
-            opened = true;
-            return dead;
-        } finally {
-            if (!opened) {
-                arena.close();
-            }
+        try (Undo undo = Undo.of(arena::close);
+                DiskFile file = disk.openReadOnly(name)) {
+            return undo.keep(read(file, arena, owner));
         }
     }
 

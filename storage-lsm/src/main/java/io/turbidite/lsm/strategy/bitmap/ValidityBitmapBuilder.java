@@ -2,6 +2,7 @@ package io.turbidite.lsm.strategy.bitmap;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
@@ -103,8 +104,8 @@ public final class ValidityBitmapBuilder {
             Disk disk, String name, ValidityBitmapOwner owner, MemorySegment payload) {
         int payloadBytes = Math.toIntExact(payload.byteSize());
         int checksum = new Crc32c().compute(payload, 0, payloadBytes);
-        boolean written = false;
-        try (DiskFile file = disk.create(name)) {
+        try (Undo undo = Undo.of(() -> delete(disk, name));
+                DiskFile file = disk.create(name)) {
             new FileHeader(
                             ValidityBitmapFormat.FORMAT,
                             ValidityBitmapFormat.VERSION,
@@ -121,12 +122,8 @@ public final class ValidityBitmapBuilder {
                             owner.fileId())
                     .writeTo(file, FileHeader.BYTES + (long) payloadBytes);
             file.sync();
-            written = true;
+            undo.keep();
             return file.size();
-        } finally {
-            if (!written) {
-                delete(disk, name);
-            }
         }
     }
 

@@ -1,6 +1,7 @@
 package io.turbidite.lsm.strategy.validation;
 
 import io.turbidite.core.StorageException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.btree.TreeCursor;
@@ -50,18 +51,13 @@ public final class LiveTimestamps implements AutoCloseable {
         this.memory = memory;
         long bytes = bitBytes(base, reach);
         this.bits = memory.takeOversized(bytes);
-        boolean complete = false;
-        try {
+        try (Undo undo = Undo.of(() -> memory.giveOversized(bits))) {
             bits.asSlice(0, bytes).fill((byte) 0);
             this.trees = components.stream()
                     .map(handle -> handle.component().keyCursor())
                     .toList();
             this.keys = MergeCursor.of(trees);
-            complete = true;
-        } finally {
-            if (!complete) {
-                memory.giveOversized(bits);
-            }
+            undo.keep();
         }
     }
 

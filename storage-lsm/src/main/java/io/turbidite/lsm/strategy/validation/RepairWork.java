@@ -1,6 +1,7 @@
 package io.turbidite.lsm.strategy.validation;
 
 import io.turbidite.core.StorageException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
@@ -156,8 +157,7 @@ public final class RepairWork implements AutoCloseable {
             RepairOptions options,
             Occasion occasion) {
         List<Request> requests = new ArrayList<>();
-        boolean complete = false;
-        try {
+        try (Undo undo = Undo.of(() -> requests.forEach(Request::letGo))) {
             for (Partition partition : partitions) {
                 SharedKeyTrees ground = groundOf(partition, indexIds, options);
                 if (ground != null) {
@@ -166,12 +166,7 @@ public final class RepairWork implements AutoCloseable {
                     }
                 }
             }
-            complete = true;
-            return requests;
-        } finally {
-            if (!complete) {
-                requests.forEach(Request::letGo);
-            }
+            return undo.keep(requests);
         }
     }
 
