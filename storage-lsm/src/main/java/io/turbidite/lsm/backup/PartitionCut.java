@@ -1,6 +1,7 @@
 package io.turbidite.lsm.backup;
 
 import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
 import io.turbidite.lsm.component.ComponentDamage;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
@@ -9,6 +10,7 @@ import io.turbidite.lsm.entry.ForwardingStream;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.merge.VersionRetention;
+import io.turbidite.lsm.partition.ComponentBuild;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
@@ -223,34 +225,24 @@ public final class PartitionCut implements AutoCloseable {
     }
 
     private ComponentState write(MemoryLayer layer, int tree, boolean includesOldest, Disk target) {
-        long fileId = substrate.manifest().newFileId();
-        written.add(StoreFiles.component(fileId));
         long last = layer.maxTimestamp();
         // a layer that was frozen since ends above the timestamp: what is above is not in
         ComponentId id = new ComponentId(
                 layer.minTimestamp(), last < 0 ? timestamp : Math.min(last, timestamp));
         VersionRetention retention = VersionRetention.of(timestamp, new long[0], includesOldest);
-        try (ComponentWriter writer = ComponentWriter.create(
-                        target,
-                        StoreFiles.component(fileId),
-                        ComponentFiles.header(substrate, schema, number, tree, fileId),
-                        ComponentFiles.options(schema, tree),
-                        layer.tree(tree).entryCount());
-                EntryStream entries = retention.retain(entries(layer, tree))) {
-            while (entries.next()) {
-                writer.add(
-                        entries.key(),
-                        entries.timestamp(),
-                        entries.isAntimatter(),
-                        entries.value());
+        try (ComponentBuild build = ComponentBuild.of(substrate, schema, number, tree)) {
+            written.add(build.name());
+            ComponentWriter writer = build.createOn(target, layer.tree(tree).entryCount());
+            try (EntryStream entries = retention.retain(entries(layer, tree))) {
+                writer.addAll(entries);
             }
             // the filter may be wider by what came later, and may be no narrower
-            writer.finish(
+            build.finish(
                     id, layer.filter(), layer.minWallMicros(), substrate.clock().wallMicros());
-        }
-        try (var file = target.openReadOnly(StoreFiles.component(fileId))) {
-            return ComponentState.fresh(
-                    fileId, id.minTimestamp(), id.maxTimestamp(), file.size(), 0);
+            try (DiskFile file = target.openReadOnly(build.name())) {
+                return ComponentState.fresh(
+                        build.fileId(), id.minTimestamp(), id.maxTimestamp(), file.size(), 0);
+            }
         }
     }
 

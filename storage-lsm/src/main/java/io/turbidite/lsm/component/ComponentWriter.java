@@ -15,6 +15,7 @@ import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.lsm.component.BlockWriter.Section;
 import io.turbidite.lsm.component.ComponentWriters.Builders;
 import io.turbidite.lsm.entry.EntryHead;
+import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.entry.KeyCopy;
 
 import org.jspecify.annotations.Nullable;
@@ -172,6 +173,13 @@ public final class ComponentWriter implements AutoCloseable {
         entryCount++;
         if (entry.antimatter) {
             antimatterCount++;
+        }
+    }
+
+    /** Adds all that is left of a stream. */
+    public void addAll(EntryStream entries) {
+        while (entries.next()) {
+            add(entries.key(), entries.timestamp(), entries.isAntimatter(), entries.value());
         }
     }
 

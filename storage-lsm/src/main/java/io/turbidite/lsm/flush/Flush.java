@@ -2,9 +2,9 @@ package io.turbidite.lsm.flush;
 
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.component.ComponentFilter;
-import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.component.DiskComponent;
@@ -12,6 +12,7 @@ import io.turbidite.lsm.entry.EntryHead;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.merge.VersionRetention;
+import io.turbidite.lsm.partition.ComponentBuild;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
@@ -19,7 +20,6 @@ import io.turbidite.lsm.schedule.IoBudget;
 import io.turbidite.lsm.schedule.MergePace;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
-import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.run.BitmapSave;
 import io.turbidite.lsm.strategy.bitmap.run.BitmapTakeover;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -139,9 +139,7 @@ public final class Flush {
             throw uncertain;
         } finally {
             MemoryLayer layer = pinned.frozen();
-            if (layer != null && layer.handover() != null) {
-                layer.handover().end();
-            }
+            endUnlessNull(layer == null ? null : layer.handover());
             // an installed component is held by the version; one that was not is deleted here
             ComponentFiles.letGo(flushed.values(), installed);
             pinned.unpin();
@@ -162,50 +160,33 @@ public final class Flush {
             Version pinned, MemoryLayer layer, ComponentFilter filter, VersionRetention readers) {}
 
     private ComponentHandle write(Subject subject, int tree) {
-        long fileId = substrate.manifest().newFileId();
-        BuildConcurrency handover = ComponentFiles.isLive(subject.pinned.schema(), tree)
-                ? subject.layer.handover()
-                : null;
-        if (handover == null) {
-            writeFile(subject, tree, fileId, null);
-            return ComponentFiles.openNew(
-                    substrate, subject.pinned.schema(), partition.number(), tree, fileId);
-        }
-        MutableValidityBitmap live = MutableValidityBitmap.create(
-                substrate.bitmaps(), subject.layer.tree(tree).entryCount());
-        ComponentHandle opened = null;
-        try {
-            handover.begin(live);
-            writeFile(subject, tree, fileId, handover);
-            ComponentHeader header = ComponentFiles.header(
-                    substrate, subject.pinned.schema(), partition.number(), tree, fileId);
-            opened = ComponentFiles.openWith(substrate, header, 0, live);
-            return opened;
-        } finally {
-            if (opened == null) {
-                handover.end();
-                live.close();
-            }
-        }
-    }
-
-    private void writeFile(
-            Subject subject, int tree, long fileId, @Nullable BuildConcurrency handover) {
         MemoryLayer layer = subject.layer;
         MemoryComponent memory = layer.tree(tree);
         VersionRetention retention =
                 subject.readers.droppingAntimatter(subject.pinned.dropsAntimatter(tree, -1));
-        ComponentId id = new ComponentId(layer.minTimestamp(), layer.maxTimestamp());
-        try (ComponentWriter writer = ComponentFiles.create(
-                        substrate,
-                        subject.pinned.schema(),
-                        partition.number(),
-                        tree,
-                        fileId,
-                        memory.entryCount());
-                EntryStream entries = retention.retain(memory.valueCursor())) {
-            copy(entries, writer, handover);
-            writer.finish(id, subject.filter, layer.minWallMicros(), layer.maxWallMicros());
+        BuildConcurrency handover =
+                ComponentFiles.isLive(subject.pinned.schema(), tree) ? layer.handover() : null;
+        try (ComponentBuild build = ComponentBuild.of(partition, subject.pinned.schema(), tree);
+                Undo undo = Undo.of(() -> endUnlessNull(handover))) {
+            if (handover != null) {
+                handover.begin(build.withBitmap(memory.entryCount()));
+            }
+            ComponentWriter writer = build.create(memory.entryCount());
+            try (EntryStream entries = retention.retain(memory.valueCursor())) {
+                copy(entries, writer, handover);
+            }
+            build.finish(
+                    new ComponentId(layer.minTimestamp(), layer.maxTimestamp()),
+                    subject.filter,
+                    layer.minWallMicros(),
+                    layer.maxWallMicros());
+            return undo.keep(build.open(0));
+        }
+    }
+
+    private static void endUnlessNull(@Nullable BuildConcurrency handover) {
+        if (handover != null) {
+            handover.end();
         }
     }
 

@@ -7,6 +7,7 @@ import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.merge.MergeCursor;
+import io.turbidite.lsm.partition.ComponentBuild;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
@@ -91,30 +92,29 @@ final class BuiltComponent {
     }
 
     private ComponentHandle write(EntryCursor sorted, long entryCount, BooleanSupplier stop) {
-        long fileId = substrate.manifest().newFileId();
         DiskComponent primary = source.component();
-        try (EntryCursor entries = sorted;
-                ComponentWriter writer = ComponentFiles.create(
-                        substrate, schema, partition.number(), indexId, fileId, entryCount)) {
-            int untilCheck = CHECK_INTERVAL;
-            while (entries.next()) {
-                writer.add(entries.key(), entries.timestamp(), entries.isAntimatter(), NOTHING);
-                if (--untilCheck == 0) {
-                    untilCheck = CHECK_INTERVAL;
-                    if (stop.getAsBoolean()) {
-                        throw new StoppedException();
+        try (ComponentBuild build = ComponentBuild.of(partition, schema, indexId)) {
+            try (EntryCursor entries = sorted) {
+                ComponentWriter writer = build.create(entryCount);
+                int untilCheck = CHECK_INTERVAL;
+                while (entries.next()) {
+                    writer.add(entries.key(), entries.timestamp(), entries.isAntimatter(), NOTHING);
+                    if (--untilCheck == 0) {
+                        untilCheck = CHECK_INTERVAL;
+                        if (stop.getAsBoolean()) {
+                            throw new StoppedException();
+                        }
                     }
                 }
             }
-            writer.finish(
+            build.finish(
                     new ComponentId(
                             source.state().minTimestamp(), source.state().maxTimestamp()),
                     primary.filter(),
                     primary.minWallMicros(),
                     primary.maxWallMicros());
+            return build.open(source.state().generation());
         }
-        return ComponentFiles.openBuilt(
-                substrate, schema, partition.number(), indexId, fileId, source);
     }
 
     ComponentHandle built() {

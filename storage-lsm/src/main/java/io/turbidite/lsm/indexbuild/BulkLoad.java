@@ -12,6 +12,7 @@ import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.partition.ComponentBuild;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
@@ -70,8 +71,8 @@ public final class BulkLoad implements AutoCloseable {
     private static final class Build implements AutoCloseable {
         final long timestamp;
         final long wallMicros;
-        final long primaryFileId;
-        final ComponentWriter primary;
+        final ComponentBuild primary;
+        final ComponentWriter records;
         final ComponentFilter.Builder filter;
         final List<EntrySort> secondaries = new ArrayList<>();
 
@@ -81,9 +82,9 @@ public final class BulkLoad implements AutoCloseable {
             timestamp = substrate.timestamps().draw();
             substrate.timestamps().complete(timestamp);
             wallMicros = substrate.clock().wallMicros();
-            primaryFileId = substrate.manifest().newFileId();
             filter = ComponentFilter.builder(load.schema.filter().size());
-            primary = load.writer(IndexSchema.PRIMARY_ID, primaryFileId, expectedRecords);
+            primary = load.build(IndexSchema.PRIMARY_ID);
+            records = primary.create(expectedRecords);
             int count = load.schema.indexes().size();
             for (int i = 0; i < count; i++) {
                 secondaries.add(EntrySort.create(
@@ -182,7 +183,7 @@ public final class BulkLoad implements AutoCloseable {
             sink.putBytes(key).asSlice(encoded);
             current.secondaries.get(i).add(encoded, current.timestamp, false, NOTHING);
         }
-        current.primary.add(key, current.timestamp, false, record);
+        current.records.add(key, current.timestamp, false, record);
     }
 
     /**
@@ -217,20 +218,18 @@ public final class BulkLoad implements AutoCloseable {
         ComponentId id = new ComponentId(partition.flushedTimestamp() + 1, done.timestamp);
         ComponentFilter filter = done.filter.build();
         done.primary.finish(id, filter, done.wallMicros, afterMicros);
-        loaded.put(IndexSchema.PRIMARY_ID, open(IndexSchema.PRIMARY_ID, done.primaryFileId));
+        loaded.put(IndexSchema.PRIMARY_ID, done.primary.open(0));
         for (int i = 0; i < done.secondaries.size(); i++) {
-            long fileId = substrate.manifest().newFileId();
             IndexSchema index = schema.indexes().get(i);
             int tree = index.id();
-            try (EntrySort sort = done.secondaries.get(i);
-                    EntryStream entries = sort.sorted();
-                    ComponentWriter writer = writer(tree, fileId, sort.entryCount())) {
-                while (entries.next()) {
-                    writer.add(entries.key(), entries.timestamp(), false, entries.value());
+            try (ComponentBuild built = build(tree)) {
+                try (EntrySort sort = done.secondaries.get(i);
+                        EntryStream entries = sort.sorted()) {
+                    built.create(sort.entryCount()).addAll(entries);
                 }
-                writer.finish(id, filter, done.wallMicros, afterMicros);
+                built.finish(id, filter, done.wallMicros, afterMicros);
+                loaded.put(tree, built.open(0));
             }
-            loaded.put(tree, open(tree, fileId));
             if (index.hasCompanion()) {
                 writeCompanion(IndexSchema.companionId(tree), id, done);
             }
@@ -239,21 +238,16 @@ public final class BulkLoad implements AutoCloseable {
 
     /** Nothing is written over in a partition that was empty. */
     private void writeCompanion(int tree, ComponentId id, Build done) {
-        long fileId = substrate.manifest().newFileId();
-        try (ComponentWriter writer = writer(tree, fileId, 0)) {
-            writer.finish(
+        try (ComponentBuild built = build(tree)) {
+            var _ = built.create(0);
+            built.finish(
                     id, done.filter.build(), done.wallMicros, substrate.clock().wallMicros());
+            loaded.put(tree, built.open(0));
         }
-        loaded.put(tree, open(tree, fileId));
     }
 
-    private ComponentWriter writer(int tree, long fileId, long expectedEntries) {
-        return ComponentFiles.create(
-                substrate, schema, partition.number(), tree, fileId, expectedEntries);
-    }
-
-    private ComponentHandle open(int tree, long fileId) {
-        return ComponentFiles.openNew(substrate, schema, partition.number(), tree, fileId);
+    private ComponentBuild build(int tree) {
+        return ComponentBuild.of(partition, schema, tree);
     }
 
     private ComponentHandle primary() {

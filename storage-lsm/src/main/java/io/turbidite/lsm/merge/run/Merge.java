@@ -3,7 +3,6 @@ package io.turbidite.lsm.merge.run;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.component.ComponentFilter;
-import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.entry.EntryCursor;
@@ -12,13 +11,13 @@ import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.merge.Discards;
 import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.merge.VersionRetention;
+import io.turbidite.lsm.partition.ComponentBuild;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
-import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.run.BitmapSave;
 import io.turbidite.lsm.strategy.bitmap.run.BitmapTakeover;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -36,6 +35,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * A merge of neighbouring components under way: it holds its inputs, is advanced step by step, and
@@ -346,15 +346,14 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
         long entries = 0;
         List<EntryCursor> cursors = new ArrayList<>();
         MergeHook hook = hooks.of(tree.id, tree.includesOldest);
+        ComponentBuild build = ComponentBuild.of(partition, schema, tree.id);
         Output opened = null;
-        MutableValidityBitmap live = null;
         try {
             for (ComponentHandle input : tree.newestFirst) {
                 entries += input.livingCount();
                 cursors.add(input.streamCursor(cursors.size()));
             }
             hook.addInputs(cursors);
-            long fileId = substrate.manifest().newFileId();
             VersionRetention retention = readers().droppingAntimatter(tree.dropsAntimatter);
             EntryCursor versions = MergeCursor.of(cursors);
             Discards discards = hook.discards();
@@ -363,23 +362,18 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
                     : retention.retain(versions, discards);
             EntryStream kept = hook.filter(retained, retention);
             if (ComponentFiles.isLive(schema, tree.id)) {
-                live = MutableValidityBitmap.create(substrate.bitmaps(), tree.entryCount());
+                var _ = build.withBitmap(tree.entryCount());
             }
-            ComponentWriter writer = ComponentFiles.create(
-                    substrate, schema, partition.number(), tree.id, fileId, entries);
-            opened = new Output(tree, fileId, versions, kept, writer, hook);
-            opened.live = live;
-            if (handover != null && live != null) {
-                handover.begin(live);
+            var _ = build.create(entries);
+            opened = new Output(tree, build, versions, retained, kept, hook);
+            if (opened.handover != null) {
+                opened.handover.begin(Objects.requireNonNull(build.bitmap()));
             }
-            opened.retained = retained;
             return opened;
         } finally {
             if (opened == null) {
-                if (live != null) {
-                    live.close();
-                }
-                try (hook) {
+                try (hook;
+                        build) {
                     cursors.forEach(EntryCursor::close);
                 }
             }
@@ -401,38 +395,40 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
     /** The merged component of one tree, being written. */
     private final class Output implements AutoCloseable {
         private final Tree tree;
-        private final long fileId;
-        private final EntryCursor versions;
-        private final EntryStream kept;
+        private final ComponentBuild build;
         private final ComponentWriter writer;
+        private final EntryCursor versions;
+
+        /** What the hook filters, standing on the entry that it lets through. */
+        private final EntryStream retained;
+
+        private final EntryStream kept;
         private final MergeHook hook;
+
+        /** The merge's, if it is told of this tree. */
+        private final @Nullable BuildConcurrency handover;
+
         private boolean isWritten;
         private boolean isComplete;
         private long syncedBytes;
-
-        /** Of the output, until its handle owns it. */
-        private @Nullable MutableValidityBitmap live;
-
-        /** What the hook filters, standing on the entry that it lets through. */
-        private EntryStream retained;
-
         private final EntryHead entry = new EntryHead();
         private long ordinal;
 
         Output(
                 Tree tree,
-                long fileId,
+                ComponentBuild build,
                 EntryCursor versions,
+                EntryStream retained,
                 EntryStream kept,
-                ComponentWriter writer,
                 MergeHook hook) {
-            this.retained = kept;
             this.tree = tree;
-            this.fileId = fileId;
+            this.build = build;
+            this.writer = build.writer();
             this.versions = versions;
+            this.retained = retained;
             this.kept = kept;
-            this.writer = writer;
             this.hook = hook;
+            this.handover = build.bitmap() == null ? null : Merge.this.handover;
         }
 
         /** Copies entries until about {@code bytesMax} are done; returns how many were. */
@@ -451,7 +447,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
                 writer.add(entry, value);
                 // the entry that is kept is the one that the versions stand on
                 hook.written(kept, versions);
-                if (handover != null && live != null) {
+                if (handover != null) {
                     handover.copied(retained, ordinal);
                 }
                 ordinal++;
@@ -481,41 +477,16 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
                 minTimestamp = Math.min(minTimestamp, input.state().minTimestamp());
                 maxTimestamp = Math.max(maxTimestamp, input.state().maxTimestamp());
             }
-            writer.finish(
-                    new ComponentId(minTimestamp, maxTimestamp), filter, minMicros, maxMicros);
-            MutableValidityBitmap bitmap = live;
-            if (bitmap != null) {
-                int generation = tree.newestFirst.stream()
-                        .mapToInt(input -> input.state().generation() + 1)
-                        .max()
-                        .orElseThrow();
-                ComponentHeader header = ComponentFiles.header(
-                        substrate, schema, partition.number(), tree.id, fileId);
-                ComponentHandle built =
-                        ComponentFiles.openWith(substrate, header, generation, bitmap);
-                live = null;
-                return built;
-            }
-            return ComponentFiles.openMerged(
-                    substrate,
-                    schema,
-                    partition.number(),
-                    tree.id,
-                    fileId,
-                    tree.newestFirst,
-                    hook.repaired());
+            build.finish(new ComponentId(minTimestamp, maxTimestamp), filter, minMicros, maxMicros);
+            return build.openMerged(tree.newestFirst, hook.repaired());
         }
 
         @Override
         public void close() {
             // deleting what was written so far may fail: the rest is let go all the same
             try (hook;
-                    writer;
-                    kept) {
-                if (live != null) {
-                    live.close();
-                    live = null;
-                }
+                    build) {
+                kept.close();
             }
         }
     }

@@ -1,0 +1,214 @@
+package io.turbidite.lsm.partition;
+
+import io.turbidite.core.Undo;
+import io.turbidite.core.file.Disk;
+import io.turbidite.lsm.component.ComponentFilter;
+import io.turbidite.lsm.component.ComponentHeader;
+import io.turbidite.lsm.component.ComponentId;
+import io.turbidite.lsm.component.ComponentOptions;
+import io.turbidite.lsm.component.ComponentWriter;
+import io.turbidite.lsm.component.DiskComponent;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
+import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState.ComponentState;
+import io.turbidite.lsm.version.ManifestState.DeadState;
+import io.turbidite.lsm.version.StoreFiles;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * A component of a partition's tree being built, by flush, merge, bulk load, index building or a backup.
+ *
+ * <ol>
+ *   <li>{@link #of} gives it its number, {@link #create} its file; before that, {@link #withBitmap} a bitmap that
+ *       writers mark while it is built;
+ *   <li>its entries are added to the {@link #writer} in order, and {@link #finish} makes the file durable;
+ *   <li>{@link #open} and its like make a handle of it, which is its maker's: one that is not installed goes with
+ *       {@link ComponentFiles#letGo}.
+ * </ol>
+ *
+ * <p>Closing it lets go what no handle has got: a file that was not finished is deleted. So is one that can't be
+ * opened, for the work is tried again and writes another.
+ *
+ * <p><em>Confined to one thread at a time.</em>
+ */
+public final class ComponentBuild implements AutoCloseable {
+    private final Substrate substrate;
+    private final DatasetSchema schema;
+    private final ComponentHeader header;
+    private @Nullable ComponentWriter writer;
+
+    /** Of the component, until its handle owns it. */
+    private @Nullable MutableValidityBitmap live;
+
+    private ComponentBuild(Substrate substrate, DatasetSchema schema, ComponentHeader header) {
+        this.substrate = substrate;
+        this.schema = schema;
+        this.header = header;
+    }
+
+    /**
+     * A component that has a number, and no file yet.
+     *
+     * @param schema what the tree is; the partition's may have changed meanwhile
+     * @param tree by its index's id
+     */
+    public static ComponentBuild of(
+            Substrate substrate, DatasetSchema schema, int partition, int tree) {
+        long fileId = substrate.manifest().newFileId();
+        return new ComponentBuild(
+                substrate,
+                schema,
+                ComponentFiles.header(substrate, schema, partition, tree, fileId));
+    }
+
+    /** As {@link #of(Substrate, DatasetSchema, int, int)}. */
+    public static ComponentBuild of(Partition partition, DatasetSchema schema, int tree) {
+        return of(partition.substrate(), schema, partition.number(), tree);
+    }
+
+    public long fileId() {
+        return header.fileId();
+    }
+
+    /** Where its file is. */
+    public String name() {
+        return StoreFiles.component(header.fileId());
+    }
+
+    /**
+     * Gives it a bitmap, all of whose entries are alive; otherwise a tree that has bitmaps gets one when it is opened.
+     *
+     * @param entryCountMax at least as many as will come
+     */
+    public MutableValidityBitmap withBitmap(long entryCountMax) {
+        MutableValidityBitmap made =
+                MutableValidityBitmap.create(substrate.bitmaps(), entryCountMax);
+        live = made;
+        return made;
+    }
+
+    /** The bitmap that it was given. */
+    public @Nullable MutableValidityBitmap bitmap() {
+        return live;
+    }
+
+    /** Creates the file; see {@link ComponentWriter#create} for {@code expectedEntries}. */
+    public ComponentWriter create(long expectedEntries) {
+        ComponentWriter made =
+                substrate.writers().create(name(), header, options(), expectedEntries);
+        writer = made;
+        return made;
+    }
+
+    /** As {@link #create(long)}, on another disk than the store's. */
+    public ComponentWriter createOn(Disk target, long expectedEntries) {
+        ComponentWriter made =
+                ComponentWriter.create(target, name(), header, options(), expectedEntries);
+        writer = made;
+        return made;
+    }
+
+    private ComponentOptions options() {
+        return ComponentFiles.options(schema, header.indexId());
+    }
+
+    /** Where the entries go, once the file is there. */
+    public ComponentWriter writer() {
+        return Objects.requireNonNull(writer);
+    }
+
+    /** As {@link ComponentWriter#finish}; the directory is the caller's to sync. */
+    public void finish(
+            ComponentId id, ComponentFilter filter, long minWallMicros, long maxWallMicros) {
+        writer().finish(id, filter, minWallMicros, maxWallMicros);
+    }
+
+    /**
+     * Opens what was finished.
+     *
+     * @param generation 0 if its data was never merged
+     */
+    public ComponentHandle open(int generation) {
+        DiskComponent component = openFile();
+        if (live == null && !ComponentFiles.isLive(schema, header.indexId())) {
+            return ComponentHandle.of(
+                    ComponentFiles.fresh(component, generation),
+                    component,
+                    null,
+                    substrate.reaper());
+        }
+        MutableValidityBitmap bitmap = live;
+        if (bitmap == null) {
+            try (Undo undo = Undo.of(component::close)) {
+                bitmap = undo.keep(withBitmap(component.entryCount()));
+            }
+        }
+        ComponentHandle handle = ComponentHandle.ofLive(
+                ComponentFiles.fresh(component, generation), component, bitmap, substrate.reaper());
+        live = null;
+        return handle;
+    }
+
+    /**
+     * Opens what was merged from others and finished.
+     *
+     * @param repaired null if it was not repaired: then it is checked as far as all of them are
+     */
+    public ComponentHandle openMerged(
+            List<ComponentHandle> inputs, ComponentFiles.@Nullable Repaired repaired) {
+        int generation = 0;
+        long repairedTimestamp = Long.MAX_VALUE;
+        for (ComponentHandle input : inputs) {
+            generation = Math.max(generation, input.state().generation() + 1);
+            repairedTimestamp = Math.min(repairedTimestamp, input.state().repairedTimestamp());
+        }
+        if (live != null) {
+            return open(generation);
+        }
+        DiskComponent component = openFile();
+        ComponentState state = ComponentFiles.fresh(component, generation)
+                .withRepaired(repairedTimestamp, DeadState.NONE);
+        if (repaired == null) {
+            return ComponentHandle.of(state, component, null, substrate.reaper());
+        }
+        // no space for the bitmap, perhaps: the component must not take it
+        try (Undo undo = Undo.of(() -> ComponentFiles.letGo(
+                List.of(ComponentHandle.of(state, component, null, substrate.reaper())), false))) {
+            return undo.keep(withDead(component, state, repaired));
+        }
+    }
+
+    private ComponentHandle withDead(
+            DiskComponent component, ComponentState state, ComponentFiles.Repaired repaired) {
+        DeadState dead = ComponentFiles.writeDead(substrate, component, repaired.dead());
+        return ComponentHandle.of(
+                state.withRepaired(repaired.timestamp(), dead),
+                component,
+                dead.isNone() ? null : ComponentFiles.openWrittenDead(substrate, component, dead),
+                substrate.reaper());
+    }
+
+    private DiskComponent openFile() {
+        return ComponentFiles.openOrDelete(
+                substrate, name(), () -> ComponentFiles.openFile(substrate, header));
+    }
+
+    @Override
+    public void close() {
+        try {
+            if (writer != null) {
+                writer.close();
+            }
+        } finally {
+            if (live != null) {
+                live.close();
+                live = null;
+            }
+        }
+    }
+}
