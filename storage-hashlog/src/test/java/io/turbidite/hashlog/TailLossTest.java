@@ -173,6 +173,35 @@ class TailLossTest {
         }
     }
 
+    /** Its checksums agree, since zeros are all that it lacks, but readers fetch whole blocks. */
+    @Test
+    void a_page_that_a_power_cut_tore_within_zeros_at_its_end_is_not_taken_for_whole() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        byte[] older = new byte[0];
+        try (LogBench bench = LogBench.simulated(SEED, disk, LogBench.options());
+                IngestSession session = bench.log.openSession("s")) {
+            MemorySegment record = LogBench.segment("x".repeat(1_000));
+            for (int i = 0; i < 14; i++) {
+                session.append(record, 0, 1_000);
+                if (i == 5) {
+                    session.awaitDurable();
+                    older = disk.content(TAIL);
+                }
+            }
+            session.append(LogBench.segment("y".repeat(3_000)), 0, 3_000);
+        }
+        int end = 4_096 + LogBench.SHAPE.pageBytes();
+        byte[] pages = disk.content("log/00000000.pages");
+        assertThat(Arrays.copyOfRange(pages, end - 8, end)).containsOnly(0);
+        disk.put("log/00000000.pages", Arrays.copyOf(pages, end - 8));
+        disk.put(TAIL, older);
+        for (int i = 0; i < 2; i++) {
+            try (LogBench bench = LogBench.reopened(SEED, disk, LogBench.options())) {
+                assertThat(LogState.of(bench.log).all()).hasSize(6);
+            }
+        }
+    }
+
     private record Cut(SimDisk disk, long durable) {}
 
     /** A page that a power cut tore is cut; one that was durable two syncs ago is damage, though no mark was forced. */

@@ -243,7 +243,7 @@ public final class LogEnd {
 
     /**
      * Makes the end that was found the log's, durably. To be called before the log goes on. What lies before it is made
-     * durable; what lies behind is removed: pages behind a torn one may be whole, and a later recovery that comes
+     * durable, whatever became of earlier syncs of it; what lies behind is removed: pages behind a torn one may be whole, and a later recovery that comes
      * as far would take them for its own. Then the marks say so.
      *
      * @param hasTail as given to {@link #find}, as {@code verifiedTo}
@@ -268,7 +268,14 @@ public final class LogEnd {
             if (!start.marked()) {
                 files.requireNothingBehind(start.tail());
             }
+            if (before != null && before.address(shape) < start.tail()) {
+                // the mark was written when what it says was durable
+                files.writeAgain(Math.max(shape.pageOf(verifiedTo), before.page()), start.tail());
+            }
             files.cutBehind(shape.pageOf(verifiedTo), start.tail());
+            if (hasTail) {
+                files.hardenMarks();
+            }
             TailMark mark = start.mark(shape, before == null ? 1 : before.number() + 1);
             if (!hasTail) {
                 long number = begun == null ? 1 : begun.number() + 1;
@@ -289,7 +296,9 @@ public final class LogEnd {
             SegmentFiles files, LogShape shape, long page, MemorySegment target, Crc32c crc) {
         try {
             target.fill((byte) 0);
-            files.read(page, 0, target, 0, shape.pageBytes());
+            if (files.read(page, 0, target, 0, shape.pageBytes()) < shape.pageBytes()) {
+                return null; // torn, even where zeros are all that it lacks: readers want all of it
+            }
             PageHeader header = PageHeader.read(
                             files.nameOf(page), files.offsetOf(page), target, shape, page)
                     .checkOwner(files.nameOf(page), files.offsetOf(page), files.logId());

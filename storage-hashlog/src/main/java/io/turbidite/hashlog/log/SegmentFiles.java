@@ -182,6 +182,34 @@ final class SegmentFiles implements AutoCloseable {
         }
     }
 
+    /** Makes durable what marks say of the log, and which files it has, whatever became of earlier syncs. */
+    void hardenMarks() {
+        tailToWrite().writeAgain();
+        disk.syncDirectory(directory);
+    }
+
+    /**
+     * Writes the bytes from page {@code from} up to {@code end} once more, where they lie; {@link #cutBehind} makes them
+     * durable. Memory may show what a failed sync has lost, and another sync would not bring it back.
+     */
+    void writeAgain(long from, long end) {
+        long last = shape.pageOf(end);
+        MemorySegment bytes = MemorySegment.ofArray(new byte[shape.pageBytes()]);
+        for (long page = from; page <= last; page++) {
+            if (page < last || !isEmpty(end)) {
+                DiskFile file = fileToWrite(page);
+                int wanted = page < last ? shape.pageBytes() : blocksBelow(end);
+                int count = file.read(offsetOf(page), bytes, 0, wanted);
+                file.write(offsetOf(page), bytes, 0, count);
+            }
+        }
+    }
+
+    /** Bytes of the page up to {@code end}, in whole blocks. */
+    private int blocksBelow(long end) {
+        return (shape.offsetOf(end) + LogShape.BLOCK_BYTES - 1) & -LogShape.BLOCK_BYTES;
+    }
+
     private void lock(DiskFile file) {
         if (locking && !file.tryLock()) {
             throw new StoreInUseException(disk.description() + "/" + directory);
@@ -258,10 +286,7 @@ final class SegmentFiles implements AutoCloseable {
             } else if (segment >= shape.segmentOf(from)) {
                 DiskFile file = open.computeIfAbsent(segment, s -> openSegment(s, disk::open));
                 if (segment == lastSegment) {
-                    int used = isEmpty(end)
-                            ? 0
-                            : (shape.offsetOf(end) + LogShape.BLOCK_BYTES - 1)
-                                    & -LogShape.BLOCK_BYTES;
+                    int used = isEmpty(end) ? 0 : blocksBelow(end);
                     if (file.size() > offsetOf(page) + used) {
                         file.truncate(offsetOf(page) + used);
                     }

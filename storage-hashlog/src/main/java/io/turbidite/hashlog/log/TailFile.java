@@ -24,6 +24,7 @@ final class TailFile implements AutoCloseable {
 
     private final DiskFile file;
     private final long logId;
+    private final Marks found;
     private final MemorySegment slot = MemorySegment.ofArray(new byte[LogShape.BLOCK_BYTES]);
     private final MemorySegment beginBytes = MemorySegment.ofArray(new byte[BeginMark.BYTES]);
     private long markNumber;
@@ -35,6 +36,7 @@ final class TailFile implements AutoCloseable {
     private boolean lost;
 
     private TailFile(DiskFile file, long logId, Marks newest) {
+        this.found = newest;
         this.file = file;
         this.logId = logId;
         TailMark mark = newest.tail;
@@ -144,10 +146,33 @@ final class TailFile implements AutoCloseable {
 
     // ---- writing --------------------------------------------------------------------------------
 
-    /** Opens the file, which is there, to write the marks behind the newest. */
+    /**
+     * Opens the file, which is there, to write the marks behind the newest. These may be in memory alone: {@link
+     * #writeAgain} comes first.
+     */
     static TailFile open(Disk disk, String directory, long logId, LogShape shape) {
         Marks newest = read(disk, directory, logId, shape, true);
         return new TailFile(disk.open(nameIn(directory)), logId, newest);
+    }
+
+    /**
+     * Writes the marks that were found once more, where they lie, and makes them durable: their writer may have been killed
+     * before its sync, or that has failed, and the next marks go to the other slots.
+     */
+    void writeAgain() {
+        synchronized (this) {
+            TailMark mark = found.tail;
+            BeginMark begin = found.begin;
+            if (mark != null && mark.number() == markNumber) {
+                mark.writeTwice(slot);
+                writeMark();
+            }
+            if (begin != null && begin.number() == beginNumber) {
+                begin.write(beginBytes);
+                writeBegin();
+            }
+        }
+        sync();
     }
 
     /** Writes the next mark; durable with the next {@link #sync}. */

@@ -61,6 +61,11 @@ record TailMark(
         return LogShape.BLOCK_BYTES * (1 + (number & 1));
     }
 
+    /** Up to where the log was durable. */
+    long address(LogShape shape) {
+        return shape.startOf(page) + usedBytes;
+    }
+
     /** The same with another number. */
     TailMark numbered(long other) {
         return new TailMark(logId, other, page, firstArrivalMicros, usedBytes, pageChecksum);
