@@ -336,13 +336,20 @@ public final class Store implements AutoCloseable {
      *
      * @param backup directory of a backup, or of a copy of this store that is not open; null to look only
      *     whether files are whole again
+     * @throws InvalidRequestException if the directory is of no backup of this store, whatever is in quarantine
      */
     public QuarantineReport restoreQuarantined(@Nullable Path backup) {
         checkReadable();
-        if (backup != null) {
-            RealDisk.checkDirectory(backup);
+        if (backup == null) {
+            return restoreFrom(null);
         }
-        return restoreFrom(backup == null ? null : RealDisk.open(backup));
+        RealDisk.checkDirectory(backup);
+        Disk from = RealDisk.open(backup);
+        if (from.description().equals(surroundings().disk().description())) {
+            throw new InvalidRequestException(
+                    "%s is the store itself, and no backup of it".formatted(from.description()));
+        }
+        return restoreFrom(from);
     }
 
     /** As {@link #restoreQuarantined}, from the root of a disk. */

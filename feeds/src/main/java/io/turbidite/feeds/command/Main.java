@@ -38,6 +38,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -62,6 +63,12 @@ public final class Main {
 
     /** Whether standard error is a terminal; set by the launcher, which can tell. */
     private static final String TERMINAL_PROPERTY = "turbidite.terminal";
+
+    /** Of the build; the first line of what bug reports need. */
+    static final String VERSION = "0.1.0-SNAPSHOT";
+
+    /** The launcher's own command. */
+    static final String BENCH = "bench";
 
     private Main() {}
 
@@ -149,6 +156,7 @@ public final class Main {
                 .addSubcommand(new ShipCommand(console, stores))
                 .addSubcommand(new ReceiveCommand(console))
                 .addSubcommand(LogCommand.of(console))
+                .addSubcommand(new HelpCommand())
                 .setOut(out)
                 .setExpandAtFiles(false) // a key may begin with @
                 .setParameterExceptionHandler((e, given) -> misused(e, console.err(), debug))
@@ -198,11 +206,7 @@ public final class Main {
             String meant = Mistyped.told(unmatched);
             what = meant != null
                     ? meant
-                    : unknown
-                            ? "unknown command '%s'; commands are %s"
-                                    .formatted(
-                                            unmatched.getUnmatched().getFirst(), commandNames(line))
-                            : what;
+                    : unknown ? unknown(unmatched.getUnmatched().getFirst(), line) : what;
         }
         err.println("turbidite: " + Failures.oneLine(what));
         err.println(
@@ -210,10 +214,13 @@ public final class Main {
         return ExitCode.USAGE;
     }
 
-    /** {@code bench} is the launcher's. */
+    static String unknown(String command, CommandLine line) {
+        return "unknown command '%s'; commands are %s".formatted(command, commandNames(line));
+    }
+
     private static String commandNames(CommandLine line) {
         String names = String.join(", ", line.getSubcommands().keySet());
-        return line.getParent() == null ? names + ", bench" : names;
+        return line.getParent() == null ? names + ", " + BENCH : names;
     }
 
     /** The nearest directory upwards that has the samples, where no launcher says it. */
@@ -239,6 +246,7 @@ public final class Main {
                 "Loads feeds of records into LSM stores and asks them.",
                 "New here: ./turbidite quickstart",
             },
+            version = "turbidite " + VERSION + ", on Java ${java.version}",
             commandListHeading = "%nCommands:%n",
             footer = {
                 "  bench       Run an experiment suite.",
@@ -250,6 +258,13 @@ public final class Main {
         @Mixin
         @SuppressWarnings("UnusedVariable") // the parser knows its options by it
         private final CommonOptions common = new CommonOptions();
+
+        @Option(
+                names = {"-V", "--version"},
+                versionHelp = true,
+                description = "Print the version.")
+        @SuppressWarnings("UnusedVariable") // the parser knows it
+        private boolean version;
 
         @Spec
         private @Nullable CommandSpec spec;

@@ -145,6 +145,25 @@ class IndexCommandTest {
     }
 
     @Test
+    void what_the_store_keeps_for_itself_is_not_changed_by_commands() {
+        String before = Command.run("inspect", store, "--json").out();
+        List<List<Object>> commands = List.of(
+                List.of("drop", store, "_feeds", "--yes"),
+                List.of("index", "create", store, "_feeds", "by_line", "--on", "line"),
+                List.of("index", "drop", store, "_feeds", "by_line"),
+                List.of("index", "disable", store, "_feeds", "by_line"),
+                List.of("index", "enable", store, "_feeds", "by_line"),
+                List.of("index", "rebuild", store, "_feeds", "by_line"));
+        for (List<Object> command : commands) {
+            assertRefused(Command.run(command.toArray()), "dataset _feeds is the store's own");
+        }
+        assertThat(Command.run("inspect", store, "--json").out()).isEqualTo(before);
+        // looking is free
+        assertThat(Command.run("query", store, "_feeds", "--count").out())
+                .isEqualTo("{\"count\":3}\n");
+    }
+
+    @Test
     void a_dropped_dataset_is_gone() {
         assertThat(Command.run("drop", store, "Numbers", "--yes", "--json")
                         .json()

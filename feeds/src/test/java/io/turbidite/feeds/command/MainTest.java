@@ -9,9 +9,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 class MainTest {
     private static void assertMisused(Result result) {
@@ -29,7 +34,7 @@ class MainTest {
                 .contains("unknown command 'frobnicate'")
                 .contains(
                         "quickstart, run, query, get, inspect, verify, advise, trash, index, drop, repair, quarantine, backup, restore,"
-                                + " ship, receive, log, bench");
+                                + " ship, receive, log, help, bench");
     }
 
     @Test
@@ -60,6 +65,42 @@ class MainTest {
                 .contains("--json")
                 .contains("--debug");
         assertThat(result.err()).isEmpty();
+    }
+
+    @Test
+    void help_is_a_command_too() {
+        assertThat(Command.run("help")).isEqualTo(Command.run("--help"));
+        for (String name : List.of("query", "log", "log ingest", "index create", "help")) {
+            Object[] asked = ("help " + name).split(" ");
+            Object[] option = (name + " --help").split(" ");
+            Result help = Command.run(asked);
+            assertThat(help.out()).startsWith("Usage: ./turbidite " + name);
+            assertThat(help).as(name).isEqualTo(Command.run(option));
+        }
+        assertThat(Command.run("help", "bench").out()).contains("./turbidite bench --help");
+        Result unknown = Command.run("help", "frobnicate");
+        assertMisused(unknown);
+        assertThat(unknown.err())
+                .contains("unknown command 'frobnicate'; commands are quickstart,");
+        assertThat(Command.run("help", "log", "frobnicate").err())
+                .contains("unknown command 'frobnicate'; commands are ingest,");
+        assertThat(Command.run("help", "query", "frobnicate").err())
+                .contains("unknown command 'frobnicate'; query has none of its own");
+    }
+
+    @Test
+    void its_version_is_that_of_the_build() throws IOException {
+        Matcher version = Pattern.compile("<version>(.+?)</version>")
+                .matcher(Files.readString(Path.of("pom.xml")));
+        assertThat(version.find()).isTrue();
+        for (String option : List.of("--version", "-V")) {
+            Result result = Command.run(option);
+            assertThat(result.code()).isZero();
+            assertThat(result.err()).isEmpty();
+            assertThat(result.outLines())
+                    .containsExactly("turbidite %s, on Java %s"
+                            .formatted(version.group(1), System.getProperty("java.version")));
+        }
     }
 
     @Test

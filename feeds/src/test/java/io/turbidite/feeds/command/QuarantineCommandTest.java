@@ -86,6 +86,66 @@ class QuarantineCommandTest {
     }
 
     @Test
+    void a_component_may_be_named_as_people_name_files() throws IOException {
+        Path store = Command.load(directory);
+        Path backup = directory.resolve("backup");
+        assertThat(Command.run("backup", store, backup, "--copy").code()).isZero();
+        Path file = components(store).getFirst();
+        byte[] bytes = Files.readAllBytes(file);
+        bytes[200] ^= 1;
+        Files.write(file, bytes);
+        String name = file.getFileName().toString();
+        Path link = Files.createSymbolicLink(directory.resolve("link"), store);
+        long number = Long.parseLong(name.substring(0, name.indexOf('.')), 16);
+        List<Object> given = List.of(
+                name,
+                "data/" + name,
+                "./data/" + name,
+                file,
+                store.resolve("log/../data").resolve(name),
+                link.resolve("data").resolve(name),
+                Path.of("").toAbsolutePath().relativize(file),
+                number);
+        for (Object one : given) {
+            Result taken = Command.run("quarantine", store, one);
+            assertThat(taken.out()).as("%s", one).contains("data/" + name + " is set aside: ");
+            Result restored = Command.run("quarantine", store, "--restore", backup);
+            assertThat(restored.code()).as("%s", one).isZero();
+            Files.write(file, bytes);
+        }
+        for (Object other : List.of(
+                "nobody.component",
+                backup.resolve("data").resolve(name),
+                directory.resolve("trips.csv"),
+                store.resolve("MANIFEST"),
+                4711)) {
+            Result refused = Command.run("quarantine", store, other);
+            assertThat(refused.code()).as("%s", other).isEqualTo(2);
+            assertThat(refused.err())
+                    .contains("no component that is in use has the file ", "inspect lists those");
+        }
+    }
+
+    @Test
+    void a_backup_that_can_give_nothing_is_refused_though_nothing_is_set_aside()
+            throws IOException {
+        Path store = Command.load(directory);
+        Path other = Command.load(Files.createDirectory(directory.resolve("other")));
+        Result foreign = Command.run("quarantine", store, "--restore", other);
+        assertThat(foreign.code()).isEqualTo(2);
+        assertThat(foreign.err()).contains(other.toString(), "another store");
+        Result none = Command.run("quarantine", store, "--restore", directory);
+        assertThat(none.code()).isEqualTo(2);
+        assertThat(none.err()).contains(directory.toString(), "MANIFEST");
+        Result itself = Command.run("quarantine", store, "--restore", store);
+        assertThat(itself.code()).isEqualTo(2);
+        assertThat(itself.err()).contains("the store itself");
+        assertThat(Command.run("quarantine", store, "--restore", directory.resolve("x"))
+                        .code())
+                .isEqualTo(2);
+    }
+
+    @Test
     void what_can_not_be_restored_is_refused() throws IOException {
         Path store = Command.load(directory);
         Path backup = directory.resolve("backup");

@@ -30,6 +30,7 @@ import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DeadState;
@@ -85,6 +86,9 @@ public final class ComponentRestore {
      */
     public static QuarantineReport run(Substrate substrate, @Nullable Disk backup) {
         substrate.health().checkWritable();
+        if (backup != null) {
+            checkIsOfStore(backup, substrate);
+        }
         // what it goes by is what the manifest says
         substrate.quarantine().note();
         ComponentRestore restore = new ComponentRestore(substrate, backup);
@@ -92,6 +96,25 @@ public final class ComponentRestore {
             restore.restore(partition, ComponentHandle::isQuarantined);
         }
         return new QuarantineReport(restore.outcomes);
+    }
+
+    /** Whatever is in quarantine: who names the wrong directory should hear of it on the day that it does no harm. */
+    private static void checkIsOfStore(Disk backup, Substrate substrate) {
+        if (!backup.exists(StoreFiles.MANIFEST)) {
+            throw new InvalidRequestException("%s is no backup: it has no %s"
+                    .formatted(backup.description(), StoreFiles.MANIFEST));
+        }
+        long storeId;
+        try {
+            storeId = Manifest.open(backup).state().storeId();
+        } catch (CorruptionException damaged) {
+            return; // each of its components says whose it is, and is checked alone
+        }
+        if (storeId != substrate.manifest().state().storeId()) {
+            throw new InvalidRequestException(
+                    "%s is another store, or a backup of another one: nothing of it fits here"
+                            .formatted(backup.description()));
+        }
     }
 
     /**

@@ -2,6 +2,7 @@ package io.turbidite.feeds.command.common;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.feeds.log.DirectoryKind;
+import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
 
@@ -28,6 +29,20 @@ public final class Stores {
      */
     public static Store openExisting(String directory) {
         return Store.openExisting(storePath(directory), StoreOptions.defaults());
+    }
+
+    /**
+     * A dataset of a user's, to be changed.
+     *
+     * @throws InvalidRequestException if there is none of that name, or it is one that the store keeps for itself
+     */
+    public static Dataset usersDataset(Store store, String name) {
+        if (name.startsWith("_")) {
+            throw new InvalidRequestException(
+                    "dataset %s is the store's own, as all whose names begin with '_': no command changes it"
+                            .formatted(name));
+        }
+        return store.dataset(name);
     }
 
     private static Path storePath(String directory) {

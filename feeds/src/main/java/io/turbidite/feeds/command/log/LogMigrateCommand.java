@@ -66,7 +66,7 @@ final class LogMigrateCommand implements Callable<Integer> {
                 OpenLog open = OpenLog.openForReading(
                         Stores.path("LOGDIR", directory), OpenLog.defaults());
                 Store store = Stores.openExisting(storeDirectory)) {
-            Dataset dataset = store.dataset(datasetName);
+            Dataset dataset = Stores.usersDataset(store, datasetName);
             LogMigration migration = new LogMigration(open.log(), store, dataset, this::refused);
             boolean finished = migration.run(question.query(), stopped::get);
             dataset.flush();

@@ -1,5 +1,6 @@
 package io.turbidite.feeds.command.operate;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
@@ -8,6 +9,7 @@ import io.turbidite.feeds.command.common.Stores;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.backup.QuarantineReport;
 import io.turbidite.lsm.backup.QuarantineReport.Outcome;
+import io.turbidite.lsm.version.StoreFiles;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,8 +18,12 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
 
 /** Lists components that are set aside, sets one aside by hand, and brings back what can be brought back. */
 @Command(
@@ -34,6 +40,8 @@ import java.util.concurrent.Callable;
         },
         sortOptions = false)
 public final class QuarantineCommand implements Callable<Integer> {
+    private static final Pattern NUMBER = Pattern.compile("\\d{1,18}");
+
     private final Console console;
 
     @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
@@ -43,7 +51,8 @@ public final class QuarantineCommand implements Callable<Integer> {
             index = "1",
             arity = "0..1",
             paramLabel = "FILE",
-            description = "A component of it, as verify and inspect name it.")
+            description =
+                    "A component of it: its path, its name, or the number that inspect shows.")
     private @Nullable String file;
 
     @Option(
@@ -67,9 +76,10 @@ public final class QuarantineCommand implements Callable<Integer> {
                     ? null
                     : console.directory().resolve(Stores.path("BACKUP", named));
             if (file != null) {
-                String damage = store.quarantine(file);
+                String name = componentName(file);
+                String damage = store.quarantine(name);
                 if (!common.json) {
-                    console.out().println("%s is set aside: %s".formatted(file, damage));
+                    console.out().println("%s is set aside: %s".formatted(name, damage));
                 }
             }
             QuarantineReport report = store.restoreQuarantined(from);
@@ -78,6 +88,38 @@ public final class QuarantineCommand implements Callable<Integer> {
                 console.out().println("nothing is in quarantine");
             }
             return report.isEmptied() ? ExitCode.OK : ExitCode.FAILED;
+        }
+    }
+
+    /** As the store calls it: people name a file by its path, its name, or by the number that inspect shows. */
+    private String componentName(String given) {
+        if (NUMBER.matcher(given).matches()) {
+            return StoreFiles.component(Long.parseLong(given));
+        }
+        Path path = Stores.path("FILE", given);
+        if (!path.isAbsolute() && path.getNameCount() == 1) {
+            return StoreFiles.DATA + "/" + given;
+        }
+        Path store = real(console.directory().resolve(directory));
+        for (Path start : List.of(store, console.directory())) {
+            Path file = start.resolve(path);
+            Path directoryOfFile = file.getParent();
+            if (directoryOfFile != null && Files.exists(file)) {
+                Path found = real(directoryOfFile).resolve(file.getFileName());
+                if (found.startsWith(store)) {
+                    return store.relativize(found).toString();
+                }
+            }
+        }
+        return given;
+    }
+
+    private static Path real(Path directory) {
+        try {
+            return directory.toRealPath();
+        } catch (IOException e) {
+            throw new InvalidRequestException(
+                    "%s can't be read: %s".formatted(directory, e.getMessage()), e);
         }
     }
 

@@ -48,7 +48,7 @@ public final class DropCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         try (Store store = Stores.openExisting(directory)) {
-            Dataset found = store.dataset(dataset);
+            Dataset found = Stores.usersDataset(store, dataset);
             if (!yes && !isConfirmed(found)) {
                 console.err().println("dataset %s stays as it is".formatted(dataset));
                 return ExitCode.FAILED;

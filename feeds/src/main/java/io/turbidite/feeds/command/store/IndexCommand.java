@@ -89,7 +89,7 @@ public final class IndexCommand implements Callable<Integer> {
         /** Builds an index and says what came of it. */
         Integer build(Console console, BiFunction<Dataset, String, IndexBuild> starter) {
             try (Store store = Stores.openExisting(directory)) {
-                IndexBuild build = starter.apply(store.dataset(dataset), index);
+                IndexBuild build = starter.apply(Stores.usersDataset(store, dataset), index);
                 build.await();
                 return done(
                         console,
@@ -234,7 +234,7 @@ public final class IndexCommand implements Callable<Integer> {
         @Override
         public Integer call() {
             try (Store store = Stores.openExisting(target.directory)) {
-                store.dataset(target.dataset).dropIndex(target.index);
+                Stores.usersDataset(store, target.dataset).dropIndex(target.index);
                 return target.done(console, "dropped", "");
             }
         }
@@ -306,7 +306,7 @@ public final class IndexCommand implements Callable<Integer> {
         @Override
         public Integer call() {
             try (Store store = Stores.openExisting(target.directory)) {
-                store.dataset(target.dataset).disableIndex(target.index);
+                Stores.usersDataset(store, target.dataset).disableIndex(target.index);
                 return target.done(console, "disabled", "");
             }
         }
