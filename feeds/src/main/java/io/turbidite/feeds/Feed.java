@@ -37,6 +37,9 @@ import java.util.List;
 public final class Feed implements AutoCloseable {
     private static final double NANOS_PER_SECOND = 1e9;
 
+    /** Read within a second. */
+    private static final long DAMAGE_SOUGHT_BYTES = 32 << 20;
+
     private final FeedDefinition definition;
     private final Store store;
     private final FileSource source;
@@ -194,23 +197,35 @@ public final class Feed implements AutoCloseable {
         }
     }
 
-    /** Reads the header of the first file that has one. */
+    /** Reads the header of the first file that has one, at a glance: the run reads it again, proven. */
     private static void checkHeader(FeedDefinition definition, FileSource source) {
         RecordParser parser = newParser(definition, definition.dataset().type());
         if (!parser.wantsHeader()) {
             return;
         }
-        try (SourceStream stream = source.read(source.files().getFirst())) {
+        try (SourceStream stream = source.glance(source.files().getFirst())) {
             RecordFramer framer =
                     new RecordFramer(stream::read, parser.quotes(), separator(definition), 0, 1);
-            if (framer.next()) {
-                parser.header(framer.frame());
+            try {
+                if (framer.next()) {
+                    parser.header(framer.frame());
+                }
+            } catch (InvalidRequestException e) {
+                findDamage(stream);
+                throw definition.problem(
+                        "source.path",
+                        "leads to %s, which does not fit: %s"
+                                .formatted(source.files().getFirst().name(), e.getMessage()));
             }
-        } catch (InvalidRequestException e) {
-            throw definition.problem(
-                    "source.path",
-                    "leads to %s, which does not fit: %s"
-                            .formatted(source.files().getFirst().name(), e.getMessage()));
+        }
+    }
+
+    /** A header that does not fit may be what damage has made of it; reading on, for a while, tells. */
+    private static void findDamage(SourceStream stream) {
+        byte[] step = new byte[64 << 10];
+        int count = 0;
+        while (count >= 0 && stream.fileBytesRead() < DAMAGE_SOUGHT_BYTES) {
+            count = stream.read(step, 0, step.length);
         }
     }
 

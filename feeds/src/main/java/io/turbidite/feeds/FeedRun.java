@@ -14,7 +14,6 @@ import io.turbidite.feeds.parse.MalformedFrameException;
 import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.parse.RecordParser;
 import io.turbidite.feeds.source.FileSource;
-import io.turbidite.feeds.source.FileSource.Head;
 import io.turbidite.feeds.source.SourceFile;
 import io.turbidite.feeds.source.SourceStream;
 import io.turbidite.feeds.store.Delivery;
@@ -136,25 +135,25 @@ final class FeedRun {
                 return true;
             }
         }
-        Head head = parts.source.head(file);
-        SourceStream stream = parts.source.read(file);
-        try {
+        try (SourceStream stream = parts.source.read(file)) {
+            stream.stopWhen(() -> {
+                reportSometimes(stream);
+                return stopped.getAsBoolean();
+            });
             RecordFramer framer = framer(stream, 0, 1);
             if (parts.parser.wantsHeader() && !header(file, stream, framer)) {
                 return !stopped.getAsBoolean();
             }
             if (position != null && position.offset() > framer.nextOffset()) {
-                stream.close();
-                stream = parts.source.read(file);
+                stream.restart();
                 boolean inLine = skipTo(file, stream, position);
                 framer = framer(stream, position.offset(), position.line());
                 if (inLine && !framer.passLineEnd()) {
-                    Place start = startOfContinued(file, position);
+                    Place start = startOfContinued(stream, position);
                     if (start == null) {
                         return false;
                     }
-                    stream.close();
-                    stream = parts.source.read(file);
+                    stream.restart();
                     var _ = stream.skip(start.offset);
                     framer = framer(stream, start.offset, start.line);
                     continuation = new Continuation(
@@ -166,9 +165,7 @@ final class FeedRun {
                             parts.clock);
                 }
             }
-            return read(file, head, stream, framer);
-        } finally {
-            stream.close();
+            return read(file, stream, framer);
         }
     }
 
@@ -181,34 +178,33 @@ final class FeedRun {
      *
      * @return null if the run was stopped meanwhile
      */
-    private @Nullable Place startOfContinued(SourceFile file, FilePosition position) {
-        try (SourceStream stream = parts.source.read(file)) {
-            RecordFramer framer = framer(stream, 0, 1);
-            while (framer.next()) {
-                Frame frame = framer.frame();
-                if (frame.endOffset() > position.offset()) {
-                    return new Place(frame.offset(), frame.line());
-                }
-                if (stopped.getAsBoolean()) {
-                    return null;
-                }
+    private @Nullable Place startOfContinued(SourceStream stream, FilePosition position) {
+        stream.restart();
+        RecordFramer framer = framer(stream, 0, 1);
+        while (framer.next()) {
+            Frame frame = framer.frame();
+            if (frame.endOffset() > position.offset()) {
+                return new Place(frame.offset(), frame.line());
             }
-            Frame rest = framer.rest();
-            return rest == null
-                    ? new Place(position.offset(), position.line())
-                    : new Place(rest.offset(), rest.line());
+            if (stopped.getAsBoolean()) {
+                return null;
+            }
         }
+        Frame rest = framer.rest();
+        return rest == null
+                ? new Place(position.offset(), position.line())
+                : new Place(rest.offset(), rest.line());
     }
 
-    private boolean read(SourceFile file, Head head, SourceStream stream, RecordFramer framer) {
-        Batch batch = begin(file, head, framer);
+    private boolean read(SourceFile file, SourceStream stream, RecordFramer framer) {
+        Batch batch = begin(file, framer);
         try {
             while (true) {
                 while (framer.next()) {
                     take(framer, batch);
                     if (batch.isFull()) {
-                        pipeline.publish();
-                        batch = begin(file, head, framer);
+                        publish(batch, stream);
+                        batch = begin(file, framer);
                         reportSometimes(stream);
                     }
                     if (stopped.getAsBoolean()) {
@@ -220,8 +216,8 @@ final class FeedRun {
                     return true;
                 }
                 if (!batch.isEmpty()) {
-                    pipeline.publish(); // it need not wait with the rest
-                    batch = begin(file, head, framer);
+                    publish(batch, stream); // it need not wait with the rest
+                    batch = begin(file, framer);
                 }
                 if (quoteIsBroken(stream, framer)) {
                     framer.cutOpenRest();
@@ -235,14 +231,20 @@ final class FeedRun {
         } finally {
             // What was read before a stop or before damage is good, and is not to be read again.
             if (pipeline.hasClaim() && !batch.isEmpty()) {
-                pipeline.publish();
+                publish(batch, stream);
             }
         }
     }
 
-    private Batch begin(SourceFile file, Head head, RecordFramer framer) {
+    private void publish(Batch batch, SourceStream stream) {
+        long fileBytes = batch.fileEnded() ? batch.file().byteCount() : stream.settledBytes();
+        batch.identify(stream.head(), fileBytes);
+        pipeline.publish();
+    }
+
+    private Batch begin(SourceFile file, RecordFramer framer) {
         Batch batch = pipeline.claim();
-        batch.begin(file, head, framer.nextOffset(), framer.nextLine());
+        batch.begin(file, framer.nextOffset(), framer.nextLine());
         return batch;
     }
 

@@ -1,7 +1,6 @@
 package io.turbidite.feeds.command;
 
 import io.turbidite.core.CorruptionException;
-import io.turbidite.core.DamagedSourceException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.time.Clock;
@@ -177,13 +176,6 @@ public final class Main {
     private static int report(Exception e, CommandLine line, PrintStream err, boolean debug) {
         CommandLine group = line.getParent();
         boolean isLog = group != null && group.getCommandName().equals("log");
-        if (isLog && e instanceof DamagedSourceException) {
-            return Failures.report(
-                    e,
-                    err,
-                    debug,
-                    "mend the file and ingest it into a new log: what was read behind the damage, before a checksum told it, may be wrong");
-        }
         if (isLog && e instanceof CorruptionException) {
             return Failures.report(e, err, debug, LogSalvageCommand.ADVICE);
         }

@@ -40,6 +40,7 @@ public final class Batch {
     private final long[] endLines = new long[RECORDS_MAX];
     private SourceFile file = new SourceFile("", "", 0);
     private Head head = new Head(0, 0);
+    private long fileBytes;
     private long endOffset;
     private long endLine;
     private boolean fileEnded;
@@ -48,10 +49,9 @@ public final class Batch {
     Batch() {}
 
     /** Empties the batch and begins it anew at a position. */
-    public void begin(SourceFile newFile, Head newHead, long offset, long line) {
+    public void begin(SourceFile newFile, long offset, long line) {
         clear();
         file = newFile;
-        head = newHead;
         endOffset = offset;
         endLine = line;
     }
@@ -92,6 +92,17 @@ public final class Batch {
         endLine = frame.endLine();
     }
 
+    /**
+     * Says by what the file is known again, once it is read as far as the batch goes.
+     *
+     * @param newHead what it begins with
+     * @param newFileBytes how long it must be at least
+     */
+    public void identify(Head newHead, long newFileBytes) {
+        head = newHead;
+        fileBytes = newFileBytes;
+    }
+
     /** The file ends behind this batch. */
     public void endFile() {
         fileEnded = true;
@@ -117,6 +128,11 @@ public final class Batch {
     /** What {@link #file} begins with. */
     public Head head() {
         return head;
+    }
+
+    /** How long {@link #file} must be at least; if it ends behind this batch, how long it is. */
+    public long fileBytes() {
+        return fileBytes;
     }
 
     public int recordCount() {

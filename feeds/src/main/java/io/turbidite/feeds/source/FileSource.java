@@ -22,7 +22,7 @@ import java.util.zip.CRC32C;
  */
 public final class FileSource {
     /** Enough to tell two files of one form apart, little enough to read at each start. */
-    private static final int HEAD_BYTES = 4096;
+    static final int HEAD_BYTES = 4096;
 
     private final Disk disk;
     private final List<SourceFile> files;
@@ -124,26 +124,22 @@ public final class FileSource {
 
     /** The content of {@code file} from its beginning. */
     public SourceStream read(SourceFile file) {
-        return SourceStream.open(disk, file);
+        return SourceStream.open(disk, file, true);
     }
 
     /**
-     * What the file begins with, as far as it may be compared later: a file that only grows keeps it.
+     * As {@link #read}, for a look at how the content begins: that of gzip is not checked before it is given out,
+     * so it is nothing to be delivered.
      */
-    public Head head(SourceFile file) {
-        return head(file, (int) Math.min(HEAD_BYTES, file.byteCount()));
+    public SourceStream glance(SourceFile file) {
+        return SourceStream.open(disk, file, false);
     }
 
-    /** As {@link #head(SourceFile)}, over a stated number of bytes. */
+    /** What the file begins with, over a stated number of bytes: a file that only grows keeps it. */
     public Head head(SourceFile file, int byteCount) {
-        byte[] bytes = new byte[byteCount];
-        int read;
         try (DiskFile open = disk.openReadOnly(file.path())) {
-            read = open.read(0, MemorySegment.ofArray(bytes), 0, byteCount);
+            return Head.of(open, byteCount);
         }
-        CRC32C crc = new CRC32C();
-        crc.update(ByteBuffer.wrap(bytes, 0, read));
-        return new Head(read, crc.getValue());
     }
 
     /** By looking at it alone: listing a pipe waits for its writer. */
@@ -163,5 +159,14 @@ public final class FileSource {
      * @param byteCount how many bytes from the file's start
      * @param crc32c of those bytes as they lie in the file
      */
-    public record Head(int byteCount, long crc32c) {}
+    public record Head(int byteCount, long crc32c) {
+        /** Over the first bytes of {@code file}, no more than {@code bytesMax} or what makes a difference. */
+        static Head of(DiskFile file, long bytesMax) {
+            byte[] bytes = new byte[(int) Math.min(HEAD_BYTES, bytesMax)];
+            int read = file.read(0, MemorySegment.ofArray(bytes), 0, bytes.length);
+            CRC32C crc = new CRC32C();
+            crc.update(ByteBuffer.wrap(bytes, 0, read));
+            return new Head(read, crc.getValue());
+        }
+    }
 }

@@ -1,21 +1,39 @@
 package io.turbidite.feeds.source;
 
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.file.DiskFile;
+
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.function.BooleanSupplier;
 import java.util.zip.CRC32;
+import java.util.zip.CRC32C;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 import java.util.zip.ZipException;
 
 /**
- * The content of gzip members that follow one another (RFC 1952). <em>Confined to one thread.</em>
+ * The content of gzip members that follow one another (RFC 1952), each proven before it is given out.
+ * <em>Confined to one thread.</em>
  *
- * <p>The JDK's own stream takes a later member whose header is cut or damaged for the end of the content. This
- * one ends where the last whole member is followed by nothing, or by zeros alone, as tapes and block devices
- * have them; all else is an {@link IOException}, after the content before it was read.
+ * <p>A member says at its end alone whether what it was uncompressed to is right. So it is read twice: once to
+ * its checksum and length, then for its content. Invariants:
+ *
+ * <ol>
+ *   <li>{@link #read} gives out content of members that lie before {@link #provenBytes} only.
+ *   <li>What is read a second time is, block for block, what was checked the first time: a file that is written
+ *       over meanwhile is told before anything of it is given out.
+ * </ol>
+ *
+ * <p>Content ends where the last whole member is followed by nothing, or by zeros alone, as tapes and block devices
+ * have them; all else is an {@link IOException}. The JDK's own stream takes a later member whose header is cut or
+ * damaged for the end.
+ *
+ * <p>Memory: two buffers, and four bytes for each 64 KiB of the file.
  */
-final class GzipStream extends InputStream {
+final class GzipStream implements AutoCloseable {
     static final int MAGIC_FIRST = 0x1f;
     static final int MAGIC_SECOND = 0x8b;
 
@@ -26,78 +44,216 @@ final class GzipStream extends InputStream {
     private static final int FLAG_COMMENT = 16;
     private static final int FLAGS_RESERVED = 0xE0;
 
-    private final InputStream compressed;
-    private final byte[] buffer;
-    private final Inflater inflater = new Inflater(true);
-    private final CRC32 crc = new CRC32();
-    private final CRC32 headerCrc = new CRC32();
+    /** What is read of the file at once, from a multiple of it on. */
+    private static final int BLOCK_BYTES = 64 << 10;
+
+    private final DiskFile file;
+    private final long fileBytes;
+    private final boolean proves;
+
+    private final byte[] block = new byte[BLOCK_BYTES];
+    private final MemorySegment blockSegment = MemorySegment.ofArray(block);
+    private long blockOffset;
     private int next;
     private int end;
 
-    /** Bytes of {@code compressed} that are in the buffer or were. */
-    private long fetchedBytes;
+    /** CRC-32C of the blocks that were read so far, in the order of the file. */
+    private int[] blockSums = new int[16];
 
+    private int blockCount;
+    private final CRC32C blockSum = new CRC32C();
+
+    private final Inflater inflater = new Inflater(true);
+    private final CRC32 crc = new CRC32();
+    private final CRC32 headerCrc = new CRC32();
+
+    /** Takes content that nobody wants. */
+    private final byte[] scratch = new byte[BLOCK_BYTES];
+
+    private boolean inMember;
     private boolean ended;
 
+    /** Where the member's compressed content begins. */
+    private long memberData;
+
+    private long provenBytes;
+
+    /** Behind all that was ever read. */
+    private long reachedBytes;
+
+    private BooleanSupplier stopped = () -> false;
+
     /**
-     * Reads the first member's header.
+     * Starts at the beginning of {@code file}, and closes it in the end.
      *
-     * @param bufferBytes how much is read at once
-     * @throws IOException if it isn't one
+     * @param fileBytes how much of the file counts
+     * @param proves whether members are proven before they are given out; else as they are read
      */
-    static GzipStream open(InputStream compressed, int bufferBytes) throws IOException {
-        GzipStream stream = new GzipStream(compressed, bufferBytes);
-        try {
-            stream.readHeader();
-            return stream;
-        } catch (IOException e) {
-            stream.inflater.end();
-            throw e;
-        }
+    GzipStream(DiskFile file, long fileBytes, boolean proves) {
+        this.file = file;
+        this.fileBytes = fileBytes;
+        this.proves = proves;
     }
 
-    private GzipStream(InputStream compressed, int bufferBytes) {
-        this.compressed = compressed;
-        this.buffer = new byte[bufferBytes];
+    /** {@code asked} often while content is checked or passed over; that ends when it says yes. */
+    void stopWhen(BooleanSupplier asked) {
+        stopped = asked;
     }
 
-    @Override
-    public int read() throws IOException {
-        byte[] one = new byte[1];
-        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
-    }
-
-    @Override
-    public int read(byte[] target, int offset, int byteCount) throws IOException {
-        if (byteCount == 0) {
-            return 0;
-        }
-        while (!ended) {
+    /**
+     * Reads some content.
+     *
+     * @return how many bytes, or -1 at the end
+     * @throws IOException if what follows is damaged: nothing of it was given out
+     * @throws StorageIoException of kind INTERRUPTED if it was stopped
+     */
+    int read(byte[] target, int offset, int byteCount) throws IOException {
+        while (byteCount > 0) {
+            if (!inMember) {
+                if (!beginMember()) {
+                    return -1;
+                }
+                if (wantsProof()) {
+                    var _ = proveMember();
+                    rewindMember();
+                }
+            }
             int count = inflate(target, offset, byteCount);
             if (count > 0) {
                 return count;
             }
+            endMember();
         }
-        return -1;
+        return 0;
     }
 
-    /** Where in the compressed bytes the next one to be looked at is. */
+    /**
+     * Passes over content; where it stops in a member, that is proven.
+     *
+     * @return how many bytes were there to be passed over
+     */
+    long skip(long byteCount) throws IOException {
+        long skipped = 0;
+        while (skipped < byteCount) {
+            if (!inMember) {
+                if (!beginMember()) {
+                    break;
+                }
+                if (wantsProof()) {
+                    long memberBytes = proveMember();
+                    if (memberBytes <= byteCount - skipped) {
+                        skipped += memberBytes;
+                        continue;
+                    }
+                    rewindMember();
+                }
+            }
+            checkStopped();
+            int count = inflate(scratch, 0, (int) Math.min(byteCount - skipped, scratch.length));
+            skipped += count;
+            if (count == 0) {
+                endMember();
+            }
+        }
+        return skipped;
+    }
+
+    /** Proves all members that follow, and begins again. */
+    void proveAll() throws IOException {
+        while (beginMember()) {
+            var _ = proveMember();
+        }
+        restart();
+    }
+
+    /** Begins again; what was proven remains so. */
+    void restart() throws IOException {
+        seek(0);
+        inMember = false;
+        ended = false;
+    }
+
+    /** Where in the file the next byte to be looked at is. */
     long position() {
-        return fetchedBytes - (end - next);
+        return blockOffset + next;
+    }
+
+    /** The end of the last member from the beginning on that was proven, with all before it. */
+    long provenBytes() {
+        return provenBytes;
+    }
+
+    /** How much of the work on the file is done, counted in its bytes: each is read twice. */
+    long workedBytes() {
+        return proves ? (reachedBytes + Math.min(position(), provenBytes)) / 2 : position();
     }
 
     @Override
-    public void close() throws IOException {
+    public void close() {
         inflater.end();
-        compressed.close();
+        file.close();
     }
 
-    /** Returns 0 where a member ends. */
+    /** Returns false at the end of the content. */
+    private boolean beginMember() throws IOException {
+        boolean first = position() == 0;
+        if (!ended && !first && next == end && !fill()) {
+            ended = true;
+        } else if (!ended && !first && block[next] == 0) {
+            passZeros();
+            ended = true;
+        }
+        if (ended) {
+            return false;
+        }
+        readHeader();
+        memberData = position();
+        startInflating();
+        return true;
+    }
+
+    private boolean wantsProof() {
+        return proves && memberData > provenBytes;
+    }
+
+    /**
+     * Reads the member that was begun to its end, and checks it.
+     *
+     * @return how many bytes its content has
+     */
+    private long proveMember() throws IOException {
+        while (inflate(scratch, 0, scratch.length) > 0) {
+            checkStopped();
+        }
+        long byteCount = inflater.getBytesWritten();
+        endMember();
+        provenBytes = Math.max(provenBytes, position());
+        return byteCount;
+    }
+
+    /** Goes back to where the content of the member begins that was just proven. */
+    private void rewindMember() throws IOException {
+        seek(memberData);
+        startInflating();
+    }
+
+    private void startInflating() {
+        inflater.reset();
+        crc.reset();
+        inMember = true;
+    }
+
+    private void checkStopped() {
+        if (stopped.getAsBoolean()) {
+            throw StorageIoException.ofEndedWait("the check of " + file.name(), "it was stopped");
+        }
+    }
+
+    /** Returns 0 where the member's content ends. */
     private int inflate(byte[] target, int offset, int byteCount) throws IOException {
         try {
             while (true) {
-                int inputBefore = end - next;
-                inflater.setInput(buffer, next, inputBefore);
+                inflater.setInput(block, next, end - next);
                 int count = inflater.inflate(target, offset, byteCount);
                 next = end - inflater.getRemaining();
                 if (count > 0) {
@@ -105,7 +261,6 @@ final class GzipStream extends InputStream {
                     return count;
                 }
                 if (inflater.finished()) {
-                    endMember();
                     return 0;
                 }
                 if (inflater.needsDictionary()) {
@@ -132,22 +287,13 @@ final class GzipStream extends InputStream {
         if (wantedBytes != (inflater.getBytesWritten() & 0xFFFF_FFFFL)) {
             throw new ZipException("a member whose length is wrong");
         }
-        if (next == end && !fill()) {
-            ended = true;
-        } else if (buffer[next] == 0) {
-            passZeros();
-            ended = true;
-        } else {
-            readHeader();
-            inflater.reset();
-            crc.reset();
-        }
+        inMember = false;
     }
 
     private void passZeros() throws IOException {
         do {
             for (; next < end; next++) {
-                if (buffer[next] != 0) {
+                if (block[next] != 0) {
                     throw new ZipException("neither a member nor zeros alone behind a member");
                 }
             }
@@ -213,16 +359,49 @@ final class GzipStream extends InputStream {
         if (next == end && !fill()) {
             throw new EOFException("cut in a member's header or trailer");
         }
-        int b = buffer[next++] & 0xFF;
+        int b = block[next++] & 0xFF;
         headerCrc.update(b);
         return b;
     }
 
+    private void seek(long offset) throws IOException {
+        if (offset < blockOffset || offset > blockOffset + end) {
+            load(offset - offset % BLOCK_BYTES);
+        }
+        next = (int) (offset - blockOffset);
+    }
+
+    /** Reads the next block; false if there is none. */
     private boolean fill() throws IOException {
-        int count = compressed.read(buffer, 0, buffer.length);
+        if (end % BLOCK_BYTES != 0) {
+            return false; // the last one
+        }
+        load(blockOffset + end);
+        return end > 0;
+    }
+
+    private void load(long offset) throws IOException {
+        int count = (int) Math.min(BLOCK_BYTES, fileBytes - offset);
+        end = count <= 0 ? 0 : file.read(offset, blockSegment, 0, count);
+        blockOffset = offset;
         next = 0;
-        end = Math.max(0, count);
-        fetchedBytes += end;
-        return count > 0;
+        reachedBytes = Math.max(reachedBytes, offset + end);
+        checkUnchanged((int) (offset / BLOCK_BYTES));
+    }
+
+    /** Blocks are read in sequence the first time. */
+    private void checkUnchanged(int index) throws IOException {
+        blockSum.reset();
+        blockSum.update(block, 0, end);
+        int sum = (int) blockSum.getValue();
+        if (index == blockCount) {
+            if (blockCount == blockSums.length) {
+                blockSums = Arrays.copyOf(blockSums, 2 * blockCount);
+            }
+            blockSums[blockCount++] = sum;
+        } else if (blockSums[index] != sum) {
+            throw new ZipException(
+                    "other than it was when it was checked just before: the file is being written");
+        }
     }
 }

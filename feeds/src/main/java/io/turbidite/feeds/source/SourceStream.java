@@ -7,12 +7,11 @@ import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.FileStatus;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.source.FileSource.Head;
 
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.PushbackInputStream;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
 import java.util.Objects;
@@ -22,7 +21,8 @@ import java.util.zip.ZipException;
 /**
  * The content of a source file in sequence, uncompressed if it is gzip (told by its first two bytes;
  * members may follow one another, and zeros the last). A file that is gzip by its name alone is
- * damaged. <em>Confined to one thread.</em>
+ * damaged. Nothing of a member of gzip is given out before its checksum was found right.
+ * <em>Confined to one thread.</em>
  */
 public final class SourceStream implements AutoCloseable {
     /** Large enough that a read costs more than the call around it. */
@@ -38,23 +38,27 @@ public final class SourceStream implements AutoCloseable {
 
     private final Disk disk;
     private final SourceFile file;
-    private final FileBytes bytes;
-    private final InputStream content;
-    private final boolean compressed;
+    private final DiskFile opened;
+    private final FileBytes plain;
+    private final @Nullable GzipStream gzip;
+    private Head head;
 
-    private SourceStream(Disk disk, SourceFile file, FileBytes bytes) throws IOException {
+    private SourceStream(Disk disk, SourceFile file, DiskFile opened, boolean proves) {
         this.disk = disk;
         this.file = file;
-        this.bytes = bytes;
-        PushbackInputStream start = new PushbackInputStream(bytes, 2);
-        byte[] magic = start.readNBytes(2);
-        start.unread(magic);
-        compressed = isGzip(magic, 0, magic.length);
+        this.opened = opened;
+        this.plain = new FileBytes(opened);
+        byte[] magic = new byte[2];
+        int count = opened.read(0, MemorySegment.ofArray(magic), 0, magic.length);
+        boolean compressed = isGzip(magic, 0, count);
         if (!compressed && file.name().toLowerCase(Locale.ROOT).endsWith(GZIP_SUFFIX)) {
-            throw new ZipException(
-                    "content that does not begin as gzip does, though the name ends in .gz");
+            throw damaged(
+                    0,
+                    new ZipException(
+                            "content that does not begin as gzip does, though the name ends in .gz"));
         }
-        content = compressed ? GzipStream.open(start, BUFFER_BYTES) : start;
+        gzip = compressed ? new GzipStream(opened, file.byteCount(), proves) : null;
+        head = Head.of(opened, settledBytes());
     }
 
     /** Whether {@code byteCount} bytes begin as gzip does. */
@@ -64,16 +68,62 @@ public final class SourceStream implements AutoCloseable {
                 && (bytes[offset + 1] & 0xFF) == GzipStream.MAGIC_SECOND;
     }
 
-    static SourceStream open(Disk disk, SourceFile file) {
-        FileBytes bytes = new FileBytes(disk.openReadOnly(file.path()));
+    /**
+     * Opens a file at its beginning.
+     *
+     * @param proves whether members of gzip are proven before they are given out
+     * @throws DamagedSourceException if it is gzip by its name alone
+     */
+    static SourceStream open(Disk disk, SourceFile file, boolean proves) {
+        DiskFile opened = disk.openReadOnly(file.path());
+        boolean isOpen = false;
         try {
-            return new SourceStream(disk, file, bytes);
+            SourceStream stream = new SourceStream(disk, file, opened, proves);
+            isOpen = true;
+            return stream;
+        } finally {
+            if (!isOpen) {
+                opened.close();
+            }
+        }
+    }
+
+    /**
+     * Has {@code asked} asked often while content is checked or passed over, which may take as long as reading all
+     * of it: when it says yes, that ends with a {@link StorageIoException} of kind INTERRUPTED.
+     */
+    public void stopWhen(BooleanSupplier asked) {
+        if (gzip != null) {
+            gzip.stopWhen(asked);
+        }
+    }
+
+    /**
+     * Checks all that can be checked before it is read; for whoever can't go on behind what is damaged.
+     *
+     * @throws DamagedSourceException if gzip is damaged anywhere
+     */
+    public void prove() {
+        try {
+            if (gzip != null) {
+                gzip.proveAll();
+                head = Head.of(opened, settledBytes());
+            }
         } catch (IOException e) {
-            bytes.close();
-            throw damaged(file, 0, e);
-        } catch (RuntimeException e) {
-            bytes.close();
-            throw e;
+            throw damaged(position(), e);
+        }
+    }
+
+    /** Begins again at the beginning of the same file, though another has its name by now. */
+    public void restart() {
+        try {
+            if (gzip != null) {
+                gzip.restart();
+            } else {
+                plain.restart();
+            }
+        } catch (IOException e) {
+            throw damaged(position(), e);
         }
     }
 
@@ -85,19 +135,30 @@ public final class SourceStream implements AutoCloseable {
      *     was opened
      */
     public int read(byte[] target, int offset, int byteCount) {
+        if (gzip != null) {
+            return readGzip(gzip, target, offset, byteCount);
+        }
+        int count = plain.read(target, offset, byteCount);
+        if (count < 0 && plain.offset < file.byteCount()) {
+            throw new DamagedSourceException(
+                    file.path(),
+                    plain.offset,
+                    "file",
+                    "%d bytes long, as when it was opened,".formatted(file.byteCount()),
+                    "shorter");
+        }
+        return count;
+    }
+
+    private int readGzip(GzipStream from, byte[] target, int offset, int byteCount) {
         try {
-            int count = content.read(target, offset, byteCount);
-            if (count < 0 && !compressed && bytes.offset < file.byteCount()) {
-                throw new DamagedSourceException(
-                        file.path(),
-                        bytes.offset,
-                        "file",
-                        "%d bytes long, as when it was opened,".formatted(file.byteCount()),
-                        "shorter");
+            int count = from.read(target, offset, byteCount);
+            if (Math.min(FileSource.HEAD_BYTES, settledBytes()) > head.byteCount()) {
+                head = Head.of(opened, settledBytes());
             }
             return count;
         } catch (IOException e) {
-            throw damaged(file, position(), e);
+            throw damaged(position(), e);
         }
     }
 
@@ -110,11 +171,11 @@ public final class SourceStream implements AutoCloseable {
      * @param stopped ends the watching, with the answer no
      */
     public boolean hasEnded(Clock clock, Tasks tasks, BooleanSupplier stopped) {
-        if (compressed) {
+        if (gzip != null) {
             return true;
         }
         FileStatus first = look();
-        if (first == null || first.byteCount() != bytes.offset) {
+        if (first == null || first.byteCount() != plain.offset) {
             return false;
         }
         if (clock.wallMicros() - first.modifiedMicros() >= REST_NANOS / 1_000) {
@@ -127,7 +188,7 @@ public final class SourceStream implements AutoCloseable {
 
     /** Whether the content says itself where it ends, so that nothing follows what was read to there. */
     public boolean saysItsEnd() {
-        return compressed;
+        return gzip != null;
     }
 
     /** What the file is now, or null if it was taken away. */
@@ -175,42 +236,45 @@ public final class SourceStream implements AutoCloseable {
      */
     public long skip(long byteCount) {
         try {
-            long skipped = 0;
-            while (skipped < byteCount) {
-                long step = content.skip(byteCount - skipped);
-                if (step <= 0 && content.read() < 0) {
-                    break;
-                }
-                skipped += step <= 0 ? 1 : step;
-            }
-            return skipped;
+            return gzip != null ? gzip.skip(byteCount) : plain.skip(byteCount);
         } catch (IOException e) {
-            throw damaged(file, position(), e);
+            throw damaged(position(), e);
         }
     }
 
     /** Where in the file the reading stands, without what was only read ahead. */
     private long position() {
-        return content instanceof GzipStream gzip ? gzip.position() : bytes.offset;
+        return gzip != null ? gzip.position() : plain.offset;
     }
 
     /** How much of {@link SourceFile#byteCount()} has been read: for progress, not for positions. */
     public long fileBytesRead() {
-        return bytes.offset;
+        return gzip != null ? gzip.workedBytes() : plain.offset;
+    }
+
+    /**
+     * How much of the file, from its beginning on, it must keep to be the same file: all that it had when it was
+     * opened, but of gzip what is proven, since what is behind that may be damaged, and be mended.
+     */
+    public long settledBytes() {
+        return gzip != null ? gzip.provenBytes() : file.byteCount();
+    }
+
+    /** What the file begins with, as far as that is settled. */
+    public Head head() {
+        return head;
     }
 
     @Override
     public void close() {
-        try {
-            content.close();
-        } catch (IOException e) {
-            throw damaged(file, position(), e);
-        } finally {
-            bytes.close();
+        if (gzip != null) {
+            gzip.close();
+        } else {
+            opened.close();
         }
     }
 
-    private static DamagedSourceException damaged(SourceFile file, long offset, IOException e) {
+    private DamagedSourceException damaged(long offset, IOException e) {
         DamagedSourceException damaged = new DamagedSourceException(
                 file.path(),
                 offset,
@@ -221,27 +285,20 @@ public final class SourceStream implements AutoCloseable {
         return damaged;
     }
 
-    /** A disk file as a stream. Its own failures are unchecked already. */
-    private static final class FileBytes extends InputStream {
+    /** A plain file, read in sequence. */
+    private static final class FileBytes {
         private final DiskFile file;
         private final byte[] buffer = new byte[BUFFER_BYTES];
         private final MemorySegment bufferSegment = MemorySegment.ofArray(buffer);
         private long offset;
         private int next;
         private int end;
-        private boolean closed;
 
         FileBytes(DiskFile file) {
             this.file = file;
         }
 
-        @Override
-        public int read() {
-            return fill() ? buffer[next++] & 0xFF : -1;
-        }
-
-        @Override
-        public int read(byte[] target, int at, int byteCount) {
+        int read(byte[] target, int at, int byteCount) {
             if (byteCount == 0) {
                 return 0;
             }
@@ -254,8 +311,7 @@ public final class SourceStream implements AutoCloseable {
             return count;
         }
 
-        @Override
-        public long skip(long byteCount) {
+        long skip(long byteCount) {
             long buffered = (long) end - next;
             if (byteCount <= buffered) {
                 next += (int) Math.max(0, byteCount);
@@ -268,12 +324,10 @@ public final class SourceStream implements AutoCloseable {
             return buffered + beyond;
         }
 
-        @Override
-        public void close() {
-            if (!closed) {
-                closed = true;
-                file.close();
-            }
+        void restart() {
+            offset = 0;
+            next = 0;
+            end = 0;
         }
 
         private boolean fill() {

@@ -180,7 +180,7 @@ public final class LogDelivery implements Delivery {
                             batch.endOffset(),
                             batch.endLine(),
                             batch.fileEnded(),
-                            batch.file().byteCount(),
+                            batch.fileBytes(),
                             batch.head(),
                             (before == null ? 0 : before.records()) + newlyTaken,
                             (before == null ? 0 : before.rejected()) + newlyRejected));

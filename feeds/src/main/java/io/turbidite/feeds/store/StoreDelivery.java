@@ -152,7 +152,7 @@ public final class StoreDelivery implements Delivery {
                     batch.endOffset(),
                     batch.endLine(),
                     batch.fileEnded(),
-                    batch.file().byteCount(),
+                    batch.fileBytes(),
                     batch.head(),
                     fileRecords + newlyAccepted,
                     fileRejected + newlyRejected);

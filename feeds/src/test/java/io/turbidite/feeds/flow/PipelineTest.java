@@ -11,7 +11,6 @@ import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.parse.RecordFramer.Quotes;
-import io.turbidite.feeds.source.FileSource.Head;
 import io.turbidite.feeds.source.SourceFile;
 
 import org.junit.jupiter.api.Test;
@@ -53,7 +52,7 @@ class PipelineTest {
 
     private static Batch begin(Pipeline pipeline, RecordFramer framer) {
         Batch batch = pipeline.claim();
-        batch.begin(FILE, new Head(0, 0), framer.nextOffset(), framer.nextLine());
+        batch.begin(FILE, framer.nextOffset(), framer.nextLine());
         return batch;
     }
 
@@ -122,7 +121,7 @@ class PipelineTest {
     @Test
     void aHugeRecordGrowsABatchForOnceOnly() {
         Batch batch = new Batch();
-        batch.begin(FILE, new Head(0, 0), 0, 1);
+        batch.begin(FILE, 0, 1);
         int hugeLength = 4 << 20;
         byte[] huge = new byte[hugeLength + 1];
         huge[hugeLength] = '\n';
@@ -134,7 +133,7 @@ class PipelineTest {
         assertThat(batch.byteCount()).isEqualTo(8 << 20);
         batch.clear();
         assertThat(batch.byteCount()).isZero();
-        batch.begin(FILE, new Head(0, 0), 0, 1);
+        batch.begin(FILE, 0, 1);
         batch.add(Slice.of(new byte[7]), framer.frame());
         assertThat(batch.record(0, new Slice()).segment().byteSize()).isLessThan(1 << 20);
     }

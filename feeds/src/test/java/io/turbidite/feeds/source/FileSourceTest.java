@@ -118,7 +118,7 @@ class FileSourceTest {
         byte[] two = gzip(random(3_000));
         for (int length = 1; length < two.length; length++) {
             disk.put("cut.gz", join(one, Arrays.copyOf(two, length)));
-            assertThat(contentBeforeDamage("cut.gz")).as("cut at %d", length).startsWith(first);
+            assertThat(contentBeforeDamage("cut.gz")).as("cut at %d", length).isEqualTo(first);
         }
         for (int at = 0; at < 10; at++) {
             for (int bit = 0; bit < 8; bit++) {
@@ -129,7 +129,7 @@ class FileSourceTest {
                 if (harmless) {
                     assertThat(content("flipped.gz")).hasSize(3_004);
                 } else {
-                    assertThat(contentBeforeDamage("flipped.gz")).startsWith(first);
+                    assertThat(contentBeforeDamage("flipped.gz")).isEqualTo(first);
                 }
             }
         }
@@ -211,6 +211,102 @@ class FileSourceTest {
     }
 
     @Test
+    void nothingOfAMemberIsGivenOutBeforeItsChecksumIsRight() {
+        byte[] bytes = random(200_000);
+        byte[] good = gzip(bytes);
+        SplittableRandom random = new SplittableRandom(7);
+        for (int round = 0; round < 100; round++) {
+            byte[] bad = good.clone();
+            bad[random.nextInt(10, bad.length)] ^= (byte) (1 << random.nextInt(8));
+            disk.put("a.gz", bad);
+            assertThat(contentBeforeDamage("a.gz")).isEmpty();
+        }
+        disk.put("a.gz", good);
+        FileSource source = FileSource.open(disk, "a.gz");
+        try (SourceStream stream = source.read(source.files().getFirst())) {
+            assertThat(stream.settledBytes()).isZero();
+            assertThat(stream.head().byteCount()).isZero();
+            assertThat(stream.read(new byte[777], 0, 777)).isEqualTo(777);
+            assertThat(stream.settledBytes()).isEqualTo(good.length);
+            assertThat(stream.head()).isEqualTo(source.head(source.files().getFirst(), 4096));
+        }
+    }
+
+    @Test
+    void aStreamBeginsAgainAnywhere() {
+        byte[] bytes = random(300_000);
+        disk.put("plain", bytes);
+        disk.put("one", gzip(bytes));
+        disk.put(
+                "two",
+                join(
+                        gzip(Arrays.copyOf(bytes, 150_000)),
+                        gzip(Arrays.copyOfRange(bytes, 150_000, 300_000)),
+                        new byte[9]));
+        for (String name : new String[] {"plain", "one", "two"}) {
+            FileSource source = FileSource.open(disk, name);
+            try (SourceStream stream = source.read(source.files().getFirst())) {
+                for (int skip : new int[] {70_000, 0, 200_000, 300_000, 5}) {
+                    assertThat(stream.skip(skip)).as(name).isEqualTo(skip);
+                    assertThat(content(stream))
+                            .as(name + " " + skip)
+                            .isEqualTo(Arrays.copyOfRange(bytes, skip, bytes.length));
+                    stream.restart();
+                }
+                stream.prove();
+                assertThat(content(stream)).as(name).isEqualTo(bytes);
+            }
+        }
+    }
+
+    @Test
+    void allMembersAreProvenAtOnceForWhoAsks() {
+        byte[] one = gzip(random(1_000));
+        byte[] two = gzip(random(200_000));
+        two[two.length - 7] ^= 1;
+        disk.put("a.gz", join(one, two));
+        FileSource source = FileSource.open(disk, "a.gz");
+        try (SourceStream stream = source.read(source.files().getFirst())) {
+            assertThatThrownBy(stream::prove)
+                    .isInstanceOf(DamagedSourceException.class)
+                    .hasMessageEndingWith("is a member whose checksum is wrong");
+        }
+        try (SourceStream stream = source.glance(source.files().getFirst())) {
+            assertThat(stream.skip(150_000)).isEqualTo(150_000);
+        }
+    }
+
+    /** Also one that was exchanged for another whole one. */
+    @Test
+    void aGzipFileThatIsWrittenOverWhileItIsReadIsDamaged(@TempDir Path directory)
+            throws IOException {
+        Path file = directory.resolve("a.csv.gz");
+        byte[] bytes = random(600_000);
+        byte[] other = bytes.clone();
+        Arrays.fill(other, 300_000, 600_000, (byte) 'x');
+        Files.write(file, gzip(bytes));
+        FileSource source = FileSource.open(file);
+        try (SourceStream stream = source.read(source.files().getFirst())) {
+            assertThat(stream.read(new byte[777], 0, 777)).isEqualTo(777);
+            Files.write(file, gzip(other));
+            ByteArrayOutputStream content = new ByteArrayOutputStream();
+            assertThatThrownBy(() -> {
+                        byte[] step = new byte[777];
+                        for (int count = stream.read(step, 0, step.length);
+                                count >= 0;
+                                count = stream.read(step, 0, step.length)) {
+                            content.write(step, 0, count);
+                        }
+                    })
+                    .isInstanceOf(DamagedSourceException.class)
+                    .hasMessageEndingWith(
+                            "other than it was when it was checked just before: the file is being written");
+            assertThat(Arrays.copyOfRange(bytes, 777, bytes.length))
+                    .startsWith(content.toByteArray());
+        }
+    }
+
+    @Test
     void aPlainFileThatIsCutWhileItIsReadHasNotEnded(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("a.csv");
         Files.write(file, random(300_000));
@@ -278,11 +374,18 @@ class FileSourceTest {
                 .hasMessageContaining("holds no file");
     }
 
+    private FileSource.Head head(String name) {
+        FileSource source = FileSource.open(disk, name);
+        try (SourceStream stream = source.read(source.files().getFirst())) {
+            return stream.head();
+        }
+    }
+
     @Test
     void theHeadOfAFileStaysWhenItGrowsAndTellsItFromAnother() {
         disk.put("a", random(5_000));
         FileSource source = FileSource.open(disk, "a");
-        FileSource.Head head = source.head(source.files().getFirst());
+        FileSource.Head head = head("a");
         assertThat(head.byteCount()).isEqualTo(4096);
         byte[] grown = Arrays.copyOf(random(5_000), 6_000);
         disk.put("a", grown);

@@ -77,7 +77,7 @@ public final class Failures {
             case QuarantinedException e ->
                 "./turbidite quarantine STORE lists what is set aside, and restores it from a backup";
             case DamagedSourceException e ->
-                "mend or replace the source file and load it into a new store: what was read behind the damage, before a checksum told it, may be wrong";
+                "mend or replace the source file and run the command again: it goes on before the damage, of which nothing was loaded";
             case CorruptionException e ->
                 "./turbidite verify STORE lists all damage; restore the store from a backup, or load it anew";
             case FormatVersionException e -> "use the version of turbidite that wrote the store";

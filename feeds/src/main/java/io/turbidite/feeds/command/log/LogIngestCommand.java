@@ -1,5 +1,6 @@
 package io.turbidite.feeds.command.log;
 
+import io.turbidite.core.DamagedSourceException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
@@ -45,6 +46,7 @@ import java.util.function.BooleanSupplier;
         customSynopsis = "./turbidite log ingest LOGDIR FILE...|- [options]",
         description = {
             "Append newline-delimited records of files (also gzip) or of standard input to a log.",
+            "Nothing of a gzip file that is damaged anywhere gets into the log.",
             "The log is made if there is none. Ctrl-C keeps what was accepted.",
         },
         sortOptions = false,
@@ -96,6 +98,7 @@ final class LogIngestCommand implements Callable<Integer> {
     private final AtomicInteger told = new AtomicInteger();
     private final Queue<String> later = new ConcurrentLinkedQueue<>();
     private boolean isPipeBegun;
+    private boolean isFileBegun;
     private volatile boolean stopped;
     private volatile @Nullable OpenLog opened;
 
@@ -126,6 +129,9 @@ final class LogIngestCommand implements Callable<Integer> {
             boolean finished;
             try {
                 finished = load(spec, wanted, sources);
+            } catch (DamagedSourceException e) {
+                console.out().flush();
+                return Failures.report(e, console.err(), common.debug, adviceOnDamage());
             } catch (StorageException e) {
                 if (!watch.interrupted()) {
                     throw e;
@@ -137,6 +143,13 @@ final class LogIngestCommand implements Callable<Integer> {
             console.out().flush();
             return finished && !watch.interrupted() ? ExitCode.OK : ExitCode.INTERRUPTED;
         }
+    }
+
+    /** Nothing remembers how far a file was read, so that what is left to do must be said. */
+    private String adviceOnDamage() {
+        return isFileBegun
+                ? "its records before that place are in the log: when nobody writes to the file any more, ingest what is behind"
+                : "nothing of that file is in the log, all before it is: mend it, then ingest it and what follows it";
     }
 
     private void stop() {
@@ -223,6 +236,7 @@ final class LogIngestCommand implements Callable<Integer> {
                 FileSource source = sources.get(next++);
                 for (SourceFile part : source.files()) {
                     long before = bytesBefore;
+                    isFileBegun = false;
                     try (SourceStream stream = source.read(part)) {
                         BooleanSupplier stop = () -> {
                             progress.at(
@@ -232,6 +246,9 @@ final class LogIngestCommand implements Callable<Integer> {
                                     bytesTotal);
                             return stopped;
                         };
+                        stream.stopWhen(stop);
+                        stream.prove();
+                        isFileBegun = true;
                         long waitingBefore = load.waiting();
                         boolean ended = load.read(
                                 part.name(),
