@@ -218,8 +218,7 @@ final class DatasetMatch {
     }
 
     private void add(String key, String message) {
-        FeedDefinition.Origin origin = definition.origin();
-        problems.add(new Problem(origin.file(), origin.line(key), key, message));
+        problems.add(definition.origin().problem(key, message));
     }
 
     private static String list(List<String> names) {

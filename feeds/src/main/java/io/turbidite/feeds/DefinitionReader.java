@@ -90,6 +90,11 @@ final class DefinitionReader {
         return read(tree, this::definition);
     }
 
+    /** Where what was read is written. */
+    Origin origin() {
+        return new Origin(findings.file(), findings.lineByKey());
+    }
+
     /** Reads with {@code sections}, which may give null where it found problems. */
     <T> T read(YamlNode tree, Function<Section, @Nullable T> sections) {
         Section root = Section.of(findings, "", 1, tree);
@@ -124,7 +129,7 @@ final class DefinitionReader {
                 transforms,
                 mode == null ? Mode.UPSERT : Mode.valueOf(mode.toUpperCase(Locale.ROOT)),
                 storeOptions,
-                new Origin(findings.file(), findings.lineByKey()));
+                origin());
         if (findings.problems().isEmpty()) {
             // whatever the store would refuse once it is made, asked by the store's own code
             root.convert("dataset", definition, whole -> whole.toDatasetSpec().check());
@@ -189,7 +194,8 @@ final class DefinitionReader {
         MergeRepair repair =
                 repairLabel == null ? MergeRepair.MERGE : MergeRepair.ofLabel(repairLabel);
         BitmapHandover bitmapHandover = bitmapHandover(section, maintenance);
-        List<IndexPart> indexes = indexes(section, type, maintenance, mergePolicy, pages);
+        List<IndexPart> indexes =
+                indexes(section, String.valueOf(name), type, maintenance, mergePolicy, pages);
         section.convert("repair", repair, chosen -> {
             maintenance.checkRepair(chosen, String.valueOf(name), "it");
             indexes.forEach(index -> index.maintenance()
@@ -281,6 +287,7 @@ final class DefinitionReader {
 
     private List<IndexPart> indexes(
             Section dataset,
+            String datasetName,
             @Nullable RecordType type,
             Maintenance ofDataset,
             MergePolicySpec mergePolicy,
@@ -296,7 +303,7 @@ final class DefinitionReader {
                 section.problem("name", "is '%s', which is the primary's".formatted(name));
             }
             section.missing("kind");
-            String kind = section.choice("kind", INDEX_KINDS, INDEX_KINDS_NAMED);
+            var _ = section.choice("kind", INDEX_KINDS, INDEX_KINDS_NAMED);
             section.missing("on");
             List<String> on = fields(section, "on", type);
             String strategy = section.choice("maintenance", MAINTENANCES, List.of());
@@ -305,14 +312,11 @@ final class DefinitionReader {
             PageOptions pages = pages(section, datasetPages);
             boolean unique = section.truth("unique", false);
             section.convert("maintenance", maintenance, chosen -> {
-                String datasetName = String.valueOf(dataset.text("name"));
                 chosen.checkOfIndex(datasetName, String.valueOf(name), unique);
                 chosen.checkWithin(ofDataset, mergePolicy, datasetName, String.valueOf(name));
                 return chosen;
             });
-            if (kind == null) {
-                section.ignoreRest();
-            }
+            var _ = section.ignoreRestOf("kind", INDEX_KINDS_NAMED);
             section.end();
             if (name != null && !on.isEmpty()) {
                 indexes.add(new IndexPart(name, on, unique, maintenance, pages));
@@ -353,7 +357,8 @@ final class DefinitionReader {
             return null;
         }
         section.missing("kind");
-        if (section.choice("kind", SOURCES, SOURCES_NAMED) == null) {
+        var _ = section.choice("kind", SOURCES, SOURCES_NAMED);
+        if (section.ignoreRestOf("kind", SOURCES_NAMED)) {
             return null;
         }
         String path = section.requiredText("path");
@@ -431,9 +436,8 @@ final class DefinitionReader {
             return;
         }
         section.missing("kind");
-        if (section.choice("kind", POLICIES, POLICIES_NAMED) == null) {
-            section.ignoreRest();
-        }
+        var _ = section.choice("kind", POLICIES, POLICIES_NAMED);
+        var _ = section.ignoreRestOf("kind", POLICIES_NAMED);
         section.end();
     }
 
@@ -501,28 +505,33 @@ final class DefinitionReader {
             @Nullable RecordType type,
             List<String> filters,
             MergePolicySpec mergePolicy) {
-        if (dataset.value("retain") instanceof YamlNode.Scalar number
+        Retention retention = age(dataset);
+        if (retention != null
+                && type != null
+                && filters.stream().allMatch(filter -> type.indexOf(filter) >= 0)) {
+            List<KeySpec> keys = filters.stream()
+                    .map(f -> KeySpec.of(type, List.of(f), "filter"))
+                    .toList();
+            dataset.convert("retain", retention, kept -> {
+                DatasetSchema.checkRetention(keys, mergePolicy);
+                return kept;
+            });
+        }
+        return retention;
+    }
+
+    /** How long something is kept. */
+    static @Nullable Retention age(Section section) {
+        if (section.value("retain") instanceof YamlNode.Scalar number
                 && number.kind() == YamlNode.Scalar.Kind.NUMBER) {
-            dataset.problem(
+            section.problem(
                     "retain",
                     "must be a number with d, h, m or s such as 30d, not %s"
                             .formatted(number.described()));
             return null;
         }
-        String text = dataset.text("retain");
-        if (text == null) {
-            return null;
-        }
-        if (type != null && filters.stream().allMatch(filter -> type.indexOf(filter) >= 0)) {
-            List<KeySpec> keys = filters.stream()
-                    .map(f -> KeySpec.of(type, List.of(f), "filter"))
-                    .toList();
-            dataset.convert("retain", text, ignored -> {
-                DatasetSchema.checkRetention(keys, mergePolicy);
-                return text;
-            });
-        }
-        return dataset.convert("retain", text, Retention::parse);
+        String text = section.text("retain");
+        return text == null ? null : section.convert("retain", text, Retention::parse);
     }
 
     private MergePolicySpec mergePolicy(Section dataset) {

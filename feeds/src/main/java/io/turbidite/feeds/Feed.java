@@ -199,7 +199,12 @@ public final class Feed implements AutoCloseable {
 
     /** Reads the header of the first file that has one, at a glance: the run reads it again, proven. */
     private static void checkHeader(FeedDefinition definition, FileSource source) {
-        RecordParser parser = newParser(definition, definition.dataset().type());
+        RecordParser parser;
+        try {
+            parser = newParser(definition, definition.dataset().type());
+        } catch (InvalidRequestException e) {
+            throw definition.problem("parser.columns", "does not fit: " + e.getMessage());
+        }
         if (!parser.wantsHeader()) {
             return;
         }

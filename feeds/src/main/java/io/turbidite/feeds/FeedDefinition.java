@@ -110,8 +110,7 @@ public record FeedDefinition(
 
     /** A problem with the value of {@code key}, for what can be seen only beside the store. */
     DefinitionException problem(String key, String message) {
-        return new DefinitionException(List.of(
-                new DefinitionException.Problem(origin.file, origin.line(key), key, message)));
+        return new DefinitionException(List.of(origin.problem(key, message)));
     }
 
     static String read(Path file) {
@@ -210,6 +209,11 @@ public record FeedDefinition(
     public record Origin(String file, Map<String, Integer> lineByKey) {
         public Origin {
             lineByKey = Map.copyOf(lineByKey);
+        }
+
+        /** What is wrong with the value of {@code key}. */
+        DefinitionException.Problem problem(String key, String message) {
+            return new DefinitionException.Problem(file, line(key), key, message);
         }
 
         /** The line of {@code key}, or of the nearest key above it that is written. */

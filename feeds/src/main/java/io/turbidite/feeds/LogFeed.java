@@ -1,10 +1,10 @@
 package io.turbidite.feeds;
 
-import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.LogFeedDefinition.LogPart;
+import io.turbidite.feeds.log.LogPsfs;
 import io.turbidite.feeds.log.OpenLog;
 import io.turbidite.feeds.parse.Frame;
 import io.turbidite.feeds.parse.RawRecordParser;
@@ -16,9 +16,11 @@ import io.turbidite.hashlog.parse.ColumnType;
 import io.turbidite.hashlog.parse.CsvColumn;
 import io.turbidite.hashlog.parse.CsvRows;
 import io.turbidite.hashlog.parse.ParserSpec;
+import io.turbidite.hashlog.registry.RegisteredPsf;
 import io.turbidite.lsm.schema.Retention;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
@@ -58,20 +60,22 @@ public final class LogFeed implements AutoCloseable {
     /**
      * Readies a feed, and makes its log if the store has none of that name.
      *
-     * @throws InvalidRequestException if the source isn't there, or the log reads its records otherwise, or has
+     * @throws DefinitionException if the source isn't there, or the log reads its records otherwise, or has
      *     another PSF of a name
      */
     public static LogFeed open(LogFeedDefinition definition, Path store) {
-        FileSource source = FileSource.open(definition.source().resolved());
+        FileSource source;
+        try {
+            source = FileSource.open(definition.source().resolved());
+        } catch (StorageException e) {
+            throw new DefinitionException(List.of(
+                    definition.origin().problem("source.path", "is wrong: " + e.getMessage())));
+        }
         LogPart log = definition.log();
         OpenLog open = OpenLog.openOrCreate(directory(store, log.name()), options(log));
         boolean opened = false;
         try {
-            ParserSpec parser = open.log().parser();
-            if (!parser.equals(log.parser())) {
-                throw new InvalidRequestException("log %s reads its records as %s, not as %s"
-                        .formatted(log.name(), parser.text(), log.parser().text()));
-            }
+            checkSame(definition, open);
             log.psfs().registerMissing(open.log());
             LogDelivery delivery = LogDelivery.open(
                     open.log(), RealDisk.open(open.directory()), Clock.system(), definition.feed());
@@ -82,6 +86,41 @@ public final class LogFeed implements AutoCloseable {
             if (!opened) {
                 open.close();
             }
+        }
+    }
+
+    /** All that contradicts the log that is there, each with a way out. */
+    private static void checkSame(LogFeedDefinition definition, OpenLog open) {
+        LogPart log = definition.log();
+        List<DefinitionException.Problem> problems = new ArrayList<>();
+        ParserSpec parser = open.log().parser();
+        if (!parser.equals(log.parser())) {
+            problems.add(definition
+                    .origin()
+                    .problem(
+                            "log.parser",
+                            "is %s, but the log in %s has %s for good: write that, or take a new log (new names at log.name and feed)"
+                                    .formatted(
+                                            log.parser().text(), open.directory(), parser.text())));
+        }
+        log.psfs().byName().forEach((name, psf) -> {
+            RegisteredPsf there = LogPsfs.active(open.log(), name);
+            if (there != null && !there.definition().equals(psf)) {
+                problems.add(definition
+                        .origin()
+                        .problem(
+                                "log.psfs." + name,
+                                "is %s, but in the log in %s it is %s: write that, take another name, or ./turbidite log psf remove %s %s"
+                                        .formatted(
+                                                psf.text(),
+                                                open.directory(),
+                                                there.definition().text(),
+                                                ShellWord.of(open.directory().toString()),
+                                                ShellWord.of(name))));
+            }
+        });
+        if (!problems.isEmpty()) {
+            throw new DefinitionException(problems);
         }
     }
 

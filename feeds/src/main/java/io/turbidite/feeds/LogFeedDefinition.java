@@ -1,5 +1,6 @@
 package io.turbidite.feeds;
 
+import io.turbidite.feeds.FeedDefinition.Origin;
 import io.turbidite.feeds.FeedDefinition.SourcePart;
 import io.turbidite.feeds.YamlNode.Mapping;
 import io.turbidite.feeds.log.LogPsfs;
@@ -19,8 +20,9 @@ import java.util.Map;
  * @param feed its name
  * @param log where records go
  * @param source where they come from
+ * @param origin where all this was written
  */
-public record LogFeedDefinition(String feed, LogPart log, SourcePart source) {
+public record LogFeedDefinition(String feed, LogPart log, SourcePart source, Origin origin) {
     private static final String KEY = "log";
 
     /**
@@ -67,7 +69,7 @@ public record LogFeedDefinition(String feed, LogPart log, SourcePart source) {
         root.end();
         return feed == null || log == null || source == null
                 ? null
-                : new LogFeedDefinition(feed, log, source);
+                : new LogFeedDefinition(feed, log, source, reader.origin());
     }
 
     private static @Nullable LogPart log(DefinitionReader reader, Section root) {
@@ -88,8 +90,7 @@ public record LogFeedDefinition(String feed, LogPart log, SourcePart source) {
         if (retainBytes != null && retainBytes <= 0) {
             section.problem("retainBytes", "must be above 0");
         }
-        String age = section.text("retain");
-        Retention retainAge = age == null ? null : section.convert("retain", age, Retention::parse);
+        Retention retainAge = DefinitionReader.age(section);
         boolean directIo = section.truth("directIo", false);
         section.end();
         return name == null || parser == null || psfs == null

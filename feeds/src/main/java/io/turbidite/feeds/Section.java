@@ -283,9 +283,21 @@ final class Section {
         });
     }
 
-    /** Accepts every further key: a section that is refused as a whole needs no more problems. */
-    void ignoreRest() {
-        known.addAll(mapping.entries().keySet());
+    /**
+     * Accepts every further key if {@code key} says one of {@code named}: what this release does not have may have
+     * keys that it does not know.
+     *
+     * @return whether it does
+     */
+    boolean ignoreRestOf(String key, List<String> named) {
+        Entry entry = mapping.entries().get(key);
+        boolean isNamed = entry != null
+                && entry.value() instanceof Scalar scalar
+                && named.contains(scalar.text());
+        if (isNamed) {
+            known.addAll(mapping.entries().keySet());
+        }
+        return isNamed;
     }
 
     private @Nullable String textOf(String key, YamlNode value) {

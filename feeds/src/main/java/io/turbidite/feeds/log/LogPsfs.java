@@ -7,6 +7,7 @@ import io.turbidite.hashlog.registry.RegisteredPsf;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -34,6 +35,11 @@ public final class LogPsfs {
             }
         });
         return new LogPsfs(parsed);
+    }
+
+    /** The definitions, in the order they were given. */
+    public Map<String, PsfDefinition> byName() {
+        return Collections.unmodifiableMap(byName);
     }
 
     /** The active PSF of this name, or null. */
