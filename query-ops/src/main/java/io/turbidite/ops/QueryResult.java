@@ -4,7 +4,6 @@ import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.type.RecordType;
@@ -40,10 +39,10 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     private final Plan plan;
     private final Rows rows;
     private final @Nullable ReadView ownedView;
-    private final Slice rowBytes = new Slice();
     private final RecordView row;
     private boolean onRow;
     private boolean ended;
+    private boolean released;
     private boolean closed;
 
     private QueryResult(String dataset, Plan plan, @Nullable ReadView ownedView) {
@@ -51,7 +50,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
         this.plan = plan;
         this.ownedView = ownedView;
         this.rows = plan.rows();
-        this.row = new RecordView(plan.rowType());
+        this.row = rows.row();
     }
 
     /**
@@ -76,15 +75,13 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
             return false;
         }
         try {
-            onRow = rows.next(rowBytes);
+            onRow = rows.next();
         } catch (RuntimeException | Error e) {
             ended = true;
             new Cleanup().add(this::release).runAfter(e);
             throw e;
         }
-        if (onRow) {
-            row.wrap(rowBytes);
-        } else {
+        if (!onRow) {
             ended = true;
             release();
         }
@@ -218,13 +215,20 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
         }
     }
 
-    /** Once more does no harm. */
+    /** Once. */
     private void release() {
-        Cleanup cleanup = new Cleanup().add(rows::close);
-        if (ownedView != null) {
-            cleanup.add(ownedView::close);
+        if (released) {
+            return;
         }
-        cleanup.run();
+        released = true;
+        ReadView own = ownedView;
+        if (own == null) {
+            rows.close();
+            return;
+        }
+        try (own) {
+            rows.close();
+        }
     }
 
     private void checkOpen() {

@@ -48,6 +48,7 @@ final class MemorySource implements Source {
     double estimateFactor = 1;
     int failAfterMoves = Integer.MAX_VALUE;
     final AtomicInteger openCount = new AtomicInteger();
+    final AtomicInteger estimateCount = new AtomicInteger();
     final AtomicInteger moveCount = new AtomicInteger();
 
     /** A record and where it lies. */

@@ -148,6 +148,7 @@ final class MemoryView implements ReadView {
 
     @Override
     public long estimateScan(KeyRange primaryKeys, FilterPredicate filter) {
+        source.estimateCount.incrementAndGet();
         opened.checkOpen();
         long count = 0;
         for (int i = 0; i < partitionCount; i++) {
@@ -162,6 +163,7 @@ final class MemoryView implements ReadView {
 
     @Override
     public long estimateSearch(String index, KeyRange range, FilterPredicate filter) {
+        source.estimateCount.incrementAndGet();
         opened.checkOpen();
         long count = 0;
         for (int i = 0; i < partitionCount; i++) {

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import java.time.Instant;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -141,6 +142,39 @@ class QueryAccessTest {
                         .count())
                 .isEqualTo(2);
         assertThat(flights.moveCount.get()).isLessThan(600);
+    }
+
+    @Test
+    void an_index_gives_no_more_entries_than_rows_are_wanted() {
+        Flights.many(flights, 2_000);
+        Explanation explanation = explanationOf(
+                query().where(Predicates.eq("tail", "N1")).usingIndex("by_tail").limit(3));
+        assertThat(actual(explanation, "re-check")).hasValue(3);
+        // each partition is told how many are wanted
+        assertThat(actual(explanation, "search").orElseThrow()).isLessThanOrEqualTo(3);
+    }
+
+    @Test
+    void nothing_is_estimated_where_there_is_one_way_in_until_it_is_asked_for() {
+        Flights.many(flights, 200);
+        Query scan =
+                query().orderBy("id").where(Predicates.range("id", 50, null)).limit(3);
+        for (Query one : List.of(scan, query().where(Predicates.eq("id", 7)), query().limit(0))) {
+            flights.estimateCount.set(0);
+            try (QueryResult result = one.run()) {
+                result.count();
+            }
+            assertThat(flights.estimateCount).hasValue(0);
+        }
+        Explanation explanation = explanationOf(scan);
+        assertThat(flights.estimateCount).hasValue(1);
+        assertThat(explanation.operators())
+                .isNotEmpty()
+                .allSatisfy(step -> assertThat(step.estimatedRows()).isPresent());
+        assertThat(explanation.considered()).hasSize(1);
+        flights.estimateCount.set(0);
+        explanationOf(query().where(Predicates.eq("tail", "N3")));
+        assertThat(flights.estimateCount).as("a scan and an index").hasValue(2);
     }
 
     @Test

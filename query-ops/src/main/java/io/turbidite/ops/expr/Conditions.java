@@ -9,9 +9,8 @@ import io.turbidite.core.type.TypeKind;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 
 /**
  * The predicates of a query, checked against a record type: their values read and of the right class,
@@ -20,11 +19,13 @@ import java.util.Map;
 public final class Conditions {
     private final RecordType type;
     private final List<Predicate> predicates;
-    private final Map<Integer, FieldRange> ranges = new LinkedHashMap<>();
+
+    /** One for each field that has some, in the order of the first. */
+    private final List<FieldRange> ranges = new ArrayList<>(2);
 
     private Conditions(RecordType type, List<Predicate> predicates) {
         this.type = type;
-        this.predicates = List.copyOf(predicates);
+        this.predicates = Collections.unmodifiableList(predicates);
     }
 
     /**
@@ -33,38 +34,88 @@ public final class Conditions {
      * @throws InvalidRequestException if a field is not declared or a value does not fit it
      */
     public static Conditions of(RecordType type, List<Predicate> predicates) {
-        List<Predicate> read = new ArrayList<>();
-        for (Predicate predicate : predicates) {
-            int field = type.require(predicate.field(), "predicate " + predicate);
-            read.add(read(predicate, type.field(field).kind()));
-        }
+        List<Predicate> read = new ArrayList<>(predicates.size());
         Conditions conditions = new Conditions(type, read);
-        for (Predicate predicate : read) {
-            int field = type.indexOf(predicate.field());
-            FieldRange range = rangeOf(predicate, field, type.field(field).kind());
-            if (range != null) {
-                conditions.ranges.merge(field, range, FieldRange::and);
+        for (Predicate predicate : predicates) {
+            int field = requireField(type, predicate);
+            TypeKind kind = type.field(field).kind();
+            switch (predicate) {
+                case Predicate.Eq eq -> {
+                    Predicate.Eq typed = read(eq, kind);
+                    read.add(typed);
+                    conditions.and(rangeOf(predicate, typed, field, kind));
+                }
+                case Predicate.Range range -> {
+                    Predicate.Range typed = read(range, kind);
+                    read.add(typed);
+                    conditions.and(rangeOf(predicate, typed, field, kind));
+                }
+                case Predicate.Within _, Predicate.Contains _ -> {
+                    checkKind(predicate, kind);
+                    read.add(predicate);
+                }
             }
         }
         return conditions;
     }
 
-    private static Predicate read(Predicate predicate, TypeKind kind) {
-        return switch (predicate) {
-            case Predicate.Eq eq ->
-                new Predicate.Eq(eq.field(), value(predicate, kind, eq.value()));
-            case Predicate.Range range ->
-                new Predicate.Range(
+    /**
+     * Checks what can be told of predicates before their parameters have values.
+     *
+     * @throws InvalidRequestException if a field is not declared, or does not take such a predicate
+     */
+    public static void checkFields(RecordType type, List<Predicate> predicates) {
+        for (Predicate predicate : predicates) {
+            int field = requireField(type, predicate);
+            checkKind(predicate, type.field(field).kind());
+        }
+    }
+
+    private static int requireField(RecordType type, Predicate predicate) {
+        int field = type.indexOf(predicate.field());
+        return field >= 0 ? field : type.require(predicate.field(), "predicate " + predicate);
+    }
+
+    private static Predicate.Eq read(Predicate.Eq eq, TypeKind kind) {
+        return eq.value() instanceof Predicate.Text
+                ? new Predicate.Eq(eq.field(), value(eq, kind, eq.value()))
+                : eq;
+    }
+
+    private static Predicate.Range read(Predicate.Range range, TypeKind kind) {
+        return range.low() instanceof Predicate.Text || range.high() instanceof Predicate.Text
+                ? new Predicate.Range(
                         range.field(),
-                        value(predicate, kind, range.low()),
-                        value(predicate, kind, range.high()));
+                        value(range, kind, range.low()),
+                        value(range, kind, range.high()))
+                : range;
+    }
+
+    private static @Nullable Object value(
+            Predicate predicate, TypeKind kind, @Nullable Object value) {
+        try {
+            return value instanceof Predicate.Text(String text)
+                    ? ValueParser.parse(kind, text)
+                    : value;
+        } catch (InvalidRequestException e) {
+            throw wrongValue(predicate, e);
+        }
+    }
+
+    private static InvalidRequestException wrongValue(
+            Predicate predicate, InvalidRequestException e) {
+        return new InvalidRequestException(
+                "predicate %s: %s".formatted(predicate, e.getMessage()), e);
+    }
+
+    private static void checkKind(Predicate predicate, TypeKind kind) {
+        switch (predicate) {
             case Predicate.Within _ -> {
                 if (kind != TypeKind.POINT && kind != TypeKind.RECTANGLE) {
                     throw FieldRange.wrong(
                             predicate,
                             "type %s is neither point nor rectangle".formatted(kind.label()));
                 }
-                yield predicate;
             }
             case Predicate.Contains contains -> {
                 if (kind != TypeKind.STRING) {
@@ -74,33 +125,36 @@ public final class Conditions {
                 if (Words.of(contains.words()).isEmpty()) {
                     throw FieldRange.wrong(predicate, "there is no word to look for");
                 }
-                yield predicate;
             }
-        };
-    }
-
-    private static @Nullable Object value(
-            Predicate predicate, TypeKind kind, @Nullable Object value) {
-        try {
-            Object read = value instanceof Predicate.Text(String text)
-                    ? ValueParser.parse(kind, text)
-                    : value;
-            if (read != null) {
-                FieldRange.encode(kind, read);
-            }
-            return read;
-        } catch (InvalidRequestException e) {
-            throw new InvalidRequestException(
-                    "predicate %s: %s".formatted(predicate, e.getMessage()), e);
+            case Predicate.Eq _, Predicate.Range _ -> {}
         }
     }
 
-    private static @Nullable FieldRange rangeOf(Predicate predicate, int field, TypeKind kind) {
-        return switch (predicate) {
-            case Predicate.Eq eq -> FieldRange.of(field, kind, eq);
-            case Predicate.Range range -> FieldRange.of(field, kind, range);
-            case Predicate.Within _, Predicate.Contains _ -> null;
-        };
+    /**
+     * @param asked as the caller wrote {@code typed}
+     */
+    private static FieldRange rangeOf(Predicate asked, Predicate typed, int field, TypeKind kind) {
+        try {
+            return switch (typed) {
+                case Predicate.Eq eq -> FieldRange.of(field, kind, eq);
+                case Predicate.Range range -> FieldRange.of(field, kind, range);
+                case Predicate.Within _, Predicate.Contains _ ->
+                    throw new IllegalArgumentException(typed.toString());
+            };
+        } catch (InvalidRequestException e) {
+            throw wrongValue(asked, e);
+        }
+    }
+
+    private void and(FieldRange range) {
+        for (int i = 0; i < ranges.size(); i++) {
+            FieldRange before = ranges.get(i);
+            if (before.field() == range.field()) {
+                ranges.set(i, before.and(range));
+                return;
+            }
+        }
+        ranges.add(range);
     }
 
     public List<Predicate> predicates() {
@@ -109,23 +163,41 @@ public final class Conditions {
 
     /** What equalities and ranges leave of a field; null if there are none on it. */
     public @Nullable FieldRange range(int field) {
-        return ranges.get(field);
+        for (int i = 0; i < ranges.size(); i++) {
+            if (ranges.get(i).field() == field) {
+                return ranges.get(i);
+            }
+        }
+        return null;
     }
 
     /** What equalities and ranges leave of each field that has some. */
     public List<FieldRange> ranges() {
-        return List.copyOf(ranges.values());
+        return Collections.unmodifiableList(ranges);
     }
 
     /** Whether no record can match. */
     public boolean contradictory() {
-        return ranges.values().stream().anyMatch(FieldRange::isEmpty);
+        for (FieldRange range : ranges) {
+            if (range.isEmpty()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether there are only equalities and ranges, which encoded values can answer. */
     public boolean onlyRanges() {
-        return predicates.stream()
-                .allMatch(p -> p instanceof Predicate.Eq || p instanceof Predicate.Range);
+        for (Predicate predicate : predicates) {
+            if (!isRange(predicate)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isRange(Predicate predicate) {
+        return predicate instanceof Predicate.Eq || predicate instanceof Predicate.Range;
     }
 
     /** What all windows on a field have in common; null without windows, or where that is nothing. */
@@ -153,7 +225,32 @@ public final class Conditions {
 
     /** All predicates compiled, for one thread. */
     public RecordPredicate[] compile() {
-        return predicates.stream().map(this::compile).toArray(RecordPredicate[]::new);
+        return compile(List.of());
+    }
+
+    /**
+     * Predicates compiled, for one thread.
+     *
+     * @param decided fields whose equalities and ranges need no look any more
+     */
+    public RecordPredicate[] compile(List<String> decided) {
+        List<RecordPredicate> compiled = new ArrayList<>(predicates.size());
+        for (Predicate predicate : predicates) {
+            if (!isRange(predicate) || !decided.contains(predicate.field())) {
+                compiled.add(compile(predicate));
+            }
+        }
+        return compiled.toArray(RecordPredicate[]::new);
+    }
+
+    /** Whether every predicate is an equality or a range of one of these fields. */
+    public boolean isDecidedBy(List<String> fields) {
+        for (Predicate predicate : predicates) {
+            if (!isRange(predicate) || !fields.contains(predicate.field())) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private RecordPredicate compile(Predicate predicate) {

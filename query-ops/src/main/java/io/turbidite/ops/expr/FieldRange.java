@@ -3,6 +3,7 @@ package io.turbidite.ops.expr;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.bytes.SpareSinks;
 import io.turbidite.core.key.KeyCodec;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.scan.KeyRange;
@@ -13,42 +14,69 @@ import org.jspecify.annotations.Nullable;
 /**
  * The encoded values of one field, in the current form, that all of its equalities and ranges leave: what an
  * index, a filter and an index entry understand. <em>Immutable.</em>
- *
- * @param field index of the declared field
- * @param kind its kind
- * @param range of encoded values, without anything behind them
- * @param equal whether an equality is among the predicates
  */
-public record FieldRange(int field, TypeKind kind, KeyRange range, boolean equal) {
+public final class FieldRange {
+    private final int field;
+    private final TypeKind kind;
+
+    /** Of one equality its encoded value, of which the range follows; else null. */
+    private final byte @Nullable [] value;
+
+    private final @Nullable KeyRange range;
+
+    /** Whether an equality is among the predicates. */
+    private final boolean equal;
+
+    private FieldRange(
+            int field,
+            TypeKind kind,
+            byte @Nullable [] value,
+            @Nullable KeyRange range,
+            boolean equal) {
+        this.field = field;
+        this.kind = kind;
+        this.value = value;
+        this.range = range;
+        this.equal = equal;
+    }
+
     /** What {@code predicate} leaves; its values have been read. */
     static FieldRange of(int field, TypeKind kind, Predicate.Eq predicate) {
-        Object value = predicate.value();
-        if (value == null) {
-            return new FieldRange(field, kind, KeyRange.startingWith(encode(kind, null)), true);
-        }
-        byte[] encoded = encode(kind, value);
-        return new FieldRange(field, kind, KeyRange.closed(encoded, encoded), true);
+        return new FieldRange(field, kind, encode(kind, predicate.value()), null, true);
     }
 
     static FieldRange of(int field, TypeKind kind, Predicate.Range predicate) {
         Object low = predicate.low();
         Object high = predicate.high();
-        return new FieldRange(
-                field,
-                kind,
-                KeyRange.closed(
-                        low == null ? KeyRange.successor(encode(kind, null)) : encode(kind, low),
-                        high == null ? null : encode(kind, high)),
-                false);
+        KeyRange range = KeyRange.closed(
+                low == null ? KeyRange.successor(encode(kind, null)) : encode(kind, low),
+                high == null ? null : encode(kind, high));
+        return new FieldRange(field, kind, null, range, false);
+    }
+
+    /** Index of the declared field. */
+    public int field() {
+        return field;
+    }
+
+    /** Encoded values, without anything behind them. */
+    public KeyRange range() {
+        if (range != null) {
+            return range;
+        }
+        return KeyRange.closed(value, value);
     }
 
     /** What both leave. */
     FieldRange and(FieldRange other) {
-        Slice low = greater(range.low(), other.range.low());
-        Slice high = smaller(range.high(), other.range.high());
+        KeyRange mine = range();
+        KeyRange others = other.range();
+        Slice low = greater(mine.low(), others.low());
+        Slice high = smaller(mine.high(), others.high());
         return new FieldRange(
                 field,
                 kind,
+                null,
                 KeyRange.of(
                         low == null ? null : low.toByteArray(),
                         high == null ? null : high.toByteArray()),
@@ -60,14 +88,19 @@ public record FieldRange(int field, TypeKind kind, KeyRange range, boolean equal
      * ones others too. Records, or entries put into the current form, are checked again.
      */
     public FieldRange in(KeyForm form) {
-        Slice low = range.low();
-        if (low == null || !form.isAmbiguous(kind)) {
+        if (!form.isAmbiguous(kind)) {
             return this;
         }
-        Slice high = range.high();
+        KeyRange canonical = range();
+        Slice low = canonical.low();
+        if (low == null) {
+            return this;
+        }
+        Slice high = canonical.high();
         return new FieldRange(
                 field,
                 kind,
+                null,
                 KeyRange.of(
                         form.lowest(kind, low.toByteArray()),
                         high == null ? null : high.toByteArray()),
@@ -76,6 +109,9 @@ public record FieldRange(int field, TypeKind kind, KeyRange range, boolean equal
 
     /** Whether no value is left. */
     boolean isEmpty() {
+        if (range == null) {
+            return false;
+        }
         Slice low = range.low();
         Slice high = range.high();
         return low != null && high != null && low.compareBytes(high) >= 0;
@@ -83,29 +119,32 @@ public record FieldRange(int field, TypeKind kind, KeyRange range, boolean equal
 
     /** The only encoded value that is left; null if there may be others. */
     public byte @Nullable [] single() {
+        if (range == null) {
+            return value;
+        }
         Slice low = range.low();
         Slice high = range.high();
         if (!equal || low == null || high == null) {
             return null;
         }
-        byte[] value = low.toByteArray();
-        byte[] next = KeyRange.successor(value);
-        return next != null && high.contentEquals(Slice.of(next)) ? value : null;
+        byte[] lowest = low.toByteArray();
+        byte[] next = KeyRange.successor(lowest);
+        return next != null && high.contentEquals(Slice.of(next)) ? lowest : null;
     }
 
     /** Whether the absent values are left, and so are the only ones. */
     public boolean absent() {
-        ByteSink sink = new ByteSink(16, 16);
-        KeyCodec.appendNull(sink, kind);
-        return range.contains(sink.asSlice(new Slice()));
+        return range().contains(Slice.of(encode(kind, null)));
     }
 
     static byte[] encode(TypeKind kind, @Nullable Object value) {
         // a constant may be longer than any key: then nothing equals it, and ranges still mean
         // something
-        ByteSink sink = new ByteSink(64, Integer.MAX_VALUE - 8);
+        ByteSink sink = SpareSinks.take();
         KeyCodec.append(sink, kind, value);
-        return sink.asSlice(new Slice()).toByteArray();
+        byte[] encoded = sink.asSlice(new Slice()).toByteArray();
+        SpareSinks.give(sink);
+        return encoded;
     }
 
     private static @Nullable Slice greater(@Nullable Slice a, @Nullable Slice b) {

@@ -23,16 +23,28 @@ public final class Projection implements TupleMaker {
     private final Slice bytes = new Slice();
     private final Slice[] tuple = new Slice[1];
 
-    private Projection(RecordType type, List<Integer> fields) {
-        this.fields = fields.stream().mapToInt(Integer::intValue).toArray();
-        this.kinds =
-                fields.stream().map(field -> type.field(field).kind()).toArray(TypeKind[]::new);
-        this.writer = new RecordWriter(rowType(type, fields));
+    private Projection(RecordType type, List<Integer> fields, RecordType rowType) {
+        this.fields = new int[fields.size()];
+        this.kinds = new TypeKind[fields.size()];
+        for (int i = 0; i < kinds.length; i++) {
+            this.fields[i] = fields.get(i);
+            kinds[i] = type.field(fields.get(i)).kind();
+        }
+        this.writer = new RecordWriter(rowType);
     }
 
     /** Takes these fields, which are different, in this order. */
     public static Projection of(RecordType type, List<Integer> fields) {
-        return new Projection(type, fields);
+        return of(type, fields, rowType(type, fields));
+    }
+
+    /**
+     * As {@link #of(RecordType, List)}.
+     *
+     * @param rowType what {@link #rowType} gives for them
+     */
+    public static Projection of(RecordType type, List<Integer> fields, RecordType rowType) {
+        return new Projection(type, fields, rowType);
     }
 
     /** The type of the rows: every field optional, because an older record may miss it. */

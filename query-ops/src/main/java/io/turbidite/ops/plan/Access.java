@@ -5,10 +5,17 @@ import io.turbidite.ops.scan.KeyOrder;
 import io.turbidite.ops.scan.PrimaryRange;
 import io.turbidite.ops.search.IndexRange;
 
+import java.util.List;
+
 /** A way in: how a query gets at the records or entries that it needs. <em>Immutable.</em> */
 sealed interface Access {
-    /** Records or entries that it is expected to read. */
-    long estimatedRows();
+    /**
+     * Fields of which the way in gives what all equalities and ranges leave, and nothing else: these need no look at
+     * the records.
+     */
+    default List<String> decided() {
+        return List.of();
+    }
 
     /** The way in, in a few words. */
     String describe();
@@ -16,23 +23,18 @@ sealed interface Access {
     /** No row can come out, so nothing is read. */
     record Nothing(String reason) implements Access {
         @Override
-        public long estimatedRows() {
-            return 0;
-        }
-
-        @Override
         public String describe() {
             return "nothing: " + reason;
         }
     }
 
-    /** The record with one primary key, encoded. */
-    record Get(Slice key) implements Access {
-        @Override
-        public long estimatedRows() {
-            return 1;
-        }
-
+    /**
+     * The record with one primary key.
+     *
+     * @param key encoded
+     * @param decided the key's fields
+     */
+    record Get(Slice key, List<String> decided) implements Access {
         @Override
         public String describe() {
             return "get by primary key";
@@ -43,8 +45,9 @@ sealed interface Access {
      * A scan of the primary index.
      *
      * @param order across partitions
+     * @param decided the first fields of the key, those that the range is made of
      */
-    record Scan(PrimaryRange range, KeyOrder order, long estimatedRows) implements Access {
+    record Scan(PrimaryRange range, KeyOrder order, List<String> decided) implements Access {
         @Override
         public String describe() {
             return (range.keys().isAll() ? "primary scan" : "primary range scan")
@@ -54,7 +57,7 @@ sealed interface Access {
     }
 
     /** A search of an index and the records that it leads to. */
-    record Fetch(IndexRange range, long estimatedRows) implements Access {
+    record Fetch(IndexRange range) implements Access {
         @Override
         public String describe() {
             return "index %s, then fetch".formatted(range.index().name());
@@ -62,7 +65,7 @@ sealed interface Access {
     }
 
     /** The entries of an index alone, validated by their timestamps if they may be obsolete. */
-    record Entries(IndexRange range, long estimatedRows) implements Access {
+    record Entries(IndexRange range) implements Access {
         @Override
         public String describe() {
             return range.index().alwaysValid()

@@ -2,7 +2,6 @@ package io.turbidite.ops.plan;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
-import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.scan.FilterPredicate;
@@ -17,8 +16,9 @@ import io.turbidite.ops.search.IndexRange;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -37,13 +37,12 @@ import java.util.Set;
  * <p>Costs are in records read by a scan. The weights say that an entry of an index costs a quarter of a
  * record, and a fetched record four (LUO19 Figure 12 has a secondary index win up to 10 to 20 % of the
  * records with batched lookups). Where rows are wanted up to a limit and in no order, only the part that
- * fills it counts. <em>Immutable.</em>
+ * fills it counts.
  *
- * @param chosen the way in
- * @param resultRows matching records, as far as can be told
- * @param choices all ways in with their costs, cheapest first
+ * <p>Where there is one way in alone nothing is estimated until somebody asks what it was thought to cost: an estimate
+ * goes down the trees of every component, which costs more than a short query. <em>Confined to one thread.</em>
  */
-record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
+final class AccessChoice {
     private static final double ENTRY_COST = 0.25;
     private static final double FETCH_COST = 4;
 
@@ -53,15 +52,43 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
     /** Opening cursors on the components of an index or of the primary index. */
     private static final double OPEN_COST = 10;
 
-    /** A way in and its cost. */
-    record Costed(Access access, double cost) {}
+    private static final byte[] NOTHING = {};
+
+    /** What a source that is closed by now tells. */
+    static final long UNKNOWN_ROWS = -1;
+
+    /**
+     * A way in and its cost.
+     *
+     * @param rows records or entries that it is expected to read; {@link #UNKNOWN_ROWS}
+     */
+    record Costed(Access access, long rows, double cost) {}
+
+    /**
+     * What was estimated. <em>Immutable.</em>
+     *
+     * @param chosenRows records or entries that the chosen way in is expected to read
+     * @param resultRows matching records, as far as can be told
+     * @param choices all ways in with their costs, cheapest first
+     */
+    record Estimates(long chosenRows, long resultRows, List<Costed> choices) {}
+
+    private final CheckedQuery query;
+    private final Access chosen;
+    private @Nullable Estimates estimates;
+
+    private AccessChoice(CheckedQuery query, Access chosen, @Nullable Estimates estimates) {
+        this.query = query;
+        this.chosen = chosen;
+        this.estimates = estimates;
+    }
 
     static AccessChoice of(CheckedQuery query, ReadView view, @Nullable String wanted) {
         if (query.conditions().contradictory()) {
-            return only(new Access.Nothing("the predicates leave no value"), 0);
+            return only(query, new Access.Nothing("the predicates leave no value"), 0);
         }
         if (query.limit() == 0) {
-            return only(new Access.Nothing("no row is wanted"), 0);
+            return only(query, new Access.Nothing("no row is wanted"), 0);
         }
         Narrowed key = narrow(query, query.source().primaryKey(), query.source().keyForm());
         if (key.whole() && !QueryRequest.SCAN.equals(wanted)) {
@@ -70,72 +97,133 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
         return cheapest(query, view, wanted, key);
     }
 
+    /** The way in. */
+    Access chosen() {
+        return chosen;
+    }
+
+    /** What the ways in were thought to cost; where that did not matter, as it is now. */
+    Estimates estimates() {
+        Estimates known = estimates;
+        if (known == null) {
+            known = ofScan(query, chosen, rowsNow());
+            estimates = known;
+        }
+        return known;
+    }
+
+    /** Records that the only way in, a scan, would visit now: the query's own moment may be over. */
+    private long rowsNow() {
+        if (!(chosen instanceof Access.Scan scan)) {
+            throw new IllegalStateException(chosen + " was chosen without estimates");
+        }
+        try (ReadView now = query.source().openView()) {
+            return now.estimateScan(scan.range().keys(), scan.range().filter());
+        } catch (InvalidRequestException e) {
+            return UNKNOWN_ROWS; // closed or dropped since: there is nothing to be read
+        }
+    }
+
     private static AccessChoice gets(
             CheckedQuery query, ReadView view, @Nullable String wanted, Narrowed key) {
         if (wanted != null) {
             return cheapest(query, view, wanted, key);
         }
-        Slice low = key.range().low();
-        if (low == null || low.length() > Limits.KEY_BYTES_MAX) {
-            return only(new Access.Nothing("no primary key is so long"), 0);
+        byte[] whole = key.prefix();
+        if (whole.length == 0 || whole.length > Limits.KEY_BYTES_MAX) {
+            return only(query, new Access.Nothing("no primary key is so long"), 0);
         }
-        return only(new Access.Get(low), 1);
+        return only(query, new Access.Get(Slice.of(whole), query.source().primaryKey()), 1);
     }
 
-    private static AccessChoice only(Access access, long rows) {
-        return new AccessChoice(access, rows, List.of(new Costed(access, rows)));
+    private static AccessChoice only(CheckedQuery query, Access access, long rows) {
+        return new AccessChoice(
+                query, access, new Estimates(rows, rows, List.of(new Costed(access, rows, rows))));
     }
 
     private static AccessChoice cheapest(
             CheckedQuery query, ReadView view, @Nullable String wanted, Narrowed key) {
         FilterPredicate filter = filter(query);
-        PrimaryRange range = new PrimaryRange(key.range(), filter);
-        long scanRows = view.estimateScan(range.keys(), filter);
-        List<Access> ways = new ArrayList<>();
-        ways.add(new Access.Scan(range, query.primaryKeyOrder(), scanRows));
-        Set<String> known = new LinkedHashSet<>(query.source().primaryKey());
-        known.addAll(query.source().filterFields());
-        Estimate result = Estimate.of(query, scanRows, known);
+        Access.Scan scan = new Access.Scan(
+                new PrimaryRange(key.range(), filter), query.primaryKeyOrder(), key.decided());
+        List<Access> others = new ArrayList<>(2);
         List<IndexDescription> indexes = view.indexes();
         for (IndexDescription index : indexes) {
-            Narrowed narrowed = narrow(query, index.fields(), index.keyForm());
+            if (index.kind() != IndexDescription.Kind.BTREE) {
+                continue;
+            }
             boolean entriesDo = entriesSuffice(query, index);
-            if (index.kind() == IndexDescription.Kind.BTREE
-                    && (narrowed.fieldCount() > 0 || entriesDo)) {
-                long rows = view.estimateSearch(index.name(), narrowed.range(), filter);
-                IndexRange searched = new IndexRange(index, narrowed.range(), filter);
-                ways.add(
-                        entriesDo
-                                ? new Access.Entries(searched, rows)
-                                : new Access.Fetch(searched, rows));
-                Set<String> used =
-                        new LinkedHashSet<>(index.fields().subList(0, narrowed.fieldCount()));
-                result = result.better(Estimate.of(query, rows, used));
+            Narrowed narrowed = narrow(query, index.fields(), index.keyForm());
+            if (entriesDo || narrowed.fieldCount() > 0) {
+                IndexRange range = new IndexRange(
+                        index, narrowed.range(), filter, narrowed.narrowed(), narrowed.isExact());
+                others.add(entriesDo ? new Access.Entries(range) : new Access.Fetch(range));
             }
         }
-        return choose(query, wanted, ways, result.rows(), indexes);
+        if (others.isEmpty() && (wanted == null || wanted.equals(QueryRequest.SCAN))) {
+            return new AccessChoice(query, scan, null);
+        }
+        return choose(query, view, wanted, scan, others, indexes);
     }
 
     private static AccessChoice choose(
             CheckedQuery query,
+            ReadView view,
             @Nullable String wanted,
-            List<Access> ways,
-            long resultRows,
+            Access.Scan scan,
+            List<Access> others,
             List<IndexDescription> indexes) {
+        FilterPredicate filter = scan.range().filter();
+        long scanRows = view.estimateScan(scan.range().keys(), filter);
+        Estimate result = Estimate.ofScan(query, scanRows);
+        long[] rows = new long[others.size()];
+        for (int i = 0; i < rows.length; i++) {
+            IndexRange range = range(others.get(i));
+            rows[i] = view.estimateSearch(range.index().name(), range.keys(), filter);
+            Set<String> used = Set.copyOf(range.narrowed());
+            result = result.better(Estimate.of(query, rows[i], used));
+        }
         List<Costed> costed = new ArrayList<>();
-        for (Access access : ways) {
-            costed.add(new Costed(access, cost(query, access, resultRows)));
+        costed.add(costed(query, scan, scanRows, result.rows()));
+        for (int i = 0; i < rows.length; i++) {
+            costed.add(costed(query, others.get(i), rows[i], result.rows()));
         }
         costed.sort(Comparator.comparingDouble(Costed::cost));
-        Access chosen =
-                wanted == null ? costed.getFirst().access() : find(query, wanted, costed, indexes);
-        return new AccessChoice(chosen, resultRows, List.copyOf(costed));
+        Costed chosen = wanted == null ? costed.getFirst() : find(query, wanted, costed, indexes);
+        return new AccessChoice(
+                query,
+                chosen.access(),
+                new Estimates(chosen.rows(), result.rows(), List.copyOf(costed)));
     }
 
-    private static double cost(CheckedQuery query, Access access, long resultRows) {
+    private static IndexRange range(Access access) {
+        return switch (access) {
+            case Access.Fetch(IndexRange range) -> range;
+            case Access.Entries(IndexRange range) -> range;
+            case Access.Scan _, Access.Get _, Access.Nothing _ ->
+                throw new IllegalStateException(access + " searches no index");
+        };
+    }
+
+    /** Of a scan that nothing else was set against. */
+    private static Estimates ofScan(CheckedQuery query, Access scan, long scanRows) {
+        long resultRows = scanRows == UNKNOWN_ROWS
+                ? UNKNOWN_ROWS
+                : Estimate.ofScan(query, scanRows).rows();
+        return new Estimates(
+                scanRows,
+                resultRows,
+                List.of(costed(query, scan, Math.max(0, scanRows), Math.max(0, resultRows))));
+    }
+
+    private static Costed costed(CheckedQuery query, Access access, long rows, long resultRows) {
+        return new Costed(access, rows, cost(query, access, rows, resultRows));
+    }
+
+    private static double cost(CheckedQuery query, Access access, long rows, long resultRows) {
         double perRow = switch (access) {
             case Access.Fetch _ -> ENTRY_COST + FETCH_COST;
-            case Access.Entries(var range, var _) ->
+            case Access.Entries(var range) ->
                 range.index().alwaysValid() ? ENTRY_COST : ENTRY_COST + VALIDATION_COST;
             case Access.Scan _, Access.Get _, Access.Nothing _ -> 1;
         };
@@ -144,10 +232,10 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
         boolean stopsEarly = query.kind() == CheckedQuery.Kind.ROWS && query.hasLimit() && inOrder;
         double part =
                 stopsEarly ? Math.min(1, (double) query.limit() / Math.max(1, resultRows)) : 1;
-        return OPEN_COST + access.estimatedRows() * perRow * part;
+        return OPEN_COST + rows * perRow * part;
     }
 
-    private static Access find(
+    private static Costed find(
             CheckedQuery query,
             String wanted,
             List<Costed> costed,
@@ -155,14 +243,12 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
         for (Costed way : costed) {
             boolean found = switch (way.access()) {
                 case Access.Scan _ -> wanted.equals(QueryRequest.SCAN);
-                case Access.Fetch(var range, var _) ->
-                    wanted.equals(range.index().name());
-                case Access.Entries(var range, var _) ->
-                    wanted.equals(range.index().name());
+                case Access.Fetch(var range) -> wanted.equals(range.index().name());
+                case Access.Entries(var range) -> wanted.equals(range.index().name());
                 case Access.Get _, Access.Nothing _ -> false;
             };
             if (found) {
-                return way.access();
+                return way;
             }
         }
         List<String> names = indexes.stream().map(IndexDescription::name).toList();
@@ -177,59 +263,79 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
     /**
      * What equalities and ranges leave of a composite key.
      *
-     * @param fieldCount how many of the first fields took part
+     * @param prefix the values of the first fields, where equalities leave one each
+     * @param last what a range leaves of the field behind them; null: anything
+     * @param narrowed the fields that took part, the first ones
+     * @param isExact whether what is left of the key has no other values of these fields
      * @param whole whether all fields have one value each
      */
-    private record Narrowed(KeyRange range, int fieldCount, boolean whole) {}
+    @SuppressWarnings("ArrayRecordComponent") // never compared as a whole
+    private record Narrowed(
+            byte[] prefix,
+            @Nullable KeyRange last,
+            List<String> narrowed,
+            boolean isExact,
+            boolean whole) {
+        int fieldCount() {
+            return narrowed.size();
+        }
+
+        List<String> decided() {
+            return isExact ? narrowed : List.of();
+        }
+
+        KeyRange range() {
+            if (last != null) {
+                return prefix.length == 0 ? last : behind(prefix, last);
+            }
+            return prefix.length == 0 ? KeyRange.all() : KeyRange.startingWith(prefix);
+        }
+    }
 
     private static Narrowed narrow(CheckedQuery query, List<String> fields, KeyForm form) {
-        ByteSink prefix = new ByteSink(64, Integer.MAX_VALUE - 8);
+        byte[] prefix = NOTHING;
+        boolean isExact = true;
         for (int i = 0; i < fields.size(); i++) {
-            FieldRange wanted = query.conditions().range(query.type().indexOf(fields.get(i)));
+            int field = query.type().indexOf(fields.get(i));
+            FieldRange wanted = query.conditions().range(field);
             if (wanted == null) {
-                return new Narrowed(startingWith(prefix), i, false);
+                return new Narrowed(prefix, null, fields.subList(0, i), isExact, false);
             }
+            isExact &= !form.isAmbiguous(query.type().field(field).kind());
             FieldRange range = wanted.in(form);
             byte[] single = range.single();
             if (single == null) {
-                return new Narrowed(behind(prefix, range.range()), i + 1, false);
+                return new Narrowed(
+                        prefix, range.range(), fields.subList(0, i + 1), isExact, false);
             }
-            prefix.putBytes(single);
+            prefix = i == 0 ? single : join(prefix, single);
         }
-        return new Narrowed(startingWith(prefix), fields.size(), true);
-    }
-
-    private static KeyRange startingWith(ByteSink prefix) {
-        return prefix.length() == 0 ? KeyRange.all() : KeyRange.startingWith(bytes(prefix));
+        return new Narrowed(prefix, null, fields, isExact, true);
     }
 
     /** The range of a last field, behind the values of those before it. */
-    private static KeyRange behind(ByteSink prefix, KeyRange range) {
-        byte[] before = bytes(prefix);
-        int length = prefix.length();
+    private static KeyRange behind(byte[] prefix, KeyRange range) {
         Slice low = range.low();
         Slice high = range.high();
-        byte[] from = before;
-        if (low != null) {
-            from = bytes(prefix.putBytes(low));
-            prefix.truncate(length);
-        }
-        byte[] to = length == 0 ? null : KeyRange.successor(before);
-        if (high != null) {
-            to = bytes(prefix.putBytes(high));
-            prefix.truncate(length);
-        }
-        return KeyRange.of(from, to);
+        return KeyRange.of(
+                low == null ? prefix : join(prefix, low.toByteArray()),
+                high == null ? KeyRange.successor(prefix) : join(prefix, high.toByteArray()));
     }
 
-    private static byte[] bytes(ByteSink sink) {
-        return sink.asSlice(new Slice()).toByteArray();
+    private static byte[] join(byte[] first, byte[] second) {
+        byte[] joined = Arrays.copyOf(first, first.length + second.length);
+        System.arraycopy(second, 0, joined, first.length, second.length);
+        return joined;
     }
 
     /** What the query knows of the filter fields. */
     private static FilterPredicate filter(CheckedQuery query) {
+        List<String> fields = query.source().filterFields();
+        if (fields.isEmpty() || query.conditions().ranges().isEmpty()) {
+            return FilterPredicate.none();
+        }
         List<KeyRange> ranges = new ArrayList<>();
-        for (String name : query.source().filterFields()) {
+        for (String name : fields) {
             FieldRange range = query.conditions().range(query.type().indexOf(name));
             // minimum and maximum say nothing of absent values
             ranges.add(
@@ -262,6 +368,13 @@ record AccessChoice(Access chosen, long resultRows, List<Costed> choices) {
      * another field, since there are no statistics yet.
      */
     private record Estimate(long rows, int guessCount) {
+        /** A scan goes by the primary key and by the filter. */
+        static Estimate ofScan(CheckedQuery query, long scanRows) {
+            Set<String> known = new HashSet<>(query.source().primaryKey());
+            known.addAll(query.source().filterFields());
+            return of(query, scanRows, known);
+        }
+
         static Estimate of(CheckedQuery query, long counted, Set<String> accountedFor) {
             double part = 1;
             int guessCount = 0;

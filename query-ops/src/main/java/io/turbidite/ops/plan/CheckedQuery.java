@@ -16,6 +16,7 @@ import io.turbidite.ops.scan.KeyOrder;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -30,6 +31,7 @@ import java.util.List;
  * @param grid of {@code CELLS} the grid
  * @param order of {@code ROWS} by fields; of groups by parts of the group
  * @param limit most rows
+ * @param rowType the type of the rows of the answer
  */
 record CheckedQuery(
         Source source,
@@ -39,7 +41,8 @@ record CheckedQuery(
         int cellField,
         @Nullable CellGrid grid,
         List<Order> order,
-        long limit) {
+        long limit,
+        RecordType rowType) {
     /** What the rows of the answer are. */
     enum Kind {
         ROWS,
@@ -85,7 +88,8 @@ record CheckedQuery(
                     field,
                     grid,
                     groupOrder(request, List.of(GroupRows.CELL)),
-                    request.limit());
+                    request.limit(),
+                    GroupRows.rowType(GroupRows.cellFields()));
         }
         Kind kind = !request.groupBy().isEmpty()
                 ? Kind.GROUPS
@@ -103,7 +107,21 @@ record CheckedQuery(
                 kind == Kind.GROUPS
                         ? groupOrder(request, request.groupBy())
                         : recordOrder(request, type),
-                request.limit());
+                request.limit(),
+                rowType(type, kind, fields));
+    }
+
+    private static RecordType rowType(RecordType type, Kind kind, List<Integer> fields) {
+        return switch (kind) {
+            case ROWS -> fields.isEmpty() ? type : Projection.rowType(type, fields);
+            case COUNT -> CountSource.ROW_TYPE;
+            case GROUPS -> GroupRows.rowType(fields(type, fields));
+            case CELLS -> throw new IllegalArgumentException("cells have rows of their own");
+        };
+    }
+
+    private static List<Field> fields(RecordType type, List<Integer> indexes) {
+        return indexes.stream().map(type::field).toList();
     }
 
     private static void checkParts(QueryRequest request) {
@@ -124,6 +142,9 @@ record CheckedQuery(
     }
 
     private static List<Integer> indexes(RecordType type, List<String> names, String use) {
+        if (names.isEmpty()) {
+            return List.of();
+        }
         List<Integer> indexes = new ArrayList<>();
         for (String name : names) {
             int index = type.require(name, use);
@@ -136,10 +157,11 @@ record CheckedQuery(
     }
 
     private static List<Order> recordOrder(QueryRequest request, RecordType type) {
-        return request.order().stream()
-                .map(by ->
-                        new Order(by.field(), type.require(by.field(), "order"), by.descending()))
-                .toList();
+        List<Order> order = new ArrayList<>(request.order().size());
+        for (QueryRequest.OrderBy by : request.order()) {
+            order.add(new Order(by.field(), type.require(by.field(), "order"), by.descending()));
+        }
+        return Collections.unmodifiableList(order);
     }
 
     private static List<Order> groupOrder(QueryRequest request, List<String> names) {
@@ -198,22 +220,12 @@ record CheckedQuery(
     }
 
     List<Field> groupFields() {
-        return fields.stream().map(field -> type().field(field)).toList();
+        return fields(type(), fields);
     }
 
     List<GroupRows.Part> groupParts() {
         return order.stream()
                 .map(by -> new GroupRows.Part(by.index(), by.descending()))
                 .toList();
-    }
-
-    /** The type of the rows of the answer. */
-    RecordType rowType() {
-        return switch (kind) {
-            case ROWS -> fields.isEmpty() ? type() : Projection.rowType(type(), fields);
-            case COUNT -> CountSource.ROW_TYPE;
-            case GROUPS -> GroupRows.rowType(groupFields());
-            case CELLS -> GroupRows.rowType(GroupRows.cellFields());
-        };
     }
 }

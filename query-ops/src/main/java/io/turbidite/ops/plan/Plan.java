@@ -95,7 +95,7 @@ public final class Plan {
 
     /** Every way in that was possible, cheapest first. */
     public List<Choice> choices() {
-        return choice.choices().stream()
+        return choice.estimates().choices().stream()
                 .map(way -> new Choice(
                         way.access().describe(), way.cost(), way.access().equals(choice.chosen())))
                 .toList();
@@ -107,7 +107,7 @@ public final class Plan {
         String order = String.join(
                 ", ", query.order().stream().map(CheckedQuery.Order::toString).toList());
         long rows = query.kind() == CheckedQuery.Kind.ROWS
-                ? choice.resultRows()
+                ? choice.estimates().resultRows()
                 : query.kind() == CheckedQuery.Kind.COUNT ? 1 : PlanStep.UNKNOWN;
         long upToLimit = rows == PlanStep.UNKNOWN ? rows : Math.min(rows, query.limit());
         if (sorts()) {
@@ -142,7 +142,10 @@ public final class Plan {
     /** Builds the operators. */
     public Rows rows() {
         if (query.kind() == CheckedQuery.Kind.ROWS && !sorts()) {
-            return sources.rows(rowMaker(), query.limit(), limited);
+            Projection projection = query.fields().isEmpty()
+                    ? null
+                    : Projection.of(query.type(), query.fields(), query.rowType());
+            return sources.rows(projection, query.limit(), limited);
         }
         RowSink sink = new RowSink();
         FrameWriter end =
@@ -152,7 +155,7 @@ public final class Plan {
             case COUNT -> count(end);
             case GROUPS, CELLS -> groups(sorts() ? sink : end);
         };
-        return new JobRows(new Job(stages, options), sink);
+        return new JobRows(new Job(stages, options), sink, query.rowType());
     }
 
     private boolean sorts() {
@@ -226,7 +229,7 @@ public final class Plan {
     private TupleMaker rowMaker() {
         return query.fields().isEmpty()
                 ? Tuples.wholeRecord()
-                : Projection.of(query.type(), query.fields());
+                : Projection.of(query.type(), query.fields(), query.rowType());
     }
 
     private TupleMaker orderedMaker() {

@@ -1,6 +1,7 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.key.KeyForm;
+import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FetchOptions.Pruning;
 import io.turbidite.core.scan.FetchWork;
@@ -9,7 +10,9 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.FieldRange;
+import io.turbidite.ops.expr.Projection;
 import io.turbidite.ops.expr.TupleMaker;
+import io.turbidite.ops.expr.Tuples;
 import io.turbidite.ops.fetch.FetchedRecords;
 import io.turbidite.ops.fetch.LookupMeter;
 import io.turbidite.ops.frame.FrameEmitter;
@@ -35,7 +38,6 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.IntStream;
 
 /** Builds the operators of a way in, and the steps that explain them. Owned by one plan. */
 final class SourceBuilder {
@@ -68,10 +70,23 @@ final class SourceBuilder {
         };
     }
 
-    /** The way in to all partitions for a reader who takes matching records one by one. */
-    DirectRows rows(TupleMaker maker, long limit, OperatorMeter limited) {
-        List<Integer> all = IntStream.range(0, view.partitionCount()).boxed().toList();
-        return new DirectRows(selected(wayIn(all, limit), maker), limit, limited, options);
+    /**
+     * The way in to all partitions for a reader who takes matching records one by one.
+     *
+     * @param projection makes the rows; null: they are the records
+     */
+    DirectRows rows(@Nullable Projection projection, long limit, OperatorMeter limited) {
+        List<Integer> all = new ArrayList<>(view.partitionCount());
+        for (int i = 0; i < view.partitionCount(); i++) {
+            all.add(i);
+        }
+        TupleMaker maker = projection == null ? Tuples.none() : projection;
+        return new DirectRows(
+                selected(wayIn(all, limit), maker),
+                projection == null ? null : new RecordView(query.rowType()),
+                limit,
+                limited,
+                options);
     }
 
     /**
@@ -80,7 +95,7 @@ final class SourceBuilder {
      * @param maker makes tuples of records; an index that answers alone makes its own of the same shape
      */
     FrameSource build(List<Integer> partitions, TupleMaker maker, FrameWriter target) {
-        if (choice.chosen() instanceof Access.Entries(var range, var _)) {
+        if (choice.chosen() instanceof Access.Entries(var range)) {
             EntryFields fields = entryFields(range);
             return new IndexOnlyScan(
                     view,
@@ -99,14 +114,14 @@ final class SourceBuilder {
     private WayIn wayIn(List<Integer> partitions, long rowsWanted) {
         return switch (choice.chosen()) {
             case Access.Nothing _ -> new WayIn(NoRecords::new, read);
-            case Access.Get(var key) -> new WayIn(() -> new OneRecord(view, key), read);
+            case Access.Get(var key, var _) -> new WayIn(() -> new OneRecord(view, key), read);
             case Access.Scan(var range, KeyOrder order, var _) ->
                 new WayIn(
                         order.isOrdered()
                                 ? () -> new OrderedRecords(view, range, order)
                                 : () -> new PartitionedRecords(view, partitions, range),
                         read);
-            case Access.Fetch(var range, var _) ->
+            case Access.Fetch(var range) ->
                 new WayIn(() -> fetch(partitions, range, rowsWanted), fetched);
             case Access.Entries entries ->
                 throw new IllegalStateException("%s gives no records".formatted(entries));
@@ -120,16 +135,29 @@ final class SourceBuilder {
                 range,
                 new FetchedRecords.Lookup(
                         options.keyBatchBytes(),
-                        Math.max(FIRST_BATCH_COUNT_MIN, rowsWanted),
+                        Math.max(firstBatchCountMin(range), rowsWanted),
                         fetchOptions(range),
                         options.tasks(),
                         lookupWorkers(partitions)),
                 new FetchedRecords.Meters(read, distinct, lookups));
     }
 
+    /** Where every entry found is a row, no more of them than rows are wanted. */
+    private long firstBatchCountMin(IndexRange range) {
+        boolean isRow = range.index().alwaysValid()
+                && range.filter().isNone()
+                && range.isExact()
+                && query.conditions().isDecidedBy(range.narrowed());
+        return isRow ? 1 : FIRST_BATCH_COUNT_MIN;
+    }
+
     private SelectedRecords selected(WayIn wayIn, TupleMaker maker) {
         return new SelectedRecords(
-                wayIn, query.type(), query.conditions().compile(), maker, selected);
+                wayIn,
+                query.type(),
+                query.conditions().compile(choice.chosen().decided()),
+                maker,
+                selected);
     }
 
     /** How candidates are looked up; layers that can't matter, by their timestamps, are left out. */
@@ -170,8 +198,8 @@ final class SourceBuilder {
     List<PlanStep> steps() {
         List<PlanStep> steps = new ArrayList<>();
         String predicates = query.conditions().toString();
-        long rows = choice.resultRows();
-        long estimate = choice.chosen().estimatedRows();
+        long rows = choice.estimates().resultRows();
+        long estimate = choice.estimates().chosenRows();
         if (query.kind() == CheckedQuery.Kind.ROWS && !query.fields().isEmpty()) {
             steps.add(new PlanStep("project", names(query.fields()), rows, selected));
         }
@@ -187,12 +215,12 @@ final class SourceBuilder {
                         "get", String.join(", ", query.source().primaryKey()), 1, read));
             case Access.Scan scan ->
                 steps.add(new PlanStep("scan", scanDetail(scan), estimate, read));
-            case Access.Fetch(var range, var _) -> {
+            case Access.Fetch(var range) -> {
                 steps.add(new PlanStep("fetch", fetchDetail(range), estimate, fetched));
                 steps.add(new PlanStep("sort-distinct", "primary keys", estimate, distinct));
                 steps.add(new PlanStep("search", indexDetail(range.index()), estimate, read));
             }
-            case Access.Entries(var range, var _) ->
+            case Access.Entries(var range) ->
                 steps.add(new PlanStep("search", indexDetail(range.index()), estimate, read));
         }
         return steps;

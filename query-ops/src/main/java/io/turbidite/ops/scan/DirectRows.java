@@ -1,9 +1,11 @@
 package io.turbidite.ops.scan;
 
-import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordView;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rows of a query that neither sorts nor groups: each is handed out where the storage has it, as soon
@@ -15,26 +17,36 @@ public final class DirectRows implements Rows {
     private static final int STOP_INTERVAL = 64;
 
     private final SelectedRecords records;
+
+    /** Rows that are not the records; null: they are. */
+    private final @Nullable RecordView projected;
+
     private final OperatorMeter limited;
     private final RunOptions options;
     private final long limit;
     private long handedOut;
 
     /**
-     * @param records tuples of them have one field, the row
+     * @param records tuples of them have one field, the row, where that is not the record
+     * @param projected reads such rows; null where a row is the record
      * @param limit most rows
      * @param limited counts rows that were handed out
      */
     public DirectRows(
-            SelectedRecords records, long limit, OperatorMeter limited, RunOptions options) {
+            SelectedRecords records,
+            @Nullable RecordView projected,
+            long limit,
+            OperatorMeter limited,
+            RunOptions options) {
         this.records = records;
+        this.projected = projected;
         this.limit = limit;
         this.limited = limited;
         this.options = options;
     }
 
     @Override
-    public boolean next(Slice row) {
+    public boolean next() {
         if (handedOut == limit) {
             return false;
         }
@@ -52,8 +64,15 @@ public final class DirectRows implements Rows {
         }
         handedOut++;
         limited.add(1);
-        row.set(records.tuple()[0]);
+        if (projected != null) {
+            projected.wrap(records.tuple()[0]);
+        }
         return true;
+    }
+
+    @Override
+    public RecordView row() {
+        return projected == null ? records.record() : projected;
     }
 
     @Override

@@ -1,16 +1,21 @@
 package io.turbidite.ops.scan;
 
-import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.bytes.SpareSinks;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordStream;
+
+import org.jspecify.annotations.Nullable;
 
 /** The one record that a whole primary key names, if it is there. <em>Confined to one thread.</em> */
 public final class OneRecord implements RecordStream {
     private final ReadView view;
     private final Slice key;
-    private final ByteSink bytes = new ByteSink(1 << 10, Limits.RECORD_BYTES_MAX);
+
+    /** Taken for the length of the query; null once that is over. */
+    private @Nullable ByteSink bytes;
+
     private final Slice record = new Slice();
     private boolean asked;
     private int found;
@@ -26,13 +31,17 @@ public final class OneRecord implements RecordStream {
 
     @Override
     public boolean next() {
-        if (asked || !view.get(key, bytes)) {
-            asked = true;
+        if (asked) {
             return false;
         }
         asked = true;
+        ByteSink target = SpareSinks.take();
+        bytes = target;
+        if (!view.get(key, target)) {
+            return false;
+        }
         found = 1;
-        bytes.asSlice(record);
+        target.asSlice(record);
         return true;
     }
 
@@ -58,6 +67,11 @@ public final class OneRecord implements RecordStream {
 
     @Override
     public void close() {
-        // nothing is open between calls
+        ByteSink used = bytes;
+        if (used != null) {
+            bytes = null;
+            record.clear();
+            SpareSinks.give(used);
+        }
     }
 }

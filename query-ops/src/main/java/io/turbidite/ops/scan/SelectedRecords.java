@@ -97,6 +97,11 @@ public final class SelectedRecords implements AutoCloseable {
         return tuple;
     }
 
+    /** The record that was found, where it lies; valid until the next look. */
+    RecordView record() {
+        return view;
+    }
+
     /** Brings the meters up to date. */
     public void count() {
         meter.add(matching);

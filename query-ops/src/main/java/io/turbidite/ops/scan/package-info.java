@@ -4,7 +4,7 @@
  *
  * <p>Holds sources of stages over a {@link io.turbidite.core.scan.ReadView}. Holds no secondary index;
  * that is {@code ops.search} and {@code ops.fetch}. Invariant: what is pushed matches all predicates,
- * whatever the source skipped or did not. Start reading at {@link io.turbidite.ops.scan.SelectedRecords}.
+ * whatever the source skipped or did not; those that the range of primary keys stands for are not asked again. Start reading at {@link io.turbidite.ops.scan.SelectedRecords}.
  */
 @NullMarked
 package io.turbidite.ops.scan;

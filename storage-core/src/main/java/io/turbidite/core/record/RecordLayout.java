@@ -40,8 +40,9 @@ final class RecordLayout {
         variableCount = variables;
     }
 
+    /** Worked out once for each type: every view and writer has it. */
     static RecordLayout of(RecordType type) {
-        return new RecordLayout(type);
+        return type.derived(RecordLayout.class, RecordLayout::new);
     }
 
     int fieldCount() {

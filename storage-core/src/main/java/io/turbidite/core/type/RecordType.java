@@ -3,10 +3,13 @@ package io.turbidite.core.type;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
@@ -17,6 +20,9 @@ import java.util.stream.Collectors;
 public final class RecordType {
     private final List<Field> fields;
     private final Map<String, Integer> indexByName;
+
+    /** What {@link #derived} has worked out; null before. */
+    private volatile @Nullable Object derived;
 
     private RecordType(List<Field> fields) {
         this.fields = List.copyOf(fields);
@@ -73,6 +79,22 @@ public final class RecordType {
                                             .collect(Collectors.joining(", "))));
         }
         return index;
+    }
+
+    /**
+     * What is worked out of this type and kept with it, so that it is made once and not for each reader of a record.
+     * There is one thing of this kind: how its records are laid out.
+     *
+     * @param kind of the thing
+     * @param maker makes it of this type; what it makes is immutable
+     */
+    public <T> T derived(Class<T> kind, Function<RecordType, T> maker) {
+        Object known = derived;
+        if (known == null) {
+            known = maker.apply(this);
+            derived = known; // of two threads that make one each either is kept
+        }
+        return kind.cast(known);
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.memory.Pool;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.partition.Partition;

@@ -1,4 +1,4 @@
-package io.turbidite.lsm.dataset;
+package io.turbidite.core.memory;
 
 import org.jspecify.annotations.Nullable;
 
