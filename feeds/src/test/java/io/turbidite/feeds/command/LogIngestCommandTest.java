@@ -51,6 +51,19 @@ class LogIngestCommandTest {
     }
 
     @Test
+    void an_ingestion_that_took_no_record_since_all_were_refused_has_failed() throws IOException {
+        Path file = directory.resolve("no.json");
+        Files.writeString(file, "{\"id\":\nno json\n");
+        Result result = Command.run("log", "ingest", log, file, "--psf", "type=field(type)");
+        assertThat(result.code()).as(result.err()).isEqualTo(ExitCode.FAILED);
+        assertThat(result.out()).contains("0 records", "2 rejected");
+        assertThat(result.errLines().getLast())
+                .isEqualTo("turbidite: no record was taken: all 2 were rejected");
+        Files.writeString(file, "");
+        assertThat(Command.run("log", "ingest", log, file).code()).isZero();
+    }
+
+    @Test
     void an_unfinished_line_of_a_file_that_is_written_is_left_out_and_told() throws Exception {
         Path file = directory.resolve("events.csv");
         Files.writeString(file, "1,push\n2,iss");

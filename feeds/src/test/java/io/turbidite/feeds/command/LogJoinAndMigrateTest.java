@@ -5,6 +5,7 @@ import static io.turbidite.feeds.command.LogCalls.assertRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.feeds.command.Command.Result;
+import io.turbidite.feeds.command.common.ExitCode;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -155,6 +156,7 @@ class LogJoinAndMigrateTest {
                 .isEqualTo(4);
         Result issues = calls.log("migrate", store, "Pushes", "--psf", "type=issue");
         assertThat(issues.out()).startsWith("0 records, 2 rejected");
+        assertThat(issues.code()).isEqualTo(ExitCode.FAILED);
         assertThat(issues.err()).contains("refused: the record at address", "size");
         assertRefused(calls.log("migrate", store, "Nothing", "--psf", "type=push"), "Nothing");
     }

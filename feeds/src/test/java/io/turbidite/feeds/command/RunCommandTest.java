@@ -3,7 +3,10 @@ package io.turbidite.feeds.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import static java.nio.file.StandardOpenOption.APPEND;
+
 import io.turbidite.feeds.command.Command.Result;
+import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.lsm.Store;
 
@@ -127,6 +130,28 @@ class RunCommandTest {
     }
 
     @Test
+    void a_run_that_took_no_record_since_all_were_rejected_has_failed() throws IOException {
+        Path csv = directory.resolve("trips.csv");
+        String header = Command.ROWS.substring(0, Command.ROWS.indexOf('\n') + 1);
+        Files.writeString(csv, header);
+        assertThat(run().code()).as("nothing to reject").isZero();
+        Files.writeString(csv, header + "no,record\nnor,this\n");
+        Files.setLastModifiedTime(csv, FileTime.fromMillis(0));
+        Result result = run();
+        assertThat(result.code()).as(result.err()).isEqualTo(ExitCode.FAILED);
+        assertThat(result.out()).contains("0 more records", "2 rejected");
+        assertThat(result.errLines()).hasSize(2);
+        assertThat(result.errLines().getFirst()).contains("dead-letters");
+        assertThat(result.errLines().getLast())
+                .isEqualTo("turbidite: no record was taken: all 2 were rejected");
+        assertThat(run().code()).as("nothing new").isZero();
+        Files.writeString(csv, header + "no,record\nnor,this\nnor that\n");
+        assertThat(run().err()).contains("no record was taken: the only one was rejected");
+        Files.writeString(csv, Command.ROWS.substring(header.length()), APPEND);
+        assertThat(run().code()).as("some were taken").isZero();
+    }
+
+    @Test
     void running_twice_adds_nothing() {
         run();
         Result again = run();
@@ -230,7 +255,7 @@ class RunCommandTest {
         Files.writeString(
                 directory.resolve("trips.yaml"),
                 Command.FEED.replace("partitions: 2", "partitions: 3"));
-        assertRefused(run(), 2, "trips.yaml:17:", "dataset.partitions", "differs");
+        assertRefused(run(), 2, "trips.yaml:17:", "dataset.partitions is 3", "has 2");
     }
 
     @Test

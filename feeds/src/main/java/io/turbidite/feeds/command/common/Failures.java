@@ -50,6 +50,24 @@ public final class Failures {
                 : ExitCode.FAILED;
     }
 
+    /**
+     * The exit code of a load that came to its end: one that met records and took none has failed, and says so.
+     *
+     * @param taken records that are now in their dataset or log
+     */
+    public static int codeOfLoad(long taken, long rejected, PrintStream err) {
+        if (taken > 0 || rejected == 0) {
+            return ExitCode.OK;
+        }
+        err.println(NAME
+                + "no record was taken: %s rejected"
+                        .formatted(
+                                rejected == 1
+                                        ? "the only one was"
+                                        : "all %d were".formatted(rejected)));
+        return ExitCode.FAILED;
+    }
+
     public static String oneLine(String text) {
         return text.strip().replaceAll("\\s*\\R\\s*", " ");
     }

@@ -58,7 +58,9 @@ final class FeedRunner {
             FeedReport report = load(then);
             summary.accept(report);
             console.out().flush();
-            return report.finished() && !watch.interrupted() ? ExitCode.OK : ExitCode.INTERRUPTED;
+            return report.finished() && !watch.interrupted()
+                    ? Failures.codeOfLoad(report.records(), report.rejected(), console.err())
+                    : ExitCode.INTERRUPTED;
         }
     }
 

@@ -31,6 +31,7 @@ import java.util.concurrent.atomic.AtomicReference;
         customSynopsis = "./turbidite run FEED.yaml [--store DIR] [--json] [--debug]",
         description = {
             "Run a feed until its source ends or Ctrl-C. Run it again to go on where it ended.",
+            "Exit code 1 if there were new records and every one was rejected.",
             "Feed definitions to copy are in feeds/samples, all keys in docs/feed-definition.md.",
         },
         sortOptions = false)
@@ -99,7 +100,9 @@ public final class RunCommand implements Callable<Integer> {
             }
             print(report, "log");
             console.out().flush();
-            return report.finished() && !watch.interrupted() ? ExitCode.OK : ExitCode.INTERRUPTED;
+            return report.finished() && !watch.interrupted()
+                    ? Failures.codeOfLoad(report.records(), report.rejected(), console.err())
+                    : ExitCode.INTERRUPTED;
         }
     }
 

@@ -48,6 +48,7 @@ import java.util.function.BooleanSupplier;
             "Append newline-delimited records of files (also gzip) or of standard input to a log.",
             "Nothing of a gzip file that is damaged anywhere gets into the log.",
             "The log is made if there is none. Ctrl-C keeps what was accepted.",
+            "Exit code 1 if there were records and every one was rejected.",
         },
         sortOptions = false,
         footer = {
@@ -99,6 +100,8 @@ final class LogIngestCommand implements Callable<Integer> {
     private final Queue<String> later = new ConcurrentLinkedQueue<>();
     private boolean isPipeBegun;
     private boolean isFileBegun;
+    private long taken;
+    private long rejected;
     private volatile boolean stopped;
     private volatile @Nullable OpenLog opened;
 
@@ -141,7 +144,9 @@ final class LogIngestCommand implements Callable<Integer> {
                 finished = false;
             }
             console.out().flush();
-            return finished && !watch.interrupted() ? ExitCode.OK : ExitCode.INTERRUPTED;
+            return finished && !watch.interrupted()
+                    ? Failures.codeOfLoad(taken, rejected, console.err())
+                    : ExitCode.INTERRUPTED;
         }
     }
 
@@ -325,6 +330,8 @@ final class LogIngestCommand implements Callable<Integer> {
     }
 
     private void print(LogLoad.Totals totals, long waiting, double seconds, boolean finished) {
+        taken = totals.records();
+        rejected = totals.rejected();
         if (common.json) {
             Json.Line line = Json.line()
                     .put("step", "summary")

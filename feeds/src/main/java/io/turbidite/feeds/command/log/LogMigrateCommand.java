@@ -26,7 +26,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
         customSynopsis = "./turbidite log migrate LOGDIR STORE DATASET [options]",
         description = {
             "Upsert the JSON records that the options mean into a dataset, oldest first.",
-            "The dataset must be there; records that are not of its type are counted and left out.",
+            "The dataset must be there; records that are not of its type are counted and left out;",
+            "exit code 1 if all are.",
         },
         sortOptions = false,
         footer = {
@@ -75,7 +76,10 @@ final class LogMigrateCommand implements Callable<Integer> {
             if (finished && migration.migratedCount() + migration.refusedCount() == 0) {
                 question.hintTo(console, open.log());
             }
-            return finished && !watch.interrupted() ? ExitCode.OK : ExitCode.INTERRUPTED;
+            return finished && !watch.interrupted()
+                    ? Failures.codeOfLoad(
+                            migration.migratedCount(), migration.refusedCount(), console.err())
+                    : ExitCode.INTERRUPTED;
         }
     }
 
