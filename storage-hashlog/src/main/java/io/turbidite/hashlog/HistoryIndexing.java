@@ -78,7 +78,7 @@ public final class HistoryIndexing implements AutoCloseable {
         RegistryState registry = history.registry();
         this.extractor = PsfSet.empty(registry.parser(), log.functions())
                 .with(psfId, psf.definition())
-                .newExtractor();
+                .newReader();
         this.end = addresses.safeTail();
         this.entries = new RunEntries(history.account(), bounds.entryCountMax);
         this.worker = history.site().tasks().start("hashlog-history", IDLE_MICROS, this::step);

@@ -234,8 +234,8 @@ final class QueryPlan {
         PsfDefinition wanted = definition;
         RecordTest scanned = wanted == null
                 ? residual
-                : new TestOnDemand(() ->
-                        new PropertyTest(single(wanted).newExtractor(), value()).and(residual));
+                : new TestOnDemand(
+                        () -> new PropertyTest(single(wanted).newReader(), value()).and(residual));
         return new RangeScan.Tests(scanned, residual);
     }
 

@@ -33,9 +33,9 @@ public final class FieldRows {
                 .toList();
     }
 
-    /** Appends the object of a record; of one that is malformed, with nulls. */
+    /** Appends the object of a record: null for a value that is malformed, and for all of a record that is. */
     public void append(MemorySegment segment, long offset, int length, ByteSink to) {
-        boolean whole = parser.parse(segment, offset, length);
+        boolean whole = parser.read(segment, offset, length);
         FieldValues values = parser.values();
         to.putByte('{');
         for (int f = 0; f < names.size(); f++) {

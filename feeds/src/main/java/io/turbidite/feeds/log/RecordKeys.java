@@ -49,7 +49,7 @@ final class RecordKeys {
 
     /** Appends the key of a record; nothing if it has none. */
     void append(MemorySegment segment, long offset, int length, ByteSink to) {
-        if (!parser.parse(segment, offset, length)) {
+        if (!parser.read(segment, offset, length)) {
             return;
         }
         values.clear();

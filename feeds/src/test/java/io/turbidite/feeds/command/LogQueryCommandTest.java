@@ -75,6 +75,35 @@ class LogQueryCommandTest {
     }
 
     @Test
+    void a_row_with_a_number_that_is_none_keeps_its_sound_fields() throws IOException {
+        Path rows = directory.resolve("rows.csv");
+        Files.writeString(rows, "1,5,a\n2,n/a,b\n3,7,c\n");
+        Path log = directory.resolve("rows-log");
+        String parser = "csv(\",\", id:number, stars:number, name)";
+        Result ingested = Command.run("log", "ingest", log, rows, "--parser", parser);
+        assertThat(ingested.code()).as(ingested.err()).isZero();
+        Result some = Command.run(
+                "log",
+                "query",
+                log,
+                "--where",
+                "stars > 6 || id == 2",
+                "--select",
+                "id,stars,name");
+        assertThat(some.outLines())
+                .containsExactly(
+                        "{\"id\":3,\"stars\":7,\"name\":\"c\"}",
+                        "{\"id\":2,\"stars\":null,\"name\":\"b\"}");
+        // what a PSF reads is checked as rows come
+        Path strict = directory.resolve("strict-log");
+        Result refusing = Command.run(
+                "log", "ingest", strict, rows, "--parser", parser, "--psf", "stars=field(stars)");
+        assertThat(refusing.err())
+                .contains("rows.csv, byte 6: the record has a malformed number at byte 2");
+        assertThat(Command.run("log", "query", strict, "--count").out()).contains("2");
+    }
+
+    @Test
     void a_value_of_the_other_type_gets_a_hint() throws IOException {
         Files.writeString(
                 directory.resolve("events.json"),

@@ -41,6 +41,9 @@ final class BinaryParser implements RecordParser {
             int byteCount = end - field.offset();
             int invalid =
                     Utf8.firstInvalid(MemorySegment.ofArray(bytes), field.offset(), byteCount);
+            if (invalid >= 0 && values.forgives(f)) {
+                continue;
+            }
             if (invalid >= 0) {
                 return values.reject(Rejection.Kind.BAD_UTF8, field.offset() + invalid);
             }

@@ -78,7 +78,8 @@ final class CsvParser implements RecordParser {
             values.found(field, ValueKind.NULL, start, 0);
             return end;
         }
-        return found(field, types[column], start, end) ? end : -1 - problemAt;
+        boolean good = found(field, types[column], start, end) || values.forgives(field);
+        return good ? end : -1 - problemAt;
     }
 
     private int quoted(int column, int start) {
@@ -107,7 +108,7 @@ final class CsvParser implements RecordParser {
         boolean good = unescape
                 ? foundDoubled(field, start, end)
                 : found(field, types[column], start, end);
-        return good ? after : -1 - problemAt;
+        return good || values.forgives(field) ? after : -1 - problemAt;
     }
 
     private boolean refuse(Rejection.Kind kind, int at) {

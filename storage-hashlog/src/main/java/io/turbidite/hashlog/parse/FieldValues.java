@@ -29,6 +29,9 @@ public final class FieldValues {
     private Rejection.@Nullable Kind rejectedFor;
     private int rejectedAt;
 
+    /** Values that are none are missing, and refuse no record. */
+    private boolean forgiving;
+
     FieldValues(FieldTree tree, FieldListener listener) {
         this.tree = tree;
         this.listener = listener;
@@ -120,6 +123,23 @@ public final class FieldValues {
         Arrays.fill(kinds, (byte) 0);
         System.arraycopy(tree.fieldCount, 0, pending, 0, pending.length);
         decoded.clear();
+    }
+
+    /** Whether values that are none are taken for missing from now on. */
+    void forgive(boolean from) {
+        forgiving = from;
+    }
+
+    boolean isForgiving() {
+        return forgiving;
+    }
+
+    /** Whether {@code field}, whose value is none, may be missing; it is then. */
+    boolean forgives(int field) {
+        if (forgiving) {
+            release(field);
+        }
+        return forgiving;
     }
 
     /** Whether nothing at {@code node} or below it may still be found and is needed. */

@@ -19,6 +19,9 @@ final class JsonParser implements RecordParser {
 
     private static final int DONE = -2;
 
+    /** In place of where a value ends: it is none, and is jumped over. */
+    private static final int MALFORMED = -3;
+
     /** In place of a node: nobody wants what stands there. */
     private static final int UNWANTED = FieldTree.NO_NODE;
 
@@ -206,6 +209,10 @@ final class JsonParser implements RecordParser {
         if (end == REFUSED) {
             return REFUSED;
         }
+        if (end == MALFORMED) {
+            values.close(child);
+            return values.isDone() ? DONE : skipMember(start);
+        }
         // the first of its name decides: what it lacks is missing
         values.close(child);
         return values.isDone() ? DONE : after(end);
@@ -218,7 +225,7 @@ final class JsonParser implements RecordParser {
     private int literal(int field, ValueKind kind, byte[] spelling, int start) {
         for (int i = 1; i < spelling.length; i++) {
             if (record.at(start + i) != spelling[i]) {
-                return refuse(Rejection.Kind.BAD_LITERAL, start + i);
+                return malformed(Rejection.Kind.BAD_LITERAL, start + i);
             }
         }
         if (field >= 0) {
@@ -230,10 +237,12 @@ final class JsonParser implements RecordParser {
     private int number(int field, int start) {
         int c = record.at(start);
         if (c != '-' && (c < '0' || c > '9')) {
-            return refuse(Rejection.Kind.EXPECTED_VALUE, start);
+            return endsValue(c) || c == ':'
+                    ? refuse(Rejection.Kind.EXPECTED_VALUE, start)
+                    : malformed(Rejection.Kind.EXPECTED_VALUE, start);
         }
         if (!number.read(start) || !endsValue(record.at(number.end()))) {
-            return refuse(Rejection.Kind.BAD_NUMBER, number.end());
+            return malformed(Rejection.Kind.BAD_NUMBER, number.end());
         }
         if (field >= 0) {
             if (number.isInteger()) {
@@ -258,7 +267,7 @@ final class JsonParser implements RecordParser {
             return refuse(Rejection.Kind.TRUNCATED, length);
         }
         if (field >= 0 && !text(field, start, end)) {
-            return refuse(text.problem(), start + text.problemAt());
+            return malformed(text.problem(), start + text.problemAt());
         }
         return end + 1;
     }
@@ -387,6 +396,11 @@ final class JsonParser implements RecordParser {
             c = record.at(++position);
         }
         return position;
+    }
+
+    /** A value that is none: it is jumped over as one that nobody wants, or refuses the record. */
+    private int malformed(Rejection.Kind kind, int at) {
+        return values.isForgiving() && at < length ? MALFORMED : refuse(kind, at);
     }
 
     /** Refuses the record; whatever was expected at its end, it is too short. */

@@ -39,6 +39,7 @@ final class PsfPlan implements PropertyExtractor, FieldListener {
     private final int[] wantedNow;
     private final boolean[] decided;
     private final RecordParser parser;
+    private final boolean reading;
     private @Nullable FunctionFailure failure;
 
     /** Decides PSF {@code psf} if it is not true. */
@@ -48,7 +49,9 @@ final class PsfPlan implements PropertyExtractor, FieldListener {
             ParserSpec spec,
             SortedMap<Integer, PsfDefinition> definitions,
             PsfFunctions functions,
-            ScanMode mode) {
+            ScanMode mode,
+            boolean reading) {
+        this.reading = reading;
         Map<FieldPath, Integer> numbers = new LinkedHashMap<>();
         CanonicalValues canonical = new CanonicalValues();
         List<CompiledPsf> compiled = new ArrayList<>();
@@ -110,7 +113,9 @@ final class PsfPlan implements PropertyExtractor, FieldListener {
         }
         System.arraycopy(wanted, 0, wantedNow, 0, wanted.length);
         Arrays.fill(decided, false);
-        if (!parser.parse(segment, offset, length)) {
+        if (!(reading
+                ? parser.read(segment, offset, length)
+                : parser.parse(segment, offset, length))) {
             return false;
         }
         FieldValues values = parser.values();

@@ -2,7 +2,6 @@ package io.turbidite.hashlog.psf;
 
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.parse.Rejection;
-import io.turbidite.hashlog.parse.ScanMode;
 
 import java.lang.foreign.MemorySegment;
 
@@ -22,10 +21,13 @@ public final class RecordPredicate {
     public RecordPredicate(ParserSpec parser, String expression) {
         extractor = PsfSet.empty(parser)
                 .with(0, new PsfDefinition.Where(Expression.parse(expression)))
-                .newExtractor(ScanMode.best());
+                .newReader();
     }
 
-    /** Whether the expression is true of the record; false too if the record is malformed. */
+    /**
+     * Whether the expression is true of the record, in which a value that is none is missing; false too if the record
+     * itself is malformed.
+     */
     public boolean test(MemorySegment segment, long offset, int length) {
         refused = !extractor.extract(segment, offset, length, properties);
         return properties.count() > 0;

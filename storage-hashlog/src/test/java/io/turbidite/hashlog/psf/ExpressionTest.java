@@ -7,8 +7,13 @@ import io.turbidite.core.sim.Seeds;
 import io.turbidite.hashlog.parse.ParserSpec;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 
 /** The language of predicates. */
@@ -54,6 +59,63 @@ class ExpressionTest {
         assertTrueOf("{\"n\":-2.5}", "n < -2", "n > -3", "n == -25e-1", "!(n >= 0)");
         assertNotTrueOf(
                 "{\"n\":3}", "n > 3", "n < 3", "n == \"3\"", "n > \"2\"", "n in (1, 2)", "n");
+    }
+
+    /** A value that is none is missing; the others of its record are what they are. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"bad\":01,\"b\":2,\"c\":true}",
+                "{\"bad\":NaN,\"b\":2,\"c\":true}",
+                "{\"b\":2,\"bad\":-,\"c\":true}",
+                "{\"b\":2,\"bad\":trux,\"c\":true}",
+                "{\"b\":2,\"c\":true,\"bad\":\"\\ud800\"}",
+                "{\"b\":2,\"bad\":\"\\x\",\"c\":true}",
+                "{\"b\":2,\"bad\":\"\t\",\"c\":true}",
+                "{\"b\":2,\"c\":true,\"bad\":nul}"
+            })
+    void a_malformed_value_is_missing_and_costs_no_other(String record) {
+        assertUnknownIsBad(new ParserSpec.Json(), record);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x,2,true", "1x,2,true", "-,2,true", "\"1,0\",2,true", "0x1,2,true"})
+    void a_malformed_value_of_a_row_is_missing_and_costs_no_other(String record) {
+        assertUnknownIsBad(ParserSpec.parse("csv(\",\", bad:number, b:number, c:boolean)"), record);
+        String booleans = "csv(\",\", bad:boolean, b:number, c:boolean)";
+        assertUnknownIsBad(ParserSpec.parse(booleans), record);
+    }
+
+    private static void assertUnknownIsBad(ParserSpec parser, String record) {
+        MemorySegment segment = Records.of(record);
+        int length = (int) segment.byteSize();
+        Map<String, Boolean> wanted = new LinkedHashMap<>();
+        wanted.put("bad == null", true);
+        wanted.put("bad == 1 || b == 2", true);
+        wanted.put("b == 2 || bad == 1", true);
+        wanted.put("bad != 1 || c", true);
+        wanted.put("bad > 0 && c", false);
+        wanted.put("!(bad > 0) && c", false);
+        wanted.put("!(bad > 0 && b == 3)", true);
+        wanted.put("!(bad > 0) || !(b == 2)", false);
+        wanted.put("bad != 1", false);
+        wanted.forEach((expression, isTrue) -> {
+            RecordPredicate predicate = new RecordPredicate(parser, expression);
+            assertThat(predicate.test(segment, 0, length))
+                    .as("%s of %s", expression, record)
+                    .isEqualTo(isTrue);
+            assertThat(predicate.refused()).as(expression).isFalse();
+        });
+    }
+
+    /** A JSON value of another type than the literal's is sound: it is not equal, and has no order with it. */
+    @Test
+    void a_value_of_another_type_costs_no_other() {
+        for (String other : List.of("\"1\"", "true", "{}", "[1]")) {
+            String record = "{\"other\":" + other + ",\"b\":2}";
+            assertTrueOf(record, "other == 1 || b == 2", "other > 0 || b == 2", "other != 1");
+            assertNotTrueOf(record, "other == 1", "other > 0", "!(other > 0)", "other == null");
+        }
     }
 
     @Test
