@@ -27,6 +27,20 @@ public final class Predicates {
     }
 
     /**
+     * Stands for a value in {@link #eq} or a bound in {@link #range} of a query that is prepared ({@link
+     * Query#prepare}) and run with values. One name may stand in several places, for one value.
+     *
+     * @param name for {@link PreparedQuery#parameters} and messages
+     * @throws InvalidRequestException if it is empty
+     */
+    public static Predicate.Parameter parameter(String name) {
+        if (name.isEmpty()) {
+            throw new InvalidRequestException("a parameter needs a name");
+        }
+        return new Predicate.Parameter(name);
+    }
+
+    /**
      * A point inside the window, or a rectangle that meets it; borders included.
      *
      * @throws InvalidRequestException if a coordinate is not finite or a minimum is above its maximum

@@ -5,6 +5,7 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.ops.expr.Predicate;
 import io.turbidite.ops.plan.Plan;
+import io.turbidite.ops.plan.PreparedPlan;
 import io.turbidite.ops.plan.QueryRequest;
 import io.turbidite.ops.run.RunOptions;
 
@@ -34,6 +35,8 @@ import java.util.List;
  * <p>Every mistake in a query (an undeclared field, a value of the wrong class, parts that do not go
  * together) is an {@link InvalidRequestException} from {@link #run} or {@link #explain}, or from the
  * call that makes it where that can be told.
+ *
+ * <p>What is asked often, with other values each time, is better prepared once: {@link #prepare}.
  *
  * <p><em>Confined to one thread.</em> Each call changes this query and returns it; it may be run often.
  */
@@ -169,33 +172,23 @@ public final class Query {
     /** Plans and starts the query; close the result. */
     public QueryResult run() {
         QueryRequest request = request();
-        if (view != null) {
-            return QueryResult.of(source.name(), Plan.of(request, view, options), null);
-        }
-        ReadView moment = source.openView();
-        QueryResult result = null;
-        try {
-            result = QueryResult.of(source.name(), Plan.of(request, moment, options), moment);
-            return result;
-        } finally {
-            if (result == null) {
-                moment.close();
-            }
-        }
+        return QueryResult.start(source, view, moment -> Plan.of(request, moment, options));
+    }
+
+    /**
+     * Checks the query once, to be run with values for the parameters of its predicates ({@link
+     * Predicates#parameter}); without any it is run as it is. Later changes of this query do not reach it.
+     *
+     * @throws InvalidRequestException for every mistake that can be told without the values
+     */
+    public PreparedQuery prepare() {
+        return new PreparedQuery(source, view, PreparedPlan.of(request(), source), options);
     }
 
     /** Plans the query without running it. */
     public Explanation explain() {
-        if (view != null) {
-            return explain(view);
-        }
-        try (ReadView moment = source.openView()) {
-            return explain(moment);
-        }
-    }
-
-    private Explanation explain(ReadView moment) {
-        return QueryResult.explanation(source.name(), Plan.of(request(), moment, options), false);
+        QueryRequest request = request();
+        return QueryResult.explain(source, view, moment -> Plan.of(request, moment, options));
     }
 
     private QueryRequest request() {

@@ -6,6 +6,7 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.plan.Plan;
 import io.turbidite.ops.run.Cleanup;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.OptionalLong;
+import java.util.function.Function;
 
 /**
  * The rows of a query, computed as they are taken: a cursor, and on top of it maps and JSON lines.
@@ -54,12 +56,36 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     }
 
     /**
-     * Starts a plan.
+     * Plans a query and starts it.
      *
-     * @param ownedView closed with the result, if any
+     * @param view what it asks; null: one that is opened for it and closed with the result
      */
-    static QueryResult of(String dataset, Plan plan, @Nullable ReadView ownedView) {
-        return new QueryResult(dataset, plan, ownedView);
+    static QueryResult start(
+            Source source, @Nullable ReadView view, Function<ReadView, Plan> planner) {
+        if (view != null) {
+            return new QueryResult(source.name(), planner.apply(view), null);
+        }
+        ReadView moment = source.openView();
+        QueryResult result = null;
+        try {
+            result = new QueryResult(source.name(), planner.apply(moment), moment);
+            return result;
+        } finally {
+            if (result == null) {
+                moment.close();
+            }
+        }
+    }
+
+    /** Plans a query without running it; otherwise as {@link #start}. */
+    static Explanation explain(
+            Source source, @Nullable ReadView view, Function<ReadView, Plan> planner) {
+        if (view != null) {
+            return explanation(source.name(), planner.apply(view), false);
+        }
+        try (ReadView moment = source.openView()) {
+            return explanation(source.name(), planner.apply(moment), false);
+        }
     }
 
     /** Declared fields of a row; whole records may have more. */
@@ -189,7 +215,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
         return explanation(dataset, plan, true);
     }
 
-    static Explanation explanation(String dataset, Plan plan, boolean ran) {
+    private static Explanation explanation(String dataset, Plan plan, boolean ran) {
         List<Explanation.Operator> operators = plan.steps().stream()
                 .map(step -> new Explanation.Operator(
                         step.name(),

@@ -10,6 +10,7 @@ import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.Predicate;
 import io.turbidite.ops.plan.QueryRequest;
 import io.turbidite.ops.plan.QueryRequest.OrderBy;
+import io.turbidite.ops.run.RunOptions;
 
 import org.jspecify.annotations.Nullable;
 
@@ -45,8 +46,48 @@ record NaiveQuery(QueryRequest request) {
     }
 
     Query query(MemorySource source, String access) {
+        return query(source, access, request.predicates());
+    }
+
+    /** The same with a parameter for each value; {@link #values} has them. */
+    PreparedQuery prepared(MemorySource source, String access, RunOptions options) {
+        List<Predicate> open = new ArrayList<>();
+        int count = 0;
+        for (Predicate predicate : request.predicates()) {
+            switch (predicate) {
+                case Predicate.Eq(String field, var _) ->
+                    open.add(Predicates.eq(field, Predicates.parameter("p" + count++)));
+                case Predicate.Range(String field, var _, var _) ->
+                    open.add(Predicates.range(
+                            field,
+                            Predicates.parameter("p" + count++),
+                            Predicates.parameter("p" + count++)));
+                case Predicate.Within _, Predicate.Contains _ -> open.add(predicate);
+            }
+        }
+        return query(source, access, open).with(options).prepare();
+    }
+
+    /** What the parameters of {@link #prepared} stand for. */
+    @Nullable
+    Object[] values() {
+        List<@Nullable Object> values = new ArrayList<>();
+        for (Predicate predicate : request.predicates()) {
+            switch (predicate) {
+                case Predicate.Eq(var _, Object value) -> values.add(value);
+                case Predicate.Range(var _, Object low, Object high) -> {
+                    values.add(low);
+                    values.add(high);
+                }
+                case Predicate.Within _, Predicate.Contains _ -> {}
+            }
+        }
+        return values.toArray();
+    }
+
+    private Query query(MemorySource source, String access, List<Predicate> predicates) {
         Query query = Query.on(source);
-        request.predicates().forEach(query::where);
+        predicates.forEach(query::where);
         query.select(request.select()).groupBy(request.groupBy().toArray(String[]::new));
         if (request.count()) {
             query.count();

@@ -59,6 +59,7 @@ class QueryModelTest {
                         asked.query(source, access).with(options).run()) {
                     NaiveQuery.Answer answer = NaiveQuery.Answer.read(result);
                     asked.check(source, access, answer);
+                    checkPrepared(asked, source, access, options, answer);
                     answered++;
                     rows += answer.rows().size();
                 } catch (InvalidRequestException e) {
@@ -72,6 +73,26 @@ class QueryModelTest {
             }
         }
         return new int[] {answered, rows};
+    }
+
+    /** Prepared and run with other values before, it gives row for row what it gives when it is asked. */
+    private static void checkPrepared(
+            NaiveQuery asked,
+            MemorySource source,
+            String access,
+            RunOptions options,
+            NaiveQuery.Answer answer) {
+        PreparedQuery prepared = asked.prepared(source, access, options);
+        Object[] values = asked.values();
+        assertThat(prepared.parameters()).hasSize(values.length);
+        try (QueryResult other = prepared.run(new Object[values.length])) {
+            other.next();
+        }
+        try (QueryResult result = prepared.run(values)) {
+            assertThat(NaiveQuery.Answer.read(result).rows())
+                    .as("prepared: %s", asked)
+                    .isEqualTo(answer.rows());
+        }
     }
 
     private static RunOptions options(SplittableRandom random, SimDisk disk, long seed) {

@@ -77,18 +77,29 @@ public final class Conditions {
     }
 
     private static Predicate.Eq read(Predicate.Eq eq, TypeKind kind) {
+        checkBound(eq, eq.value());
         return eq.value() instanceof Predicate.Text
                 ? new Predicate.Eq(eq.field(), value(eq, kind, eq.value()))
                 : eq;
     }
 
     private static Predicate.Range read(Predicate.Range range, TypeKind kind) {
+        checkBound(range, range.low());
+        checkBound(range, range.high());
         return range.low() instanceof Predicate.Text || range.high() instanceof Predicate.Text
                 ? new Predicate.Range(
                         range.field(),
                         value(range, kind, range.low()),
                         value(range, kind, range.high()))
                 : range;
+    }
+
+    private static void checkBound(Predicate predicate, @Nullable Object value) {
+        if (value instanceof Predicate.Parameter(String name)) {
+            throw new InvalidRequestException(
+                    "predicate %s: parameter '%s' has no value: prepare the query and run it with one"
+                            .formatted(predicate, name));
+        }
     }
 
     private static @Nullable Object value(
@@ -155,6 +166,11 @@ public final class Conditions {
             }
         }
         ranges.add(range);
+    }
+
+    /** The type that they were checked against. */
+    public RecordType type() {
+        return type;
     }
 
     public List<Predicate> predicates() {

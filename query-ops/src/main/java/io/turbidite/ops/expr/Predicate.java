@@ -15,7 +15,7 @@ public sealed interface Predicate {
     /**
      * The field equals {@code value}; null matches null and missing.
      *
-     * @param value of the field's Java class, or a {@link Text}
+     * @param value of the field's Java class, a {@link Text} or a {@link Parameter}
      */
     record Eq(String field, @Nullable Object value) implements Predicate {
         @Override
@@ -24,7 +24,11 @@ public sealed interface Predicate {
         }
     }
 
-    /** The field is neither null nor missing and lies between two bounds, both included; null is open. */
+    /**
+     * The field is neither null nor missing and lies between two bounds, both included; null is open.
+     *
+     * @param low as the value of {@link Eq}; so is {@code high}
+     */
     record Range(
             String field, @Nullable Object low, @Nullable Object high) implements Predicate {
         @Override
@@ -59,6 +63,14 @@ public sealed interface Predicate {
         @Override
         public String toString() {
             return text;
+        }
+    }
+
+    /** Stands for a value that each run of a prepared query gives. */
+    record Parameter(String name) {
+        @Override
+        public String toString() {
+            return ":" + name;
         }
     }
 

@@ -64,8 +64,14 @@ record CheckedQuery(
     }
 
     static CheckedQuery of(QueryRequest request, Source source) {
-        RecordType type = source.type();
-        Conditions conditions = Conditions.of(type, request.predicates());
+        return of(request, source, Conditions.of(source.type(), request.predicates()));
+    }
+
+    /**
+     * As {@link #of(QueryRequest, Source)}, with conditions that have been made of the request's predicates.
+     */
+    static CheckedQuery of(QueryRequest request, Source source, Conditions conditions) {
+        RecordType type = conditions.type();
         checkParts(request);
         QueryRequest.Cells cells = request.cells();
         if (cells != null) {
@@ -179,8 +185,14 @@ record CheckedQuery(
         return List.copyOf(order);
     }
 
+    /** The same question about other values. */
+    CheckedQuery with(Conditions others) {
+        return new CheckedQuery(
+                source, others, kind, fields, cellField, grid, order, limit, rowType);
+    }
+
     RecordType type() {
-        return source.type();
+        return conditions.type();
     }
 
     boolean hasLimit() {

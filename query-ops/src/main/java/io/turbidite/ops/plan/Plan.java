@@ -24,6 +24,8 @@ import io.turbidite.ops.sort.Limit;
 import io.turbidite.ops.sort.SortCollector;
 import io.turbidite.ops.sort.SortedSource;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -71,8 +73,12 @@ public final class Plan {
      * @throws io.turbidite.core.InvalidRequestException if it does not fit the source
      */
     public static Plan of(QueryRequest request, ReadView view, RunOptions options) {
-        CheckedQuery query = CheckedQuery.of(request, view.source());
-        return new Plan(query, view, options, AccessChoice.of(query, view, request.access()));
+        return of(CheckedQuery.of(request, view.source()), request.access(), view, options);
+    }
+
+    /** Plans a query that has been checked; {@code access} is what the request says. */
+    static Plan of(CheckedQuery query, @Nullable String access, ReadView view, RunOptions options) {
+        return new Plan(query, view, options, AccessChoice.of(query, view, access));
     }
 
     /** The type of the rows that the job pushes. */

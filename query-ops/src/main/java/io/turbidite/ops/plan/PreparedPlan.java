@@ -1,0 +1,130 @@
+package io.turbidite.ops.plan;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.Source;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.expr.Conditions;
+import io.turbidite.ops.expr.Predicate;
+import io.turbidite.ops.run.RunOptions;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A query that has been checked but for the values of its parameters: what it takes from one run to the next.
+ *
+ * <p>Names are resolved and parts checked against a record type, once; for a source that has got another type they
+ * are checked again. The way in is chosen in each run, by the values and by the indexes of the view: where there is one
+ * that costs next to nothing, and where there are several it depends on the values which is the best. So a change of
+ * indexes needs no notice. <em>Thread-safe:</em> immutable but for what was checked last, which any thread may replace.
+ */
+public final class PreparedPlan {
+    private final QueryRequest request;
+    private final List<String> parameters;
+
+    /** The request against the type that was last seen, with the conditions that have no parameters. */
+    private volatile CheckedQuery checked;
+
+    private PreparedPlan(QueryRequest request, List<String> parameters, CheckedQuery checked) {
+        this.request = request;
+        this.parameters = List.copyOf(parameters);
+        this.checked = checked;
+    }
+
+    /**
+     * Checks a request against a source.
+     *
+     * @throws InvalidRequestException if something of it does not fit, whatever the values will be
+     */
+    public static PreparedPlan of(QueryRequest request, Source source) {
+        List<String> parameters = new ArrayList<>();
+        for (Predicate predicate : request.predicates()) {
+            switch (predicate) {
+                case Predicate.Eq(var _, Object value) -> add(value, parameters);
+                case Predicate.Range(var _, Object low, Object high) -> {
+                    add(low, parameters);
+                    add(high, parameters);
+                }
+                case Predicate.Within _, Predicate.Contains _ -> {}
+            }
+        }
+        return new PreparedPlan(request, parameters, check(request, source));
+    }
+
+    private static void add(@Nullable Object value, List<String> parameters) {
+        if (value instanceof Predicate.Parameter(String name) && !parameters.contains(name)) {
+            parameters.add(name);
+        }
+    }
+
+    private static CheckedQuery check(QueryRequest request, Source source) {
+        RecordType type = source.type();
+        Conditions.checkFields(type, request.predicates());
+        List<Predicate> constant = new ArrayList<>();
+        for (Predicate predicate : request.predicates()) {
+            boolean isOpen = switch (predicate) {
+                case Predicate.Eq(var _, Object value) -> value instanceof Predicate.Parameter;
+                case Predicate.Range(var _, Object low, Object high) ->
+                    low instanceof Predicate.Parameter || high instanceof Predicate.Parameter;
+                case Predicate.Within _, Predicate.Contains _ -> false;
+            };
+            if (!isOpen) {
+                constant.add(predicate);
+            }
+        }
+        return CheckedQuery.of(request, source, Conditions.of(type, constant));
+    }
+
+    /** Names of the parameters, in the order in which the predicates first name them. */
+    public List<String> parameters() {
+        return parameters;
+    }
+
+    /**
+     * Plans a run.
+     *
+     * @param view of the source that the request was checked against
+     * @param values of the parameters, in their order; null as in predicates
+     * @throws InvalidRequestException if their number is another, or one does not fit its field
+     */
+    public Plan bind(ReadView view, RunOptions options, @Nullable Object[] values) {
+        if (values.length != parameters.size()) {
+            throw new InvalidRequestException("the parameters are %s: %d values were given"
+                    .formatted(parameters, values.length));
+        }
+        CheckedQuery query = checked;
+        RecordType type = view.source().type();
+        if (!query.type().equals(type)) {
+            query = check(request, view.source());
+            checked = query;
+        }
+        List<Predicate> bound = new ArrayList<>(request.predicates().size());
+        for (Predicate predicate : request.predicates()) {
+            bound.add(bind(predicate, values));
+        }
+        return Plan.of(
+                query.with(Conditions.of(query.type(), bound)), request.access(), view, options);
+    }
+
+    private Predicate bind(Predicate predicate, @Nullable Object[] values) {
+        return switch (predicate) {
+            case Predicate.Eq(String field, Object value)
+            when value instanceof Predicate.Parameter ->
+                new Predicate.Eq(field, bind(value, values));
+            case Predicate.Range(String field, Object low, Object high)
+            when low instanceof Predicate.Parameter || high instanceof Predicate.Parameter ->
+                new Predicate.Range(field, bind(low, values), bind(high, values));
+            case Predicate.Eq _, Predicate.Range _, Predicate.Within _, Predicate.Contains _ ->
+                predicate;
+        };
+    }
+
+    private @Nullable Object bind(@Nullable Object value, @Nullable Object[] values) {
+        return value instanceof Predicate.Parameter(String name)
+                ? values[parameters.indexOf(name)]
+                : value;
+    }
+}
