@@ -29,9 +29,10 @@ import java.util.function.Function;
 /**
  * The rows of a query, computed as they are taken: a cursor, and on top of it maps and JSON lines.
  *
- * <p><em>Confined to one thread at a time.</em> Keeps a snapshot until its end is reached or it is closed:
- * close it. A use after that throws {@link ClosedException}; {@link #explain()} and {@link #rowType()} go
- * on.
+ * <p><em>For one thread at a time</em>: a second call meanwhile is refused, and so is reading a row that another
+ * thread has moved away from. It may be handed on, with {@link #next()} as the first call. Any thread may {@link #close}
+ * it: a call under way ends first. Keeps a snapshot until its end is reached or it is closed: close it. A use after that
+ * throws {@link ClosedException}; {@link #explain()} and {@link #rowType()} go on.
  */
 public final class QueryResult implements Iterable<Map<String, @Nullable Object>>, AutoCloseable {
     /** JSON is handed to the stream in pieces of about this. */
@@ -42,10 +43,13 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     private final Rows rows;
     private final @Nullable ReadView ownedView;
     private final RecordView row;
+    private final Turns turns = new Turns();
     private boolean onRow;
     private boolean ended;
     private boolean released;
-    private boolean closed;
+
+    /** Who moved last; null before the first move. */
+    private @Nullable Thread mover;
 
     private QueryResult(String dataset, Plan plan, @Nullable ReadView ownedView) {
         this.dataset = dataset;
@@ -95,8 +99,19 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
 
     /** Moves to the next row; false at the end, where everything is released. */
     public boolean next() {
-        checkOpen();
+        turns.enter();
+        try {
+            return move();
+        } finally {
+            leave();
+        }
+    }
+
+    /** In turn. */
+    private boolean move() {
+        turns.checkOpen();
         onRow = false;
+        mover = Thread.currentThread();
         if (ended) {
             return false;
         }
@@ -119,7 +134,11 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
      * move.
      */
     public RecordView row() {
-        checkOpen();
+        turns.checkOpen();
+        if (mover != null && mover != Thread.currentThread()) {
+            throw new InvalidRequestException(
+                    "another thread has moved the result: a row is read by the thread that called next(), one thread at a time");
+        }
         if (!onRow) {
             throw new InvalidRequestException("the result is not on a row: call next() first");
         }
@@ -128,12 +147,22 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
 
     /** The current row's fields, in order; a missing field is left out. */
     public Map<String, @Nullable Object> map() {
-        return row().toMap();
+        turns.enter();
+        try {
+            return row().toMap();
+        } finally {
+            leave();
+        }
     }
 
     /** Appends the current row as one JSON object, without a line break. */
     public void toJson(ByteSink utf8) {
-        row().toJson(utf8);
+        turns.enter();
+        try {
+            row().toJson(utf8);
+        } finally {
+            leave();
+        }
     }
 
     /** The remaining rows, one at a time; a view on {@link #next()}. */
@@ -162,8 +191,13 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     /** The remaining rows, all in memory. */
     public List<Map<String, @Nullable Object>> toList() {
         List<Map<String, @Nullable Object>> rows = new ArrayList<>();
-        while (next()) {
-            rows.add(map());
+        turns.enter();
+        try {
+            while (move()) {
+                rows.add(row.toMap());
+            }
+        } finally {
+            leave();
         }
         return rows;
     }
@@ -177,9 +211,10 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     public long forEachJson(OutputStream out) {
         ByteSink lines = new ByteSink(JSON_BYTES, Integer.MAX_VALUE - 8);
         long count = 0;
+        turns.enter();
         try {
-            while (next()) {
-                toJson(lines);
+            while (move()) {
+                row.toJson(lines);
                 lines.putByte('\n');
                 count++;
                 if (lines.length() >= JSON_BYTES) {
@@ -190,6 +225,8 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
             out.flush();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } finally {
+            leave();
         }
         return count;
     }
@@ -204,8 +241,13 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     /** The count of a count query, else the number of remaining rows; reads them. */
     public long count() {
         long count = 0;
-        while (next()) {
-            count = plan.isCount() ? row.getLong(0) : count + 1;
+        turns.enter();
+        try {
+            while (move()) {
+                count = plan.isCount() ? row.getLong(0) : count + 1;
+            }
+        } finally {
+            leave();
         }
         return count;
     }
@@ -234,9 +276,13 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     /** Drops what was not read. */
     @Override
     public void close() {
-        if (!closed) {
-            closed = true;
-            onRow = false;
+        if (turns.close()) {
+            release();
+        }
+    }
+
+    private void leave() {
+        if (turns.leave()) {
             release();
         }
     }
@@ -254,12 +300,6 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
         }
         try (own) {
             rows.close();
-        }
-    }
-
-    private void checkOpen() {
-        if (closed) {
-            throw new ClosedException("the result of a query");
         }
     }
 }
