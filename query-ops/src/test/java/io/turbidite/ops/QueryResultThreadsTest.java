@@ -142,9 +142,11 @@ class QueryResultThreadsTest {
                 }
             };
             assertThat(result.forEachJson(meanwhile)).isEqualTo(RECORDS);
-            assertThat(refusals).isNotEmpty().allSatisfy(refusal -> assertThat(refusal)
-                    .isInstanceOf(InvalidRequestException.class)
-                    .hasMessageContaining("used by two threads at once"));
+            assertThat(refusals)
+                    .isNotEmpty()
+                    .allSatisfy(refusal -> assertThat(refusal)
+                            .isInstanceOf(InvalidRequestException.class)
+                            .hasMessageContaining("used by two threads at once"));
         }
         QueryResult closed = run();
         OutputStream closing = new OutputStream() {
