@@ -127,10 +127,9 @@ final class FeedRun {
     /** Returns false if the run was stopped in the middle of the file. */
     private boolean read(SourceFile file) {
         continuation = null;
-        FilePosition position = parts.delivery.position(file.name());
+        FilePosition position = positionIn(file);
         if (position != null) {
             resumed = true;
-            checkSame(file, position);
             if (position.ended() && position.fileBytes() == file.byteCount()) {
                 return true;
             }
@@ -340,18 +339,31 @@ final class FeedRun {
         return last[0] != '\n';
     }
 
-    /** A file may have grown since, but not be another. */
-    private void checkSame(SourceFile file, FilePosition position) {
+    /**
+     * Where the feed is in a file, or null at its beginning. A file may have grown since, but not be another, unless
+     * nothing of the old one was taken: that may have been damaged.
+     */
+    private @Nullable FilePosition positionIn(SourceFile file) {
+        FilePosition position = parts.delivery.position(file.name());
+        String other = position == null ? null : otherThan(file, position);
+        if (position == null || other == null) {
+            return position;
+        }
+        if (position.records() == 0) {
+            return null;
+        }
+        throw changed(file, other, position);
+    }
+
+    /** How the file differs from the one that the position is in, or null. */
+    private @Nullable String otherThan(SourceFile file, FilePosition position) {
         if (file.byteCount() < position.fileBytes()) {
-            throw changed(
-                    file,
-                    "it has %d bytes where it had %d"
-                            .formatted(file.byteCount(), position.fileBytes()),
-                    position);
+            return "it has %d bytes where it had %d"
+                    .formatted(file.byteCount(), position.fileBytes());
         }
-        if (!parts.source.head(file, position.head().byteCount()).equals(position.head())) {
-            throw changed(file, "it begins otherwise", position);
-        }
+        return parts.source.head(file, position.head().byteCount()).equals(position.head())
+                ? null
+                : "it begins otherwise";
     }
 
     private InvalidRequestException changed(SourceFile file, String how, FilePosition position) {

@@ -105,6 +105,7 @@ class FeedRunTest {
             }
             letters.append(batch.letters(slice).toUtf8());
             rejected += batch.rejectedCount();
+            FilePosition before = positions.get(batch.file().name());
             positions.put(
                     batch.file().name(),
                     new FilePosition(
@@ -113,8 +114,8 @@ class FeedRunTest {
                             batch.fileEnded(),
                             batch.fileBytes(),
                             batch.head(),
-                            0,
-                            0));
+                            batch.recordCount() + (before == null ? 0 : before.records()),
+                            batch.rejectedCount() + (before == null ? 0 : before.rejected())));
             if (killIn <= 0) {
                 throw new IllegalStateException("killed");
             }
@@ -800,6 +801,25 @@ class FeedRunTest {
         assertThat(memory.ids).containsExactly(0L, 1L, 2L, 3L, 4L);
         disk.put("a.gz", join(gzip(lines(0, 4)), rest));
         assertThatThrownBy(() -> run("a.gz")).hasMessageContaining("it begins otherwise");
+    }
+
+    @Test
+    void aFileOfWhichNoRecordWasTakenMayBeReplaced() {
+        json = true;
+        byte[] good = gzip("{\"id\":0,\"name\":\"a\"}\n".getBytes(StandardCharsets.UTF_8));
+        byte[] bad = good.clone();
+        bad[0] ^= 1; // no gzip any more, by its name neither
+        disk.put("a.json", join(bad, new byte[1_000]));
+        disk.touch("a.json", 0);
+        assertThat(run("a.json")).isTrue();
+        assertThat(memory.ids).isEmpty();
+        assertThat(memory.rejected).isPositive();
+        disk.put("a.json", good);
+        assertThat(run("a.json")).isTrue();
+        assertThat(memory.ids).containsExactly(0L);
+        assertThat(memory.require("a.json").records()).isEqualTo(1);
+        disk.put("a.json", bad);
+        assertThatThrownBy(() -> run("a.json")).hasMessageContaining("it begins otherwise");
     }
 
     @Test

@@ -9,10 +9,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.util.Arrays;
+import java.util.zip.GZIPOutputStream;
 
 /** {@code run} of feeds whose target is a log. */
 class LogFeedCommandTest {
@@ -114,6 +118,53 @@ class LogFeedCommandTest {
         Result broken = Command.run("run", feed, "--store", store, "--json");
         assertThat(broken.json().path("records").asLong()).isEqualTo(2);
         assertThat(broken.json().path("rejected").asLong()).isEqualTo(1);
+    }
+
+    @Test
+    void nothing_of_a_damaged_member_is_in_the_log_and_the_mended_file_is_there_once()
+            throws IOException {
+        Path feed = directory.resolve("lines.yaml");
+        Files.writeString(feed, """
+                feed: lines
+                log: { name: Lines }
+                source: { kind: file, path: lines.gz }
+                """);
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < 5_000; i++) {
+            text.append("{\"id\":").append(i).append("}\n");
+        }
+        byte[] first = gzip("{\"first\":1}\n{\"first\"");
+        byte[] second = gzip(":2}\n" + text);
+        byte[] flipped = second.clone();
+        flipped[flipped.length / 2] ^= 1;
+        Path file = directory.resolve("lines.gz");
+        Path store = directory.resolve("store");
+        Path lines = store.resolve("logs").resolve("Lines");
+        Files.write(file, join(first, flipped));
+        Result damaged = Command.run("run", feed, "--store", store);
+        assertThat(damaged.code()).as(damaged.err()).isEqualTo(1);
+        assertThat(damaged.err()).contains("lines.gz", "is damaged", "run the command again");
+        assertThat(Command.run("log", "query", lines).out()).isEqualTo("{\"first\":1}\n");
+        Files.write(file, join(first, second));
+        assertThat(Command.run("run", feed, "--store", store).code()).isZero();
+        assertThat(Command.run("log", "query", lines, "--count").out())
+                .isEqualTo("{\"count\":5002}\n");
+        assertThat(Command.run("log", "query", lines).out())
+                .endsWith("{\"id\":0}\n{\"first\":2}\n{\"first\":1}\n");
+    }
+
+    private static byte[] gzip(String text) throws IOException {
+        ByteArrayOutputStream compressed = new ByteArrayOutputStream();
+        try (GZIPOutputStream gzip = new GZIPOutputStream(compressed)) {
+            gzip.write(text.getBytes(StandardCharsets.UTF_8));
+        }
+        return compressed.toByteArray();
+    }
+
+    private static byte[] join(byte[] first, byte[] second) {
+        byte[] both = Arrays.copyOf(first, first.length + second.length);
+        System.arraycopy(second, 0, both, first.length, second.length);
+        return both;
     }
 
     @Test

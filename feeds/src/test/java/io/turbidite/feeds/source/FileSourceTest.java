@@ -245,6 +245,7 @@ class FileSourceTest {
                         new byte[9]));
         for (String name : new String[] {"plain", "one", "two"}) {
             FileSource source = FileSource.open(disk, name);
+            long fileBytes = source.files().getFirst().byteCount();
             try (SourceStream stream = source.read(source.files().getFirst())) {
                 for (int skip : new int[] {70_000, 0, 200_000, 300_000, 5}) {
                     assertThat(stream.skip(skip)).as(name).isEqualTo(skip);
@@ -255,6 +256,13 @@ class FileSourceTest {
                 }
                 stream.prove();
                 assertThat(content(stream)).as(name).isEqualTo(bytes);
+            }
+            try (SourceStream stream = source.read(source.files().getFirst())) {
+                stream.prove();
+                assertThat(stream.fileBytesRead())
+                        .isEqualTo(name.equals("plain") ? 0 : fileBytes / 2);
+                assertThat(content(stream)).as(name).isEqualTo(bytes);
+                assertThat(stream.fileBytesRead()).isBetween(fileBytes - 9, fileBytes);
             }
         }
     }
