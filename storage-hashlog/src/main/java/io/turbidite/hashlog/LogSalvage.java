@@ -2,6 +2,8 @@ package io.turbidite.hashlog;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.hashlog.log.Deletion;
@@ -50,14 +52,14 @@ public final class LogSalvage implements AutoCloseable {
     private final LogShape shape;
     private final ParserSpec parser;
     private final List<RegisteredPsf> psfs;
-    private final @Nullable CorruptionException registryDamage;
+    private final @Nullable StorageException registryDamage;
 
     private LogSalvage(
             LogSite site,
             Disk disk,
             Disk.Lock lock,
             Known known,
-            @Nullable CorruptionException registryDamage) {
+            @Nullable StorageException registryDamage) {
         this.site = site;
         this.disk = disk;
         this.lock = lock;
@@ -79,6 +81,7 @@ public final class LogSalvage implements AutoCloseable {
      * @param lostBytes of the damaged log, between the places that could be read
      * @param psfsLeft names of PSFs whose functions the new log doesn't have
      * @param finished whether it was not stopped before the end
+     * @param unreadFiles that the disk gave an error for, in all or in part: a second try may read more
      */
     public record Result(
             long records,
@@ -86,7 +89,8 @@ public final class LogSalvage implements AutoCloseable {
             long deleted,
             long lostBytes,
             List<String> psfsLeft,
-            boolean finished) {}
+            boolean finished,
+            List<String> unreadFiles) {}
 
     /**
      * Locks a damaged log.
@@ -95,7 +99,7 @@ public final class LogSalvage implements AutoCloseable {
      * @param parser how its records are read, if its registry is lost and they are not JSON; or null
      * @throws InvalidRequestException if there is no log
      * @throws StoreInUseException if it is open
-     * @throws CorruptionException if neither the registry nor a segment says which log it is
+     * @throws StorageException if neither the registry nor a segment says which log it is
      */
     public static LogSalvage open(LogSite site, @Nullable ParserSpec parser) {
         Disk disk = site.disk();
@@ -115,10 +119,14 @@ public final class LogSalvage implements AutoCloseable {
         }
         boolean done = false;
         try {
-            CorruptionException damage = null;
+            StorageException damage = null;
             Known known;
             try {
                 known = registered(RegistryFile.read(disk, directory).state());
+            } catch (StorageIoException e) {
+                SoundRecords.requireOfFile(e);
+                damage = e;
+                known = guessed(disk, directory, parser, e);
             } catch (CorruptionException e) {
                 damage = e;
                 known = guessed(disk, directory, parser, e);
@@ -140,7 +148,7 @@ public final class LogSalvage implements AutoCloseable {
     }
 
     private static Known guessed(
-            Disk disk, String directory, @Nullable ParserSpec parser, CorruptionException why) {
+            Disk disk, String directory, @Nullable ParserSpec parser, StorageException why) {
         SoundRecords.Identity identity = SoundRecords.identify(disk, directory);
         if (identity == null) {
             throw why;
@@ -150,7 +158,7 @@ public final class LogSalvage implements AutoCloseable {
     }
 
     /** Why parser and PSFs are not known, or null if they are. */
-    public @Nullable CorruptionException registryDamage() {
+    public @Nullable StorageException registryDamage() {
         return registryDamage;
     }
 
@@ -200,8 +208,17 @@ public final class LogSalvage implements AutoCloseable {
                     copy.deletedCount,
                     copy.lostBytes,
                     left,
-                    finished);
+                    finished,
+                    unreadFiles());
         }
+    }
+
+    private List<String> unreadFiles() {
+        List<String> unread = new ArrayList<>(source.unreadFiles());
+        if (registryDamage instanceof StorageIoException) {
+            unread.add(site.directory() + "/HASHLOG");
+        }
+        return unread.stream().sorted().toList();
     }
 
     /** Marks and PSFs; returns the names of those that can't be. */

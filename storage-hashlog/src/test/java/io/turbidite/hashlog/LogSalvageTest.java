@@ -5,10 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.core.sim.Fault;
+import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
@@ -18,9 +22,12 @@ import io.turbidite.hashlog.log.LogSite;
 import io.turbidite.hashlog.log.SoundRecords.Loss;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
@@ -341,5 +348,62 @@ class LogSalvageTest {
         assertThatThrownBy(() -> LogSalvage.open(empty, null))
                 .isInstanceOf(InvalidRequestException.class);
         empty.tasks().close();
+    }
+
+    /** A file that the disk gives an error for is left out, and said; the others are read. */
+    @ParameterizedTest
+    @CsvSource({
+        "log/00000001.pages, OPEN",
+        "log/00000001.pages, READ",
+        "log/HASHLOG, OPEN",
+        "log/HASHLOG, READ",
+        "log/TAIL, OPEN",
+        "log/TAIL, READ"
+    })
+    void a_file_that_cannot_be_read_is_left_out_and_said(String file, OperationKind kind) {
+        SimDisk disk = filled();
+        List<String> whole = salvage(disk, "whole").records();
+        assertThat(disk.exists("log/00000002.pages")).isTrue();
+        disk.fault(FaultScript.with(Fault.EIO).on(kind).named(file::equals).forever());
+        Salvaged salvaged = salvage(disk);
+        assertThat(salvaged.result().unreadFiles()).containsExactly(file);
+        assertThat(salvaged.result().finished()).isTrue();
+        if (file.endsWith(".pages")) {
+            assertThat(salvaged.losses()).anyMatch(loss -> loss.file().equals(file));
+            assertThat(salvaged.result().lostBytes()).isEqualTo(4L * PAGE);
+            assertThat(whole).containsAll(salvaged.records());
+            assertThat(salvaged.records()).hasSizeBetween(whole.size() / 3, whole.size() - 20);
+            assertThat(salvaged.records()).contains(whole.getFirst(), whole.getLast());
+        } else {
+            assertThat(salvaged.records()).containsAll(whole);
+        }
+    }
+
+    /** That a process has no handles left says nothing of the file. */
+    @Test
+    void what_is_of_the_process_ends_the_salvage() {
+        SimDisk disk = filled();
+        disk.fault(FaultScript.with(Fault.EMFILE)
+                .on(OperationKind.OPEN)
+                .named("log/00000001.pages"::equals)
+                .forever());
+        assertThatThrownBy(() -> salvage(disk))
+                .isInstanceOf(StorageIoException.class)
+                .hasMessageContaining("Too many open files");
+    }
+
+    @Test
+    void a_newest_page_that_is_cut_off_whole_is_told() {
+        SimDisk disk = filled();
+        String last =
+                disk.files().stream().filter(n -> n.endsWith(".pages")).toList().getLast();
+        byte[] bytes = disk.content(last);
+        int pages = (bytes.length - 4_096) / PAGE; // the newest is not full
+        assertThat(bytes.length).isGreaterThan(4_096 + pages * PAGE);
+        disk.put(last, Arrays.copyOf(bytes, 4_096 + pages * PAGE));
+        Salvaged salvaged = salvage(disk);
+        assertThat(salvaged.losses()).hasSize(1);
+        assertThat(salvaged.losses().getFirst().file()).isEqualTo(last);
+        assertThat(salvaged.result().lostBytes()).isPositive();
     }
 }

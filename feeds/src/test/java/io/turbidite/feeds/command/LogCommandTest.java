@@ -94,6 +94,22 @@ class LogCommandTest {
     }
 
     @Test
+    void files_that_cannot_be_read_are_left_out_and_said_by_the_exit_code() throws IOException {
+        calls.ingest("--psf", "type=field(type)");
+        Path registry = log.resolve("log/HASHLOG");
+        Files.move(registry, log.resolve("log/kept"));
+        Files.createDirectory(registry);
+        Files.createDirectory(log.resolve("log/00000001.pages"));
+        Result salvaged = Command.run("log", "salvage", log, log.resolveSibling("fresh"), "--json");
+        assertThat(salvaged.code()).as(salvaged.err()).isEqualTo(ExitCode.FAILED);
+        assertThat(salvaged.json().path("records").asInt()).isEqualTo(4);
+        assertThat(salvaged.json().path("unreadFiles"))
+                .extracting(JsonNode::asText)
+                .containsExactly("log/00000001.pages", "log/HASHLOG");
+        assertThat(salvaged.err()).contains("could not be read: log/00000001.pages, log/HASHLOG");
+    }
+
+    @Test
     void what_is_sound_of_a_damaged_log_is_salvaged() throws IOException {
         calls.ingest("--psf", "type=field(type)");
         int count =

@@ -16,6 +16,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -51,6 +53,7 @@ public final class SoundRecords {
     private final MemorySegment page;
     private final BitSet sound = new BitSet();
     private final PageFraming framing = new PageFraming();
+    private final Set<String> unread = new TreeSet<>();
 
     /**
      * @param logId of the log: pages of another one are not its own
@@ -64,16 +67,17 @@ public final class SoundRecords {
         this.page = MemorySegment.ofArray(new byte[shape.pageBytes()]);
         long begun = 0;
         MemorySegment slot = MemorySegment.ofArray(new byte[LogShape.BLOCK_BYTES]);
-        if (disk.exists(directory + "/" + TAIL)) {
-            try (DiskFile file = disk.openReadOnly(directory + "/" + TAIL)) {
-                for (int i = 0; i < 2; i++) {
-                    if (isRead(file, TailMark.slotOffset(i), slot)) {
+        String name = directory + "/" + TAIL;
+        if (disk.exists(name)) {
+            try (DiskFile file = opened(name)) {
+                for (int i = 0; file != null && i < 2; i++) {
+                    if (isThere(file, TailMark.slotOffset(i), slot)) {
                         TailMark mark = TailMark.readEither(slot, logId, shape);
                         if (mark != null) {
                             marks.add(mark);
                         }
                     }
-                    if (isRead(file, BeginMark.slotOffset(i), slot.asSlice(0, BeginMark.BYTES))) {
+                    if (isThere(file, BeginMark.slotOffset(i), slot.asSlice(0, BeginMark.BYTES))) {
                         BeginMark mark = BeginMark.read(slot, logId);
                         begun = mark == null ? begun : Math.max(begun, mark.begin());
                     }
@@ -115,7 +119,7 @@ public final class SoundRecords {
             if (name.matches("[0-9a-f]{8}\\" + SUFFIX)) {
                 try (DiskFile file = disk.openReadOnly(directory + "/" + name)) {
                     MemorySegment head = MemorySegment.ofArray(new byte[SegmentHeader.BYTES]);
-                    if (isRead(file, 0, head)) {
+                    if (file.read(0, head, 0, SegmentHeader.BYTES) == SegmentHeader.BYTES) {
                         FileHeader envelope = FileHeader.read(file.name(), head, 0);
                         LogShape shape = new LogShape(
                                 head.get(Bytes.I32, SegmentHeader.PAGE_BYTES_OFFSET),
@@ -127,6 +131,8 @@ public final class SoundRecords {
                     }
                 } catch (CorruptionException | InvalidRequestException damaged) {
                     assert damaged.getMessage() != null; // another segment may be sound
+                } catch (StorageIoException e) {
+                    requireOfFile(e);
                 }
             }
         }
@@ -151,7 +157,7 @@ public final class SoundRecords {
         if (marks.isEmpty() && !segments.isEmpty()) {
             wantedPage = Math.max(wantedPage, firstPageOf(segments.getFirst()));
         }
-        long lastMarked = marks.stream().mapToLong(TailMark::page).max().orElse(-1);
+        long lastMarked = marks.stream().mapToLong(m -> m.address(shape)).max().orElse(0);
         for (long segment : segments) {
             long first = firstPageOf(segment);
             if (first + shape.segmentPageCount() <= wantedPage) {
@@ -162,24 +168,76 @@ public final class SoundRecords {
                 visitor.lost(loss(wantedPage, first, name, "the file is missing"));
             }
             boolean isLast = segment == segments.getLast();
-            try (DiskFile file = disk.openReadOnly(segmentName(segment))) {
-                checkHeader(file, segment, visitor);
-                long there = Math.ceilDiv(file.size() - SegmentHeader.BYTES, shape.pageBytes());
-                for (long p = Math.max(first, wantedPage); p < first + there; p++) {
+            long reached = Math.max(first, wantedPage);
+            String name = segmentName(segment);
+            try (DiskFile file = opened(name)) {
+                if (file != null) {
+                    checkHeader(file, segment, visitor);
+                }
+                long end = first + (file == null ? 0 : pageCountOf(file));
+                for (; file != null && reached < end; reached++) {
                     if (stopped.getAsBoolean()) {
                         return false;
                     }
-                    visitPage(file, p, isLast && p == first + there - 1, visitor);
+                    visitPage(file, reached, isLast && reached == end - 1, visitor);
                 }
-                long reached = first + Math.max(0, there);
                 wantedPage = first + shape.segmentPageCount();
-                if (reached < wantedPage && (!isLast || reached < lastMarked)) {
-                    long end = isLast ? lastMarked : wantedPage;
-                    visitor.lost(loss(reached, end, file.name(), "the file ends before it"));
+                boolean isKnown = !isLast || (file == null && marks.isEmpty());
+                long lost = isKnown ? shape.startOf(wantedPage) : lastMarked;
+                if (shape.firstRecordOf(reached) < lost && reached < wantedPage) {
+                    visitor.lost(new Loss(
+                            shape.startOf(reached),
+                            lost,
+                            name,
+                            file == null
+                                    ? "the file could not be read"
+                                    : "the file ends before it"));
                 }
             }
         }
         return true;
+    }
+
+    /** The file, or null if it could not be opened: it is left out. */
+    private @Nullable DiskFile opened(String name) {
+        try {
+            return disk.openReadOnly(name);
+        } catch (StorageIoException e) {
+            leaveOut(name, e);
+            return null;
+        }
+    }
+
+    private long pageCountOf(DiskFile file) {
+        try {
+            return Math.max(0, Math.ceilDiv(file.size() - SegmentHeader.BYTES, shape.pageBytes()));
+        } catch (StorageIoException e) {
+            leaveOut(file.name(), e);
+            return 0;
+        }
+    }
+
+    /** Notes that some of the file could not be read. */
+    private void leaveOut(String name, StorageIoException e) {
+        requireOfFile(e);
+        unread.add(name);
+    }
+
+    /**
+     * Requires that what went wrong is the file's, so that others may be read.
+     *
+     * @throws StorageIoException the same, if it is the process's
+     */
+    public static void requireOfFile(StorageIoException e) {
+        switch (e.kind()) {
+            case IO, ACCESS_DENIED, NOT_FOUND -> {}
+            default -> throw e;
+        }
+    }
+
+    /** The names of files that the disk gave an error for. */
+    public List<String> unreadFiles() {
+        return List.copyOf(unread);
     }
 
     private Loss loss(long fromPage, long toPage, String file, String why) {
@@ -196,6 +254,8 @@ public final class SoundRecords {
                     start,
                     file.name(),
                     "its header is damaged, which costs no record (%s)".formatted(e.getMessage())));
+        } catch (StorageIoException e) {
+            leaveOut(file.name(), e);
         }
     }
 
@@ -206,6 +266,7 @@ public final class SoundRecords {
             int byteCount = file.read(at, page, 0, shape.pageBytes());
             assert byteCount >= 0 : byteCount;
         } catch (StorageIoException e) {
+            leaveOut(file.name(), e);
             visitor.lost(loss(p, p + 1, file.name(), String.valueOf(e.getMessage())));
             return;
         }
@@ -406,11 +467,12 @@ public final class SoundRecords {
         return "%s/%08x%s".formatted(directory, segment, SUFFIX);
     }
 
-    private static boolean isRead(DiskFile file, long at, MemorySegment into) {
+    private boolean isThere(DiskFile file, long at, MemorySegment into) {
         try {
             return file.read(at, into, 0, (int) into.byteSize()) == into.byteSize();
         } catch (StorageIoException e) {
-            return false; // a place that can't be read says nothing
+            leaveOut(file.name(), e); // a place that can't be read says nothing
+            return false;
         }
     }
 }

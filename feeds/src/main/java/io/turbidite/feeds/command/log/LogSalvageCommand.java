@@ -29,6 +29,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
         description = {
             "Read what is sound of a damaged log into a new one, and say what is lost.",
             "LOGDIR is only read. PSFs are registered again and index all of the new log.",
+            "The exit code is 1 if the disk gave an error for a file: the others are read.",
         },
         sortOptions = false)
 public final class LogSalvageCommand implements Callable<Integer> {
@@ -79,7 +80,10 @@ public final class LogSalvageCommand implements Callable<Integer> {
                     stopped::get);
             print(result);
             console.out().flush();
-            return watch.interrupted() ? ExitCode.INTERRUPTED : ExitCode.OK;
+            if (watch.interrupted()) {
+                return ExitCode.INTERRUPTED;
+            }
+            return result.unreadFiles().isEmpty() ? ExitCode.OK : ExitCode.FAILED;
         }
     }
 
@@ -97,6 +101,12 @@ public final class LogSalvageCommand implements Callable<Integer> {
                 .forEach(name -> console.err()
                         .println("PSF %s is not registered: it names a function of a program"
                                 .formatted(name)));
+        if (!result.unreadFiles().isEmpty()) {
+            console.err()
+                    .println(
+                            "could not be read: %s; a second try, into another directory, may read more"
+                                    .formatted(String.join(", ", result.unreadFiles())));
+        }
         if (common.json) {
             Json.line()
                     .put("log", target)
@@ -107,6 +117,7 @@ public final class LogSalvageCommand implements Callable<Integer> {
                     .put("losses", told)
                     .put("psfsLeft", result.psfsLeft())
                     .put("finished", result.finished())
+                    .put("unreadFiles", result.unreadFiles())
                     .printTo(console.out());
         } else {
             console.out()
