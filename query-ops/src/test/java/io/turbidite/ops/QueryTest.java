@@ -55,6 +55,24 @@ class QueryTest {
     }
 
     @Test
+    void a_field_that_is_not_declared_comes_with_the_whole_record_alone_and_is_told_so() {
+        flights.upsert(Flights.flight(1, "remark", "kept"));
+        assertThat(Flights.json(query())).contains("\"remark\":\"kept\"");
+        Map<String, Query> uses = Map.of(
+                "select names", query().select("id", "remark"),
+                "order names", query().orderBy("remark"),
+                "group names", query().groupBy("remark"),
+                "group-cell names", query().groupByCell("remark", 1, 1),
+                "predicate remark = \"kept\" names",
+                        query().where(Predicates.eq("remark", "kept")));
+        uses.forEach((use, query) -> assertThatThrownBy(query::run)
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessage(
+                        "%s field 'remark', which is not declared: queries know declared fields, others come with whole records alone; declared when the dataset was made (dataset.type of a feed definition) are id, departure, carrier, tail, delay, name, place, area"
+                                .formatted(use)));
+    }
+
+    @Test
     void null_stays_null_and_missing_stays_missing() {
         Map<String, @Nullable Object> withNull = Flights.flight(1);
         withNull.put("tail", null);

@@ -2,6 +2,7 @@ package io.turbidite.ops.expr;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.record.ValueParser;
+import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * The predicates of a query, checked against a record type: their values read and of the right class,
@@ -73,7 +75,30 @@ public final class Conditions {
 
     private static int requireField(RecordType type, Predicate predicate) {
         int field = type.indexOf(predicate.field());
-        return field >= 0 ? field : type.require(predicate.field(), "predicate " + predicate);
+        return field >= 0
+                ? field
+                : requireDeclared(type, predicate.field(), "predicate " + predicate);
+    }
+
+    /**
+     * The index of a declared field.
+     *
+     * @param use what names it
+     * @throws InvalidRequestException saying what there is instead
+     */
+    public static int requireDeclared(RecordType type, String name, String use) {
+        int field = type.indexOf(name);
+        if (field < 0) {
+            throw new InvalidRequestException(
+                    "%s names field '%s', which is not declared: queries know declared fields, others come with whole records alone; declared when the dataset was made (dataset.type of a feed definition) are %s"
+                            .formatted(
+                                    use,
+                                    name,
+                                    type.fields().stream()
+                                            .map(Field::name)
+                                            .collect(Collectors.joining(", "))));
+        }
+        return field;
     }
 
     private static Predicate.Eq read(Predicate.Eq eq, TypeKind kind) {

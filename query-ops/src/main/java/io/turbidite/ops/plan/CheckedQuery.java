@@ -75,7 +75,7 @@ record CheckedQuery(
         checkParts(request);
         QueryRequest.Cells cells = request.cells();
         if (cells != null) {
-            int field = type.require(cells.field(), "group-cell");
+            int field = Conditions.requireDeclared(type, cells.field(), "group-cell");
             if (type.field(field).kind() != TypeKind.POINT) {
                 throw new InvalidRequestException(
                         "group-cell names field '%s' of type %s, not point"
@@ -153,7 +153,7 @@ record CheckedQuery(
         }
         List<Integer> indexes = new ArrayList<>();
         for (String name : names) {
-            int index = type.require(name, use);
+            int index = Conditions.requireDeclared(type, name, use);
             if (indexes.contains(index)) {
                 throw new InvalidRequestException("%s names field '%s' twice".formatted(use, name));
             }
@@ -165,7 +165,10 @@ record CheckedQuery(
     private static List<Order> recordOrder(QueryRequest request, RecordType type) {
         List<Order> order = new ArrayList<>(request.order().size());
         for (QueryRequest.OrderBy by : request.order()) {
-            order.add(new Order(by.field(), type.require(by.field(), "order"), by.descending()));
+            order.add(new Order(
+                    by.field(),
+                    Conditions.requireDeclared(type, by.field(), "order"),
+                    by.descending()));
         }
         return Collections.unmodifiableList(order);
     }
