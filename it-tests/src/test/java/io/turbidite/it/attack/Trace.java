@@ -43,7 +43,9 @@ final class Trace {
 
     private final Map<Long, String> acknowledged = new TreeMap<>();
     private final Map<Long, String> attempted = new TreeMap<>();
+    /** What was answered otherwise than it should be. */
     private final List<String> wrong = new ArrayList<>();
+
     private final Function<Disk, Store> opener;
     private final Maintenance maintenance;
     private @Nullable Store store;
@@ -56,11 +58,6 @@ final class Trace {
     Trace(Function<Disk, Store> opener, Maintenance maintenance) {
         this.opener = opener;
         this.maintenance = maintenance;
-    }
-
-    /** What was answered otherwise than it should be. */
-    List<String> wrong() {
-        return wrong;
     }
 
     /** Ends early where the store or the dataset could not be had. */

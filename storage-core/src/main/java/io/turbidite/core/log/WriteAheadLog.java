@@ -99,7 +99,18 @@ public final class WriteAheadLog implements AutoCloseable {
             return;
         }
         this.keeperWorker = tasks.start("log-keeper", keeperIdleMicros, () -> orFail(keeper::step));
-        this.writerWorker = tasks.start("log-writer", WRITER_IDLE_MICROS, this::writerStep);
+        boolean started = false;
+        try {
+            this.writerWorker = tasks.start("log-writer", WRITER_IDLE_MICROS, this::writerStep);
+            started = true;
+        } finally {
+            if (!started) {
+                // before the caller gives back what the keeper works on
+                progress.close();
+                keeperWorker.close();
+                keeper.close();
+            }
+        }
     }
 
     /**

@@ -23,10 +23,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.BooleanSupplier;
 
 /** The log on the real disk with real threads: what is published is replayed, in order. */
 @Timeout(20)
@@ -36,6 +39,74 @@ class WriteAheadLogTest {
 
     @TempDir
     Path directory;
+
+    /** No thread could be made for the second worker, say. The first must not work on what is given back. */
+    @Test
+    void aLogWhoseWriterCanNotBeStartedLeavesNothingRunningAndOpensAgain() {
+        try (ThreadTasks real = ThreadTasks.create("log-test")) {
+            List<String> running = new ArrayList<>();
+            Tasks refusing = new Tasks() {
+                @Override
+                public Worker start(String name, long idleMicros, Step step) {
+                    if (name.equals("log-writer")) {
+                        throw new OutOfMemoryError("no thread, says the test");
+                    }
+                    running.add(name);
+                    CountDownLatch stepped = new CountDownLatch(2);
+                    Worker worker = real.start(name, idleMicros, () -> {
+                        stepped.countDown();
+                        return step.run() || stepped.getCount() > 0;
+                    });
+                    try {
+                        stepped.await(); // it has had the time to make files of its own
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                    return new Worker() {
+                        @Override
+                        public void wake() {
+                            worker.wake();
+                        }
+
+                        @Override
+                        public void close() {
+                            worker.close();
+                            running.remove(name);
+                        }
+                    };
+                }
+
+                @Override
+                public void await(BooleanSupplier condition) {
+                    real.await(condition);
+                }
+
+                @Override
+                public boolean awaitUnlessInterrupted(BooleanSupplier condition) {
+                    return real.awaitUnlessInterrupted(condition);
+                }
+
+                @Override
+                public void signal() {
+                    real.signal();
+                }
+
+                @Override
+                public void close() {
+                    real.close();
+                }
+            };
+            LogSite site =
+                    new LogSite(RealDisk.open(directory), "log", 77, refusing, Clock.system());
+            assertThrows(
+                    OutOfMemoryError.class,
+                    () -> WriteAheadLog.open(site, SMALL, 0, (sequence, payload) -> {}));
+            assertEquals(List.of(), running);
+        }
+        try (Opened opened = new Opened(SMALL, 0)) {
+            assertEquals(Map.of(), opened.replayed);
+        }
+    }
 
     @ParameterizedTest
     @EnumSource(Durability.class)
