@@ -25,6 +25,7 @@ import io.turbidite.lsm.read.BatchGet;
 import io.turbidite.lsm.read.PartitionReads;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.Version;
 
 import java.util.List;
@@ -178,7 +179,7 @@ final class DatasetView implements ReadView {
         state.checkOpen();
         long entries = 0;
         for (Partition partition : dataset.partitions()) {
-            entries += PartitionReads.estimate(partition, 0, primaryKeys, filter);
+            entries += PartitionReads.estimate(partition, TreeId.PRIMARY, primaryKeys, filter);
         }
         return entries;
     }
@@ -186,7 +187,7 @@ final class DatasetView implements ReadView {
     @Override
     public long estimateSearch(String index, KeyRange range, FilterPredicate filter) {
         state.checkOpen();
-        int tree = index(index).id();
+        TreeId tree = index(index).tree();
         long entries = 0;
         for (Partition partition : dataset.partitions()) {
             entries += PartitionReads.estimate(partition, tree, range, filter);

@@ -12,6 +12,7 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.IndexSchema.State;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Trash;
@@ -190,8 +191,8 @@ public record StoreDescription(
             if (defers) {
                 partition.garbage().refresh(pinned);
             }
-            for (int tree : schema.treeIds()) {
-                if (IndexSchema.isCompanion(tree)) {
+            for (TreeId tree : schema.treeIds()) {
+                if (tree.isCompanion()) {
                     continue;
                 }
                 IndexSchema index = schema.index(tree);
@@ -199,7 +200,7 @@ public record StoreDescription(
                 List<ComponentDescription> components = components(pinned, tree);
                 boolean isDeferred = index != null && index.maintenance() == Maintenance.DEFERRED;
                 List<ComponentDescription> deletedKeys = index != null && index.hasCompanion()
-                        ? components(pinned, IndexSchema.companionId(tree))
+                        ? components(pinned, tree.companion())
                         : List.of();
                 String state = (index == null ? State.READY : index.state()).label();
                 indexes.add(new IndexDescription(
@@ -212,7 +213,7 @@ public record StoreDescription(
                         isDeferred ? partition.garbage().entries(pinned) : 0,
                         index == null || index.maintenance() != Maintenance.AUTO
                                 ? null
-                                : partition.work().repair(tree).placement().label(),
+                                : partition.work().repair(tree.indexId()).placement().label(),
                         components,
                         deletedKeys));
             }
@@ -223,7 +224,7 @@ public record StoreDescription(
                             index.key().fields(),
                             index.unique(),
                             index.maintenance().label(),
-                            schema.pages(index.id()),
+                            schema.pages(index.tree()),
                             index.state().label(),
                             0,
                             null,
@@ -232,12 +233,12 @@ public record StoreDescription(
                 }
             }
             MemoryLayer frozen = pinned.frozen();
-            long entries = pinned.current().tree(0).entryCount();
+            long entries = pinned.current().tree(TreeId.PRIMARY).entryCount();
             long bytes = pinned.current().bytesUsed();
             return new PartitionDescription(
                     partition.number(),
                     partition.flushedTimestamp(),
-                    frozen == null ? entries : entries + frozen.tree(0).entryCount(),
+                    frozen == null ? entries : entries + frozen.tree(TreeId.PRIMARY).entryCount(),
                     frozen == null ? bytes : bytes + frozen.bytesUsed(),
                     indexes);
         } finally {
@@ -245,7 +246,7 @@ public record StoreDescription(
         }
     }
 
-    private static List<ComponentDescription> components(Version pinned, int tree) {
+    private static List<ComponentDescription> components(Version pinned, TreeId tree) {
         return pinned.tree(tree).stream()
                 .map(handle -> of(pinned.schema(), handle))
                 .toList();

@@ -14,6 +14,7 @@ import io.turbidite.lsm.schedule.FailureRule;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Retention;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.MemoryLayer;
@@ -121,7 +122,7 @@ final class RetentionWork implements AutoCloseable {
             if (frozen != null) {
                 time.observe(frozen.filter().max(0), now);
             }
-            for (ComponentHandle handle : pinned.tree(IndexSchema.PRIMARY_ID)) {
+            for (ComponentHandle handle : pinned.tree(TreeId.PRIMARY)) {
                 if (!handle.isQuarantined()) {
                     time.observe(handle.component().filter().max(0), now);
                 }
@@ -164,7 +165,7 @@ final class RetentionWork implements AutoCloseable {
         long upTo = expiredTimestamp(pinned, retention);
         Set<ComponentHandle> before = leaving.getOrDefault(partition, Set.of());
         List<ComponentHandle> found = new ArrayList<>();
-        for (int tree : pinned.schema().treeIds()) {
+        for (TreeId tree : pinned.schema().treeIds()) {
             for (ComponentHandle handle : pinned.tree(tree)) {
                 if (handle.isQuarantined() && handle.state().minTimestamp() <= upTo) {
                     return; // what is set aside is not deleted, and its like waits for it
@@ -202,7 +203,7 @@ final class RetentionWork implements AutoCloseable {
     private static long expiredTimestamp(Version pinned, Retention retention, long nowMicros) {
         byte[] limit = retention.limit(pinned.schema().filter().getFirst(), nowMicros);
         long upTo = 0;
-        for (ComponentHandle handle : pinned.tree(IndexSchema.PRIMARY_ID).reversed()) {
+        for (ComponentHandle handle : pinned.tree(TreeId.PRIMARY).reversed()) {
             if (handle.isQuarantined() || !isExpired(handle.component().filter(), limit)) {
                 break;
             }
@@ -227,7 +228,7 @@ final class RetentionWork implements AutoCloseable {
         }
         boolean all = claimed.size() == components.size();
         Set<ComponentHandle> wanted = new HashSet<>(components);
-        for (int tree : pinned.schema().treeIds()) {
+        for (TreeId tree : pinned.schema().treeIds()) {
             List<ComponentHandle> ours =
                     pinned.tree(tree).stream().filter(wanted::contains).toList();
             all &= partition.holds(tree, ours);

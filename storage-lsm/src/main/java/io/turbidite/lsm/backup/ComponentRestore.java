@@ -26,6 +26,7 @@ import io.turbidite.lsm.partition.VersionSearch;
 import io.turbidite.lsm.schedule.FailureRule;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
@@ -163,7 +164,7 @@ public final class ComponentRestore {
             return false;
         }
         try {
-            for (int tree : pinned.schema().treeIds()) {
+            for (TreeId tree : pinned.schema().treeIds()) {
                 // newest first: what is newer tells what is dead
                 for (ComponentHandle handle : pinned.tree(tree)) {
                     ComponentDamage damage = handle.component().damage();
@@ -182,7 +183,7 @@ public final class ComponentRestore {
     }
 
     /** A component that is in quarantine. */
-    private record Subject(Partition partition, Version pinned, int tree, ComponentHandle handle) {
+    private record Subject(Partition partition, Version pinned, TreeId tree, ComponentHandle handle) {
         long fileId() {
             return handle.state().fileId();
         }

@@ -15,7 +15,7 @@ import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
-import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapOwner;
@@ -48,7 +48,7 @@ public final class PartitionCut implements AutoCloseable {
     private final DatasetSchema schema;
     private final int number;
     private final long timestamp;
-    private final Map<Integer, List<ComponentHandle>> trees = new LinkedHashMap<>();
+    private final Map<TreeId, List<ComponentHandle>> trees = new LinkedHashMap<>();
     private final List<String> written = new ArrayList<>();
     private @Nullable Version pinned;
 
@@ -67,13 +67,13 @@ public final class PartitionCut implements AutoCloseable {
         this.timestamp = timestamp;
         Version version = partition.pin();
         this.schema = version.schema();
-        for (int tree : schema.readyTreeIds()) {
+        for (TreeId tree : schema.readyTreeIds()) {
             List<ComponentHandle> components = version.tree(tree);
             components.forEach(ComponentHandle::retain);
             trees.put(tree, components);
         }
         this.pinned = version;
-        if (ComponentFiles.isLive(schema, IndexSchema.PRIMARY_ID)) {
+        if (ComponentFiles.isLive(schema, TreeId.PRIMARY)) {
             registered = substrate.timestamps().register();
             // a bulk load draws outside the gates; it marks nothing
             assert registered >= timestamp : registered + " at the cut of " + timestamp;
@@ -144,7 +144,7 @@ public final class PartitionCut implements AutoCloseable {
         if (version == null) {
             throw new IllegalStateException("the memory layers were let go");
         }
-        Map<Integer, List<ComponentState>> states = new LinkedHashMap<>();
+        Map<TreeId, List<ComponentState>> states = new LinkedHashMap<>();
         trees.keySet().forEach(tree -> states.put(tree, new ArrayList<>()));
         addLayer(version.current(), version.frozen() != null, target, states);
         MemoryLayer frozen = version.frozen();
@@ -209,7 +209,7 @@ public final class PartitionCut implements AutoCloseable {
             MemoryLayer layer,
             boolean coversOther,
             Disk target,
-            Map<Integer, List<ComponentState>> states) {
+            Map<TreeId, List<ComponentState>> states) {
         if (layer.isEmpty() || layer.minTimestamp() > timestamp) {
             return;
         }
@@ -220,11 +220,11 @@ public final class PartitionCut implements AutoCloseable {
     }
 
     private static void add(
-            Map<Integer, List<ComponentState>> states, int tree, ComponentState component) {
+            Map<TreeId, List<ComponentState>> states, TreeId tree, ComponentState component) {
         states.computeIfAbsent(tree, key -> new ArrayList<>()).add(component);
     }
 
-    private ComponentState write(MemoryLayer layer, int tree, boolean includesOldest, Disk target) {
+    private ComponentState write(MemoryLayer layer, TreeId tree, boolean includesOldest, Disk target) {
         long last = layer.maxTimestamp();
         // a layer that was frozen since ends above the timestamp: what is above is not in
         ComponentId id = new ComponentId(
@@ -250,7 +250,7 @@ public final class PartitionCut implements AutoCloseable {
      * The entries at or below the timestamp; of a frozen layer of a primary with live bitmaps without those that the
      * current one supersedes, since no mark is made for them.
      */
-    private EntryStream entries(MemoryLayer layer, int tree) {
+    private EntryStream entries(MemoryLayer layer, TreeId tree) {
         EntryStream entries = new UpTo(layer.tree(tree).cursor(), timestamp);
         MemoryLayer current = Objects.requireNonNull(pinned).current();
         return ComponentFiles.isLive(schema, tree) && !layer.equals(current)

@@ -43,7 +43,7 @@ public sealed interface StoredFile {
                                 component.fileId(),
                                 dataset.schema().id(),
                                 p,
-                                tree.indexId());
+                                tree.tree().number());
                         add(files, header, component);
                     }
                 }

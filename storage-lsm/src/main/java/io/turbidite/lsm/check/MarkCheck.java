@@ -7,7 +7,7 @@ import io.turbidite.lsm.entry.LiveCursor;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
@@ -52,14 +52,14 @@ final class MarkCheck implements AutoCloseable {
         if (frozen != null) {
             add(layers, frozen);
         }
-        for (ComponentHandle handle : pinned.tree(IndexSchema.PRIMARY_ID)) {
+        for (ComponentHandle handle : pinned.tree(TreeId.PRIMARY)) {
             layers.add(handle.component().keyCursor());
         }
         return MergeCursor.of(layers);
     }
 
     private static void add(List<EntryCursor> layers, MemoryLayer layer) {
-        MemoryComponent memory = layer.tree(IndexSchema.PRIMARY_ID);
+        MemoryComponent memory = layer.tree(TreeId.PRIMARY);
         layers.add(memory.cursor());
     }
 

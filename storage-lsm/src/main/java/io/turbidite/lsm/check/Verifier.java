@@ -19,6 +19,7 @@ import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -97,7 +98,7 @@ public final class Verifier {
             Partition partition, BiConsumer<DiskComponent, Consumer<CorruptionException>> check) {
         Version pinned = partition.pin();
         try {
-            for (int tree : pinned.schema().treeIds()) {
+            for (TreeId tree : pinned.schema().treeIds()) {
                 long above = Long.MAX_VALUE;
                 for (ComponentHandle handle : pinned.tree(tree)) {
                     components++;

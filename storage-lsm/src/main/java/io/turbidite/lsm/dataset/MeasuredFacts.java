@@ -10,6 +10,7 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.advice.Facts;
 import io.turbidite.lsm.strategy.advice.Facts.IndexFacts;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -41,7 +42,7 @@ public final class MeasuredFacts {
         /** Entries whose successors are on disk as well, and have met them in no merge yet. */
         long unmet;
 
-        OnDisk(List<Partition> partitions, DatasetSchema schema, int tree) {
+        OnDisk(List<Partition> partitions, DatasetSchema schema, TreeId tree) {
             this.pages = schema.pages(tree);
             for (Partition partition : partitions) {
                 Version pinned = partition.pin();
@@ -49,7 +50,7 @@ public final class MeasuredFacts {
                     if (pinned.hasTree(tree)) {
                         pinned.tree(tree).forEach(this::add);
                     }
-                    if (tree == IndexSchema.PRIMARY_ID) {
+                    if (tree.isPrimary()) {
                         GarbageEstimate estimate = new GarbageEstimate();
                         estimate.refresh(pinned);
                         unmet += estimate.entries(pinned);
@@ -88,7 +89,7 @@ public final class MeasuredFacts {
 
     private static Facts of(
             DatasetSchema schema, List<Partition> partitions, DatasetCounts counts) {
-        OnDisk primary = new OnDisk(partitions, schema, IndexSchema.PRIMARY_ID);
+        OnDisk primary = new OnDisk(partitions, schema, TreeId.PRIMARY);
         List<IndexSchema> ready =
                 schema.indexes().stream().filter(IndexSchema::isReady).toList();
         long returned = ready.stream()
@@ -135,7 +136,7 @@ public final class MeasuredFacts {
             List<Partition> partitions,
             DatasetCounts counts,
             OnDisk primary) {
-        OnDisk disk = new OnDisk(partitions, schema, index.id());
+        OnDisk disk = new OnDisk(partitions, schema, index.tree());
         IndexReads reads = counts.index(index.id());
         double obsolete = 0;
         if (!index.describe().alwaysValid()) {

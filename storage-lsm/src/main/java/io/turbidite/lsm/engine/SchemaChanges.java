@@ -16,6 +16,7 @@ import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.IndexSchema.State;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
@@ -124,7 +125,7 @@ public final class SchemaChanges {
     private static void requireWhole(Partition partition) {
         Version pinned = partition.pin();
         try {
-            for (ComponentHandle handle : pinned.tree(IndexSchema.PRIMARY_ID)) {
+            for (ComponentHandle handle : pinned.tree(TreeId.PRIMARY)) {
                 handle.component().requireSound();
                 List<CorruptionException> found = new ArrayList<>();
                 handle.component().verify(found::add);
@@ -273,7 +274,7 @@ public final class SchemaChanges {
         List<PartitionState> partitions = new ArrayList<>();
         for (Partition partition : dataset.partitions()) {
             PartitionState after = before.partitions().get(partition.number());
-            for (int tree : index.treeIds()) {
+            for (TreeId tree : index.treeIds()) {
                 List<ComponentState> components = partition.components(tree).stream()
                         .map(ComponentHandle::state)
                         .toList();

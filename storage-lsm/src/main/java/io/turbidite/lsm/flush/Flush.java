@@ -18,7 +18,7 @@ import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schedule.IoBudget;
 import io.turbidite.lsm.schedule.MergePace;
-import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
 import io.turbidite.lsm.strategy.bitmap.run.BitmapSave;
 import io.turbidite.lsm.strategy.bitmap.run.BitmapTakeover;
@@ -108,7 +108,7 @@ public final class Flush {
         if (pinned == null) {
             return false;
         }
-        Map<Integer, ComponentHandle> flushed = new LinkedHashMap<>();
+        Map<TreeId, ComponentHandle> flushed = new LinkedHashMap<>();
         boolean installed = false;
         try {
             MemoryLayer layer = Objects.requireNonNull(pinned.frozen());
@@ -116,7 +116,7 @@ public final class Flush {
             begin(pinned, layer);
             Subject subject = new Subject(
                     pinned, layer, layer.filter(), substrate.timestamps().retention(false));
-            for (int tree : pinned.schema().treeIds()) {
+            for (TreeId tree : pinned.schema().treeIds()) {
                 // the layer may be older than the index
                 if (layer.hasTree(tree)) {
                     flushed.put(tree, write(subject, tree));
@@ -159,7 +159,7 @@ public final class Flush {
     private record Subject(
             Version pinned, MemoryLayer layer, ComponentFilter filter, VersionRetention readers) {}
 
-    private ComponentHandle write(Subject subject, int tree) {
+    private ComponentHandle write(Subject subject, TreeId tree) {
         MemoryLayer layer = subject.layer;
         MemoryComponent memory = layer.tree(tree);
         VersionRetention retention =
@@ -192,7 +192,7 @@ public final class Flush {
 
     private void begin(Version pinned, MemoryLayer layer) {
         layerBytes = layer.reportedBytes();
-        for (int tree : pinned.schema().treeIds()) {
+        for (TreeId tree : pinned.schema().treeIds()) {
             entryCount += layer.hasTree(tree) ? layer.tree(tree).entryCount() : 0;
         }
         entriesLeft = entryCount;
@@ -268,10 +268,10 @@ public final class Flush {
         return !pace.mayGo() && !throttle.flushIsUrgent() && !substrate.health().isClosing();
     }
 
-    private void install(MemoryLayer layer, Map<Integer, ComponentHandle> flushed) {
+    private void install(MemoryLayer layer, Map<TreeId, ComponentHandle> flushed) {
         long last = layer.maxTimestamp();
         BuildConcurrency handover = layer.handover();
-        ComponentHandle primary = flushed.get(IndexSchema.PRIMARY_ID);
+        ComponentHandle primary = flushed.get(TreeId.PRIMARY);
         if (handover != null && primary != null) {
             BitmapTakeover takeover = new BitmapTakeover(handover, primary, List.of());
             BitmapSave.run(partition, new BitmapSave.Edit() {
@@ -302,15 +302,15 @@ public final class Flush {
 
     /** Trees that the manifest does not know are being built, or were dropped meanwhile. */
     private ManifestState stateAfter(
-            ManifestState state, MemoryLayer layer, Map<Integer, ComponentHandle> flushed) {
+            ManifestState state, MemoryLayer layer, Map<TreeId, ComponentHandle> flushed) {
         int datasetId = partition.schema().id();
         if (partition.isDropped()) {
             return state;
         }
-        Map<Integer, ComponentState> components = new HashMap<>();
+        Map<TreeId, ComponentState> components = new HashMap<>();
         flushed.forEach((id, component) -> components.put(id, component.state()));
         PartitionState before = state.partition(datasetId, partition.number());
-        boolean first = before.tree(IndexSchema.PRIMARY_ID).isEmpty();
+        boolean first = before.tree(TreeId.PRIMARY).isEmpty();
         PartitionState after = before.withFlushed(layer.maxTimestamp(), components);
         long last = substrate.timestamps().lastDrawn();
         long replayFrom =
@@ -333,10 +333,10 @@ public final class Flush {
      * that what was superseded can't be told.
      */
     private static DatasetCounts.Flushes counts(
-            MemoryLayer layer, Map<Integer, ComponentHandle> flushed, boolean first) {
+            MemoryLayer layer, Map<TreeId, ComponentHandle> flushed, boolean first) {
         DiskComponent primary =
-                Objects.requireNonNull(flushed.get(IndexSchema.PRIMARY_ID)).component();
-        long writes = layer.tree(IndexSchema.PRIMARY_ID).entryCount();
+                Objects.requireNonNull(flushed.get(TreeId.PRIMARY)).component();
+        long writes = layer.tree(TreeId.PRIMARY).entryCount();
         long antimatter = primary.antimatterCount();
         long superseded = first ? 0 : writes - primary.entryCount();
         return new DatasetCounts.Flushes(writes, antimatter, superseded, 0);

@@ -12,6 +12,7 @@ import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 
 import org.jspecify.annotations.Nullable;
@@ -36,17 +37,17 @@ final class BuiltComponent {
     private final Partition partition;
     private final Substrate substrate;
     private final DatasetSchema schema;
-    private final int indexId;
+    private final TreeId tree;
     private final ComponentHandle source;
     private final List<ComponentHandle> runs = new ArrayList<>();
     private @Nullable MemoryComponent memory;
     private @Nullable ComponentHandle built;
 
-    BuiltComponent(Partition partition, DatasetSchema schema, int indexId, ComponentHandle source) {
+    BuiltComponent(Partition partition, DatasetSchema schema, TreeId tree, ComponentHandle source) {
         this.partition = partition;
         this.substrate = partition.substrate();
         this.schema = schema;
-        this.indexId = indexId;
+        this.tree = tree;
         this.source = source;
     }
 
@@ -93,7 +94,7 @@ final class BuiltComponent {
 
     private ComponentHandle write(EntryCursor sorted, long entryCount, BooleanSupplier stop) {
         DiskComponent primary = source.component();
-        try (ComponentBuild build = ComponentBuild.of(partition, schema, indexId)) {
+        try (ComponentBuild build = ComponentBuild.of(partition, schema, tree)) {
             try (EntryCursor entries = sorted) {
                 ComponentWriter writer = build.create(entryCount);
                 int untilCheck = CHECK_INTERVAL;

@@ -18,6 +18,7 @@ import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.sort.Duplicates;
 import io.turbidite.lsm.sort.EntrySort;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -62,7 +63,7 @@ public final class BulkLoad implements AutoCloseable {
     private final RecordView view;
     private final ByteSink sink = new ByteSink(256, 2 * Limits.KEY_BYTES_MAX);
     private final Slice encoded = new Slice();
-    private final Map<Integer, ComponentHandle> loaded = new HashMap<>();
+    private final Map<TreeId, ComponentHandle> loaded = new HashMap<>();
     private @Nullable Build build;
     private boolean complete;
     private boolean installed;
@@ -83,7 +84,7 @@ public final class BulkLoad implements AutoCloseable {
             substrate.timestamps().complete(timestamp);
             wallMicros = substrate.clock().wallMicros();
             filter = ComponentFilter.builder(load.schema.filter().size());
-            primary = load.build(IndexSchema.PRIMARY_ID);
+            primary = load.build(TreeId.PRIMARY);
             records = primary.create(expectedRecords);
             int count = load.schema.indexes().size();
             for (int i = 0; i < count; i++) {
@@ -218,10 +219,10 @@ public final class BulkLoad implements AutoCloseable {
         ComponentId id = new ComponentId(partition.flushedTimestamp() + 1, done.timestamp);
         ComponentFilter filter = done.filter.build();
         done.primary.finish(id, filter, done.wallMicros, afterMicros);
-        loaded.put(IndexSchema.PRIMARY_ID, done.primary.open(0));
+        loaded.put(TreeId.PRIMARY, done.primary.open(0));
         for (int i = 0; i < done.secondaries.size(); i++) {
             IndexSchema index = schema.indexes().get(i);
-            int tree = index.id();
+            TreeId tree = index.tree();
             try (ComponentBuild built = build(tree)) {
                 try (EntrySort sort = done.secondaries.get(i);
                         EntryStream entries = sort.sorted()) {
@@ -231,13 +232,13 @@ public final class BulkLoad implements AutoCloseable {
                 loaded.put(tree, built.open(0));
             }
             if (index.hasCompanion()) {
-                writeCompanion(IndexSchema.companionId(tree), id, done);
+                writeCompanion(tree.companion(), id, done);
             }
         }
     }
 
     /** Nothing is written over in a partition that was empty. */
-    private void writeCompanion(int tree, ComponentId id, Build done) {
+    private void writeCompanion(TreeId tree, ComponentId id, Build done) {
         try (ComponentBuild built = build(tree)) {
             var _ = built.create(0);
             built.finish(
@@ -246,12 +247,12 @@ public final class BulkLoad implements AutoCloseable {
         }
     }
 
-    private ComponentBuild build(int tree) {
+    private ComponentBuild build(TreeId tree) {
         return ComponentBuild.of(partition, schema, tree);
     }
 
     private ComponentHandle primary() {
-        return Objects.requireNonNull(loaded.get(IndexSchema.PRIMARY_ID));
+        return Objects.requireNonNull(loaded.get(TreeId.PRIMARY));
     }
 
     /** Gives every primary key that is loaded, once the load is complete. */
@@ -282,7 +283,7 @@ public final class BulkLoad implements AutoCloseable {
         if (loaded.isEmpty()) {
             return before;
         }
-        Map<Integer, ComponentState> components = new HashMap<>();
+        Map<TreeId, ComponentState> components = new HashMap<>();
         loaded.forEach((tree, component) -> components.put(tree, component.state()));
         return before.withFlushed(primary().state().maxTimestamp(), components);
     }

@@ -11,6 +11,7 @@ import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.VersionSearch;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.IndexBackfill;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.StoreFiles;
@@ -90,7 +91,7 @@ public final class PartitionBuild implements AutoCloseable {
     public boolean tryHold() {
         Version pinned = partition.pin();
         try {
-            List<ComponentHandle> old = pinned.tree(IndexSchema.PRIMARY_ID).stream()
+            List<ComponentHandle> old = pinned.tree(TreeId.PRIMARY).stream()
                     .filter(handle -> handle.state().maxTimestamp() < below)
                     .toList();
             // nobody merges what is set aside: there is nothing to wait for
@@ -98,7 +99,7 @@ public final class PartitionBuild implements AutoCloseable {
             List<ComponentHandle> claimed =
                     old.stream().takeWhile(ComponentHandle::tryClaim).toList();
             boolean got = claimed.size() == old.size()
-                    && (old.isEmpty() || partition.holds(IndexSchema.PRIMARY_ID, old));
+                    && (old.isEmpty() || partition.holds(TreeId.PRIMARY, old));
             if (!got) {
                 claimed.forEach(ComponentHandle::unclaim);
                 return false;
@@ -109,9 +110,9 @@ public final class PartitionBuild implements AutoCloseable {
             pinned.unpin();
         }
         for (ComponentHandle source : sources) {
-            targets.add(new BuiltComponent(partition, schema, index.id(), source));
+            targets.add(new BuiltComponent(partition, schema, index.tree(), source));
             if (index.hasCompanion()) {
-                int companion = IndexSchema.companionId(index.id());
+                TreeId companion = index.tree().companion();
                 companions.add(new BuiltComponent(partition, schema, companion, source));
             }
             entriesTotal += source.component().entryCount();
@@ -243,13 +244,13 @@ public final class PartitionBuild implements AutoCloseable {
             partition
                     .current()
                     .installBuilt(
-                            IndexSchema.companionId(index.id()),
+                            index.tree().companion(),
                             companions.stream().map(BuiltComponent::built).toList());
         }
         partition
                 .current()
                 .installBuilt(
-                        index.id(), targets.stream().map(BuiltComponent::built).toList());
+                        index.tree(), targets.stream().map(BuiltComponent::built).toList());
     }
 
     public Partition partition() {

@@ -9,6 +9,7 @@ import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
@@ -58,7 +59,7 @@ public final class ComponentBuild implements AutoCloseable {
      * @param tree by its index's id
      */
     public static ComponentBuild of(
-            Substrate substrate, DatasetSchema schema, int partition, int tree) {
+            Substrate substrate, DatasetSchema schema, int partition, TreeId tree) {
         long fileId = substrate.manifest().newFileId();
         return new ComponentBuild(
                 substrate,
@@ -67,7 +68,7 @@ public final class ComponentBuild implements AutoCloseable {
     }
 
     /** As {@link #of(Substrate, DatasetSchema, int, int)}. */
-    public static ComponentBuild of(Partition partition, DatasetSchema schema, int tree) {
+    public static ComponentBuild of(Partition partition, DatasetSchema schema, TreeId tree) {
         return of(partition.substrate(), schema, partition.number(), tree);
     }
 
@@ -114,7 +115,7 @@ public final class ComponentBuild implements AutoCloseable {
     }
 
     private ComponentOptions options() {
-        return ComponentFiles.options(schema, header.indexId());
+        return ComponentFiles.options(schema, TreeId.of(header));
     }
 
     /** Where the entries go, once the file is there. */
@@ -135,7 +136,7 @@ public final class ComponentBuild implements AutoCloseable {
      */
     public ComponentHandle open(int generation) {
         DiskComponent component = openFile();
-        if (live == null && !ComponentFiles.isLive(schema, header.indexId())) {
+        if (live == null && !ComponentFiles.isLive(schema, TreeId.of(header))) {
             return ComponentHandle.of(
                     ComponentFiles.fresh(component, generation),
                     component,

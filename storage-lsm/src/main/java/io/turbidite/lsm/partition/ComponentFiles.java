@@ -6,8 +6,8 @@ import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.schema.DatasetSchema;
-import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapOwner;
@@ -24,8 +24,8 @@ public final class ComponentFiles {
     private ComponentFiles() {}
 
     /** Whether writers mark what they supersede in the components of a tree (LUO19 §5). */
-    public static boolean isLive(DatasetSchema schema, int tree) {
-        return tree == IndexSchema.PRIMARY_ID && schema.maintenance() == Maintenance.MUTABLE_BITMAP;
+    public static boolean isLive(DatasetSchema schema, TreeId tree) {
+        return tree.isPrimary() && schema.maintenance() == Maintenance.MUTABLE_BITMAP;
     }
 
     /**
@@ -133,12 +133,12 @@ public final class ComponentFiles {
      * How a tree's components look. The primary alone has a key tree. Where primary keys are looked up, in
      * the primary and in companions, there is a Bloom filter.
      */
-    public static ComponentOptions options(DatasetSchema schema, int tree) {
+    public static ComponentOptions options(DatasetSchema schema, TreeId tree) {
         ComponentOptions options = schema.components().withPages(schema.pages(tree));
-        if (tree == IndexSchema.PRIMARY_ID) {
+        if (tree.isPrimary()) {
             return options;
         }
-        return options.withBloom(options.bloom() && IndexSchema.isCompanion(tree))
+        return options.withBloom(options.bloom() && tree.isCompanion())
                 .withKeyTree(false);
     }
 
@@ -153,8 +153,8 @@ public final class ComponentFiles {
     }
 
     public static ComponentHeader header(
-            Substrate substrate, DatasetSchema schema, int partition, int tree, long fileId) {
+            Substrate substrate, DatasetSchema schema, int partition, TreeId tree, long fileId) {
         return new ComponentHeader(
-                substrate.manifest().state().storeId(), fileId, schema.id(), partition, tree);
+                substrate.manifest().state().storeId(), fileId, schema.id(), partition, tree.number());
     }
 }

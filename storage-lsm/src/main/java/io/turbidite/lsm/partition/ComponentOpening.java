@@ -186,7 +186,7 @@ final class ComponentOpening {
     private boolean isMadeAgain() {
         IndexSchema index = place.schema().index(place.tree());
         return index != null
-                && !IndexSchema.isCompanion(place.tree())
+                && !place.tree().isCompanion()
                 && (index.maintenance() == Maintenance.VALIDATION
                         || index.maintenance() == Maintenance.AUTO);
     }

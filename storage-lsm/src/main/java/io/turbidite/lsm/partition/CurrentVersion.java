@@ -2,7 +2,7 @@ package io.turbidite.lsm.partition;
 
 import io.turbidite.lsm.order.Gate;
 import io.turbidite.lsm.schema.DatasetSchema;
-import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -106,11 +106,11 @@ public final class CurrentVersion {
         // made first: should memory be out, nothing has changed
         MemoryLayer fresh = newLayer(schema, last + 1);
         version.current().freeze(last, substrate.clock().wallMicros());
-        if (ComponentFiles.isLive(schema, IndexSchema.PRIMARY_ID)) {
+        if (ComponentFiles.isLive(schema, TreeId.PRIMARY)) {
             MemoryLayer frozen = version.current();
             frozen.open(BuildConcurrency.ofLayer(
                     schema.bitmapHandover(),
-                    frozen.tree(IndexSchema.PRIMARY_ID).entryCount(),
+                    frozen.tree(TreeId.PRIMARY).entryCount(),
                     substrate.handovers()));
         }
         swap(before -> before.withFrozen(fresh));
@@ -156,8 +156,8 @@ public final class CurrentVersion {
     }
 
     /** Puts what was built under what was flushed since {@link #beginIndex}. */
-    public void installBuilt(int indexId, List<ComponentHandle> built) {
-        swap(before -> before.withOldest(indexId, built));
+    public void installBuilt(TreeId tree, List<ComponentHandle> built) {
+        swap(before -> before.withOldest(tree, built));
     }
 
     /**
@@ -169,7 +169,7 @@ public final class CurrentVersion {
         if (before.schema().equals(changed)) {
             return;
         }
-        for (int id : before.schema().treeIds()) {
+        for (TreeId id : before.schema().treeIds()) {
             if (!changed.treeIds().contains(id)) {
                 before.tree(id).forEach(ComponentHandle::markObsolete);
             }
@@ -183,7 +183,7 @@ public final class CurrentVersion {
      * @param handover if the primary has a live bitmap
      */
     public void installFlushed(
-            Map<Integer, ComponentHandle> flushed,
+            Map<TreeId, ComponentHandle> flushed,
             long newFlushedTimestamp,
             @Nullable Runnable handover) {
         if (dropped) {
@@ -211,13 +211,13 @@ public final class CurrentVersion {
      *
      * @param components one for each tree
      */
-    public void installLoaded(Map<Integer, ComponentHandle> components) {
-        long loaded = Objects.requireNonNull(components.get(IndexSchema.PRIMARY_ID))
+    public void installLoaded(Map<TreeId, ComponentHandle> components) {
+        long loaded = Objects.requireNonNull(components.get(TreeId.PRIMARY))
                 .state()
                 .maxTimestamp();
         DatasetSchema schema = version.schema();
         MemoryLayer fresh = newLayer(schema, loaded + 1);
-        Map<Integer, List<ComponentHandle>> trees = new HashMap<>();
+        Map<TreeId, List<ComponentHandle>> trees = new HashMap<>();
         components.forEach((id, component) -> trees.put(id, List.of(component)));
         synchronized (this) {
             flushedTimestamp = loaded;
@@ -234,7 +234,7 @@ public final class CurrentVersion {
     public void installMerged(List<Version.MergedTree> merges, @Nullable Runnable handover) {
         swap(before -> before.withMerged(merges), handover);
         for (Version.MergedTree merge : merges) {
-            if (dropped || !version.hasTree(merge.indexId())) {
+            if (dropped || !version.hasTree(merge.tree())) {
                 merge.output().markObsolete();
             }
             merge.inputs().forEach(ComponentHandle::markObsolete);
@@ -242,7 +242,7 @@ public final class CurrentVersion {
     }
 
     /** Installs a component with another bitmap; called under the manifest's lock. */
-    public void installRepaired(int tree, ComponentHandle before, ComponentHandle after) {
+    public void installRepaired(TreeId tree, ComponentHandle before, ComponentHandle after) {
         swap(now -> now.withMerged(List.of(new Version.MergedTree(tree, List.of(before), after))));
         if (dropped || !version.hasTree(tree)) {
             after.markObsolete();
@@ -255,7 +255,7 @@ public final class CurrentVersion {
      * Installs a component whose file is whole again; called under the manifest's lock. A writer that is about to
      * mark an entry of it, found before it was set aside, looks again.
      */
-    public void installRestored(int tree, ComponentHandle before, ComponentHandle after) {
+    public void installRestored(TreeId tree, ComponentHandle before, ComponentHandle after) {
         if (dropped || !version.hasTree(tree) || !version.tree(tree).contains(before)) {
             return;
         }
@@ -359,7 +359,7 @@ public final class CurrentVersion {
             dropped = true;
         }
         Version last = version;
-        for (int id : last.schema().treeIds()) {
+        for (TreeId id : last.schema().treeIds()) {
             last.tree(id).forEach(ComponentHandle::markObsolete);
         }
         last.unpin();

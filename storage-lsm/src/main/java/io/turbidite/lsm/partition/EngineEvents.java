@@ -12,6 +12,7 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.schema.RepairPlacement;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.advice.RepairDecision;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrencyMeter;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -134,7 +135,7 @@ public final class EngineEvents {
                 layer.reportedBytes() > 0 ? "memory" : "request",
                 layer.minTimestamp(),
                 layer.maxTimestamp(),
-                layer.tree(0).entryCount(),
+                layer.tree(TreeId.PRIMARY).entryCount(),
                 bytes,
                 nanos));
     }
@@ -153,7 +154,7 @@ public final class EngineEvents {
                 clock.wallMicros(),
                 schema.name(),
                 partition.number(),
-                schema.treeName(merge.indexId()),
+                schema.treeName(merge.tree()),
                 schema.mergePolicy().toString(),
                 inputs.size(),
                 bytesRead,
@@ -300,7 +301,7 @@ public final class EngineEvents {
                 partition.number(),
                 components.size(),
                 components.stream()
-                        .filter(handle -> handle.component().header().indexId() == 0)
+                        .filter(handle -> TreeId.of(handle.component().header()).isPrimary())
                         .mapToLong(handle -> handle.component().entryCount())
                         .sum(),
                 components.stream().mapToLong(handle -> handle.state().bytes()).sum()));
@@ -313,7 +314,7 @@ public final class EngineEvents {
 
     /** Says that a component is set aside. */
     void quarantined(
-            DatasetSchema schema, int partition, int tree, ComponentState state, String cause) {
+            DatasetSchema schema, int partition, TreeId tree, ComponentState state, String cause) {
         quarantines.increment();
         events.publish(new StoreEvent.Quarantined(
                 clock.wallMicros(),
@@ -333,7 +334,7 @@ public final class EngineEvents {
 
     /** Says that a reader has met damage. */
     void damageMet(
-            DatasetSchema schema, int partition, int tree, ComponentState state, String cause) {
+            DatasetSchema schema, int partition, TreeId tree, ComponentState state, String cause) {
         events.publish(new StoreEvent.DamageMet(
                 clock.wallMicros(),
                 schema.name(),
@@ -344,7 +345,7 @@ public final class EngineEvents {
     }
 
     /** Says that a component is in use again. */
-    void quarantineLifted(DatasetSchema schema, int partition, int tree, ComponentState state) {
+    void quarantineLifted(DatasetSchema schema, int partition, TreeId tree, ComponentState state) {
         events.publish(new StoreEvent.QuarantineLifted(
                 clock.wallMicros(),
                 schema.name(),
@@ -356,7 +357,7 @@ public final class EngineEvents {
 
     /** Says that a damaged bitmap of a secondary is done without. */
     void deadEntriesDropped(
-            DatasetSchema schema, int partition, int tree, String file, String cause) {
+            DatasetSchema schema, int partition, TreeId tree, String file, String cause) {
         events.publish(new StoreEvent.DeadEntriesDropped(
                 clock.wallMicros(), schema.name(), partition, schema.treeName(tree), file, cause));
     }

@@ -7,6 +7,7 @@ import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.Version;
 
@@ -47,7 +48,7 @@ public final class GarbageEstimate {
 
     /** Looks at the components that were not looked at before. */
     public void refresh(Version pinned) {
-        List<ComponentHandle> components = pinned.tree(IndexSchema.PRIMARY_ID);
+        List<ComponentHandle> components = pinned.tree(TreeId.PRIMARY);
         Set<Long> there = new HashSet<>();
         for (int i = 0; i < components.size(); i++) {
             long fileId = components.get(i).state().fileId();
@@ -61,7 +62,7 @@ public final class GarbageEstimate {
         shares.keySet().retainAll(there);
         double largest = 0;
         for (IndexSchema index : pinned.schema().deferredIndexes()) {
-            long entries = entriesOnDisk(pinned, index.id());
+            long entries = entriesOnDisk(pinned, index.tree());
             if (entries > 0) {
                 largest = Math.max(largest, Math.min(1, entries(pinned) / (double) entries));
             }
@@ -72,14 +73,14 @@ public final class GarbageEstimate {
     /** Obsolete entries that each deferred index has, at most, by the last {@link #refresh}. */
     public long entries(Version pinned) {
         double entries = 0;
-        for (ComponentHandle component : pinned.tree(IndexSchema.PRIMARY_ID)) {
+        for (ComponentHandle component : pinned.tree(TreeId.PRIMARY)) {
             entries += shares.getOrDefault(component.state().fileId(), 0.0)
                     * component.component().entryCount();
         }
         return Math.round(entries);
     }
 
-    private static long entriesOnDisk(Version pinned, int tree) {
+    private static long entriesOnDisk(Version pinned, TreeId tree) {
         return pinned.tree(tree).stream()
                 .mapToLong(handle -> handle.component().entryCount())
                 .sum();

@@ -3,7 +3,7 @@ package io.turbidite.lsm.partition;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.lsm.order.Gate;
 import io.turbidite.lsm.schema.DatasetSchema;
-import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
@@ -53,7 +53,7 @@ public final class Partition {
      */
     public static Partition open(
             DatasetSchema schema, int number, PartitionState state, Substrate substrate) {
-        Map<Integer, List<ComponentHandle>> trees = new HashMap<>();
+        Map<TreeId, List<ComponentHandle>> trees = new HashMap<>();
         List<ComponentHandle> opened = new ArrayList<>();
         try {
             for (TreeState tree : state.trees()) {
@@ -61,12 +61,12 @@ public final class Partition {
                 for (ComponentState component : tree.components()) {
                     ComponentHandle handle = ComponentOpening.open(
                             substrate,
-                            new Quarantine.Place(schema, number, tree.indexId()),
+                            new Quarantine.Place(schema, number, tree.tree()),
                             component);
                     opened.add(handle);
                     components.add(handle);
                 }
-                trees.put(tree.indexId(), components);
+                trees.put(tree.tree(), components);
             }
             MemoryLayer layer = new MemoryLayer(
                     substrate.chunks(),
@@ -169,7 +169,7 @@ public final class Partition {
     }
 
     /** Whether the newest version has these components. */
-    public boolean holds(int tree, List<ComponentHandle> components) {
+    public boolean holds(TreeId tree, List<ComponentHandle> components) {
         Version seen = version();
         return !isDropped() && seen.hasTree(tree) && seen.tree(tree).containsAll(components);
     }
@@ -181,7 +181,7 @@ public final class Partition {
 
     /** Whether writers mark what they supersede in the primary's components. */
     public boolean hasLiveBitmaps() {
-        return ComponentFiles.isLive(version().schema(), IndexSchema.PRIMARY_ID);
+        return ComponentFiles.isLive(version().schema(), TreeId.PRIMARY);
     }
 
     /** Lets live bitmaps forget since when entries are dead, where nobody sees them alive any more. */
@@ -191,7 +191,7 @@ public final class Partition {
             return;
         }
         try {
-            for (ComponentHandle component : pinned.tree(IndexSchema.PRIMARY_ID)) {
+            for (ComponentHandle component : pinned.tree(TreeId.PRIMARY)) {
                 MutableValidityBitmap live = component.live();
                 if (live != null) {
                     live.forgetKills(substrate.timestamps()::horizon);
@@ -205,7 +205,7 @@ public final class Partition {
     /** Whether no operation was ever done, as far as one can tell: no component, nothing in memory. */
     public boolean isEmpty() {
         Version seen = version();
-        return seen.current().isEmpty() && seen.frozen() == null && seen.tree(0).isEmpty();
+        return seen.current().isEmpty() && seen.frozen() == null && seen.tree(TreeId.PRIMARY).isEmpty();
     }
 
     /**
@@ -268,8 +268,8 @@ public final class Partition {
     }
 
     /** The disk components of a tree; they change under the manifest's lock alone. */
-    public List<ComponentHandle> components(int indexId) {
-        return version().tree(indexId);
+    public List<ComponentHandle> components(TreeId tree) {
+        return version().tree(tree);
     }
 
     /** Whether a layer waits for its flush. */

@@ -7,6 +7,7 @@ import io.turbidite.lsm.component.ComponentDamage;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.Version;
@@ -52,13 +53,13 @@ public final class Quarantine {
     private final Set<Long> untold = ConcurrentHashMap.newKeySet();
 
     /** Where a component is. */
-    record Place(DatasetSchema schema, int partition, int tree) {
+    record Place(DatasetSchema schema, int partition, TreeId tree) {
         ComponentDamage damage(String cause) {
             return new ComponentDamage(
                     "index %s of %s, partition %d"
                             .formatted(schema.treeName(tree), schema.name(), partition),
                     cause.substring(0, Math.min(cause.length(), CAUSE_LENGTH_MAX)),
-                    tree == IndexSchema.PRIMARY_ID
+                    tree.isPrimary()
                             ? "restore it from a backup that has the file"
                             : "rebuild the index");
         }
@@ -93,7 +94,7 @@ public final class Quarantine {
                 continue;
             }
             try {
-                for (int tree : pinned.schema().treeIds()) {
+                for (TreeId tree : pinned.schema().treeIds()) {
                     ComponentHandle handle = find(pinned.tree(tree), found.file());
                     if (handle != null) {
                         Place place = new Place(pinned.schema(), partition.number(), tree);
@@ -122,7 +123,7 @@ public final class Quarantine {
                 continue;
             }
             try {
-                for (int tree : pinned.schema().treeIds()) {
+                for (TreeId tree : pinned.schema().treeIds()) {
                     ComponentHandle handle = find(pinned.tree(tree), file);
                     if (handle != null) {
                         Place place = new Place(pinned.schema(), partition.number(), tree);
@@ -173,11 +174,11 @@ public final class Quarantine {
         try {
             for (IndexSchema index : pinned.schema().indexes()) {
                 if (index.maintenance() == Maintenance.EAGER) {
-                    Place place = new Place(pinned.schema(), partition.number(), index.id());
+                    Place place = new Place(pinned.schema(), partition.number(), index.tree());
                     String cause =
                             "the log supersedes entries of its index; which ones, %s would tell, which can't be read"
                                     .formatted(files);
-                    pinned.tree(index.id()).forEach(handle -> takeUntold(place, handle, cause));
+                    pinned.tree(index.tree()).forEach(handle -> takeUntold(place, handle, cause));
                 }
             }
         } finally {
@@ -197,8 +198,8 @@ public final class Quarantine {
             return;
         }
         try {
-            Place place = new Place(pinned.schema(), partition.number(), IndexSchema.PRIMARY_ID);
-            for (ComponentHandle handle : pinned.tree(IndexSchema.PRIMARY_ID)) {
+            Place place = new Place(pinned.schema(), partition.number(), TreeId.PRIMARY);
+            for (ComponentHandle handle : pinned.tree(TreeId.PRIMARY)) {
                 if (files.contains(handle.component().name())) {
                     takeUntold(
                             place,
@@ -288,7 +289,7 @@ public final class Quarantine {
                 continue;
             }
             try {
-                for (int tree : pinned.schema().treeIds()) {
+                for (TreeId tree : pinned.schema().treeIds()) {
                     ComponentHandle handle = find(pinned.tree(tree), found.file());
                     if (handle != null && !handle.isQuarantined()) {
                         substrate
@@ -335,7 +336,7 @@ public final class Quarantine {
 
     /** A component is whole again, and its partition has it. */
     public void lifted(
-            DatasetSchema schema, Partition partition, int tree, ComponentHandle restored) {
+            DatasetSchema schema, Partition partition, TreeId tree, ComponentHandle restored) {
         unnoted.removeIf(note -> note.fileId == restored.state().fileId());
         untold.remove(restored.state().fileId());
         metFiles.remove(restored.component().name());
@@ -349,7 +350,7 @@ public final class Quarantine {
             Version pinned = partition.pinUnlessDropped();
             if (pinned != null) {
                 try {
-                    for (int tree : pinned.schema().treeIds()) {
+                    for (TreeId tree : pinned.schema().treeIds()) {
                         count += (int) pinned.tree(tree).stream()
                                 .filter(ComponentHandle::isQuarantined)
                                 .count();

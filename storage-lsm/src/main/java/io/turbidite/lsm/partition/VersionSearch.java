@@ -3,6 +3,7 @@ package io.turbidite.lsm.partition;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
@@ -79,7 +80,7 @@ public final class VersionSearch {
             Found found,
             boolean wantValue) {
         return layer.mayContainKey(keyHash)
-                ? layer.tree(0).find(key, snapshot, found, wantValue)
+                ? layer.tree(TreeId.PRIMARY).find(key, snapshot, found, wantValue)
                 : Found.ABSENT;
     }
 }

@@ -7,6 +7,7 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.Version;
 
 import org.jspecify.annotations.Nullable;
@@ -78,7 +79,7 @@ final class ComponentScan implements RecordStream {
         }
         band = next;
         SnapshotCursor opened =
-                new SnapshotCursor(partition, 0, view, new ScanBounds(keys, filter, next));
+                new SnapshotCursor(partition, TreeId.PRIMARY, view, new ScanBounds(keys, filter, next));
         stack = opened;
         // whoever closed before that has not seen it
         if (closed) {

@@ -6,6 +6,7 @@ import io.turbidite.lsm.btree.ComingKeys;
 import io.turbidite.lsm.btree.PointCursor;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
@@ -76,7 +77,7 @@ final class LookupLayers {
         if (frozen != null) {
             memory.add(frozen);
         }
-        components = version.tree(0);
+        components = version.tree(TreeId.PRIMARY);
         cursors = new @Nullable PointCursor[components.size()];
         bloom = options.bloom();
         cursorOption = options.cursor();
@@ -189,7 +190,7 @@ final class LookupLayers {
     int find(int layer, Slice key, long snapshot, Found found) {
         DiskComponent onDisk = component;
         if (onDisk == null) {
-            return memory.get(layer).tree(0).find(key, snapshot, found, true);
+            return memory.get(layer).tree(TreeId.PRIMARY).find(key, snapshot, found, true);
         }
         searchCount++;
         PointCursor remembering = cursor;

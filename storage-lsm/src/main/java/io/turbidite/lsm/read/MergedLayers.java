@@ -9,6 +9,7 @@ import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.deletedkey.DeletedKeys;
 import io.turbidite.lsm.strategy.deletedkey.UndeletedCursor;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -33,7 +34,7 @@ import java.util.List;
  */
 final class MergedLayers {
     private final Version version;
-    private final int tree;
+    private final TreeId tree;
     private final FilterPredicate filter;
     private final TimestampRange band;
     private final long snapshot;
@@ -46,7 +47,7 @@ final class MergedLayers {
     /** How many of {@link #oldestFirst}, from the oldest, say how far they are vouched for. */
     private int vouchedCount;
 
-    MergedLayers(Version version, int tree, ScanBounds bounds, long snapshot) {
+    MergedLayers(Version version, TreeId tree, ScanBounds bounds, long snapshot) {
         this.version = version;
         this.tree = tree;
         this.filter = bounds.filter();
@@ -164,7 +165,7 @@ final class MergedLayers {
 
     /** The companions of all layers: those that filters rule out may hide entries of others. */
     private DeletedKeys deletedKeys(IndexSchema index) {
-        int companion = IndexSchema.companionId(index.id());
+        TreeId companion = index.tree().companion();
         List<MemoryComponent> newestFirst = memory.reversed().stream()
                 .filter(layer -> layer.hasTree(companion))
                 .map(layer -> layer.tree(companion))

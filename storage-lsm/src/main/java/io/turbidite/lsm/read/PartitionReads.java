@@ -13,6 +13,7 @@ import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.validation.TimestampValidation;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
@@ -72,7 +73,7 @@ public final class PartitionReads {
 
     /** About how many entries of a tree lie in a range, dead ones included; 0 if it is dropped. */
     public static long estimate(
-            Partition partition, int tree, KeyRange range, FilterPredicate filter) {
+            Partition partition, TreeId tree, KeyRange range, FilterPredicate filter) {
         Version pinned = partition.pin();
         try {
             long entries = estimate(pinned.current(), tree, range, filter);
@@ -83,7 +84,7 @@ public final class PartitionReads {
             List<ComponentHandle> components = pinned.hasTree(tree) ? pinned.tree(tree) : List.of();
             for (ComponentHandle handle : components) {
                 if (handle.component().filter().mayMatch(filter)) {
-                    if (handle.isQuarantined() && tree != IndexSchema.PRIMARY_ID) {
+                    if (handle.isQuarantined() && !tree.isPrimary()) {
                         return UNREADABLE_ENTRIES;
                     }
                     entries += range.isAll() || handle.isQuarantined()
@@ -98,7 +99,7 @@ public final class PartitionReads {
     }
 
     private static long estimate(
-            MemoryLayer layer, int tree, KeyRange range, FilterPredicate filter) {
+            MemoryLayer layer, TreeId tree, KeyRange range, FilterPredicate filter) {
         if (!layer.hasTree(tree)) {
             return 0;
         }

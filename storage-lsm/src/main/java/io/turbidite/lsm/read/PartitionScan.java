@@ -6,13 +6,14 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.schema.TreeId;
 
 /** The live records of a partition in primary key order. <em>Confined to one thread.</em> */
 final class PartitionScan implements RecordCursor {
     private final SnapshotCursor stack;
 
     PartitionScan(Partition partition, ViewState view, KeyRange range, FilterPredicate filter) {
-        this.stack = new SnapshotCursor(partition, 0, view, new ScanBounds(range, filter));
+        this.stack = new SnapshotCursor(partition, TreeId.PRIMARY, view, new ScanBounds(range, filter));
     }
 
     @Override

@@ -11,6 +11,7 @@ import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.VersionLease;
 import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.Version;
 
 import org.jspecify.annotations.Nullable;
@@ -46,7 +47,7 @@ final class SnapshotCursor implements AutoCloseable {
     }
 
     private final Partition partition;
-    private final int tree;
+    private final TreeId tree;
     private final boolean isPrimary;
     private final ViewState view;
     private final KeyRange range;
@@ -77,10 +78,10 @@ final class SnapshotCursor implements AutoCloseable {
     private long checkedUntil;
     private @Nullable ByteSink copy;
 
-    SnapshotCursor(Partition partition, int tree, ViewState view, ScanBounds bounds) {
+    SnapshotCursor(Partition partition, TreeId tree, ViewState view, ScanBounds bounds) {
         this.partition = partition;
         this.tree = tree;
-        this.isPrimary = tree == 0;
+        this.isPrimary = tree.isPrimary();
         this.view = view;
         this.range = bounds.keys();
         this.bounds = bounds;

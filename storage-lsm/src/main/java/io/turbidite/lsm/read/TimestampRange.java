@@ -1,6 +1,6 @@
 package io.turbidite.lsm.read;
 
-import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
@@ -27,7 +27,7 @@ record TimestampRange(long low, long end) {
     /** What the next component below this band holds, as far as that is below it; null if there is none. */
     @Nullable
     TimestampRange next(Version version) {
-        for (ComponentHandle handle : version.tree(IndexSchema.PRIMARY_ID)) {
+        for (ComponentHandle handle : version.tree(TreeId.PRIMARY)) {
             if (handle.state().minTimestamp() < low) {
                 return new TimestampRange(handle.state().minTimestamp(), low);
             }

@@ -119,17 +119,17 @@ public record DatasetSchema(
         return catalog.live();
     }
 
-    /** The ids of a partition's trees: the primary's, then those of the secondaries, companions behind. */
-    public List<Integer> treeIds() {
-        List<Integer> ids = new ArrayList<>();
-        ids.add(IndexSchema.PRIMARY_ID);
+    /** A partition's trees: the primary, then those of the secondaries, companions behind. */
+    public List<TreeId> treeIds() {
+        List<TreeId> ids = new ArrayList<>();
+        ids.add(TreeId.PRIMARY);
         indexes().forEach(index -> ids.addAll(index.treeIds()));
         return ids;
     }
 
     /** The same without those that are being built: what is on record of a partition. */
-    public List<Integer> readyTreeIds() {
-        List<Integer> ids = new ArrayList<>(treeIds());
+    public List<TreeId> readyTreeIds() {
+        List<TreeId> ids = new ArrayList<>(treeIds());
         indexes().stream()
                 .filter(index -> !index.isReady())
                 .forEach(index -> ids.removeAll(index.treeIds()));
@@ -137,9 +137,14 @@ public record DatasetSchema(
     }
 
     /** The secondary that a tree belongs to; null if there is none, or it has no trees. */
-    public @Nullable IndexSchema index(int tree) {
+    public @Nullable IndexSchema index(TreeId tree) {
+        return index(tree.indexId());
+    }
+
+    /** The secondary of that id; null if there is none, or it has no trees. */
+    public @Nullable IndexSchema index(int indexId) {
         for (IndexSchema index : indexes()) {
-            if (index.id() == Math.abs(tree)) {
+            if (index.id() == indexId) {
                 return index;
             }
         }
@@ -147,12 +152,12 @@ public record DatasetSchema(
     }
 
     /** What people call a tree. */
-    public String treeName(int tree) {
+    public String treeName(TreeId tree) {
         IndexSchema index = index(tree);
         if (index == null) {
             return IndexSchema.PRIMARY_NAME;
         }
-        return IndexSchema.isCompanion(tree) ? "deleted keys of " + index.name() : index.name();
+        return tree.isCompanion() ? "deleted keys of " + index.name() : index.name();
     }
 
     /** The same with an index more, or with another state of one. */
@@ -198,7 +203,7 @@ public record DatasetSchema(
     }
 
     /** How the components of a tree keep their pages. */
-    public PageOptions pages(int tree) {
+    public PageOptions pages(TreeId tree) {
         IndexSchema index = index(tree);
         return index == null || index.pages() == null ? components.pages() : index.pages();
     }

@@ -53,27 +53,19 @@ public record IndexSchema(
         }
     }
 
-    /**
-     * The id of the tree that goes along with a secondary's tree, where it has one: component for component,
-     * with the same component IDs.
-     */
-    public static int companionId(int indexId) {
-        return -indexId;
-    }
-
-    /** Whether a tree goes along with a secondary's, rather than being an index's own. */
-    public static boolean isCompanion(int tree) {
-        return tree < PRIMARY_ID;
-    }
-
     /** Whether this index has a companion: the keys that were written over in each of its components. */
     public boolean hasCompanion() {
         return maintenance == Maintenance.DELETED_KEY;
     }
 
-    /** The ids of its trees: its own, then its companion's. */
-    public List<Integer> treeIds() {
-        return hasCompanion() ? List.of(id, companionId(id)) : List.of(id);
+    /** Its own tree. */
+    public TreeId tree() {
+        return TreeId.of(id);
+    }
+
+    /** Its trees: its own, then its companion. */
+    public List<TreeId> treeIds() {
+        return hasCompanion() ? List.of(tree(), tree().companion()) : List.of(tree());
     }
 
     /** The same in another state. */

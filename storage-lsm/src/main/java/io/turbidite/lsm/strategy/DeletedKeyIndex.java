@@ -1,6 +1,5 @@
 package io.turbidite.lsm.strategy;
 
-import io.turbidite.lsm.schema.IndexSchema;
 
 /**
  * The writes of the deleted-key strategy (LUO19 §4.1, after AsterixDB's former way): as blind as those of
@@ -31,9 +30,8 @@ record DeletedKeyIndex() implements IndexMaintainer {
     }
 
     private static void noteKey(IndexWrite write) {
-        int companion = IndexSchema.companionId(write.tree);
-        if (!write.has(companion, write.primaryKey)) {
-            write.put(companion, write.primaryKey, true);
+        if (!write.has(write.companion, write.primaryKey)) {
+            write.put(write.companion, write.primaryKey, true);
         }
     }
 }

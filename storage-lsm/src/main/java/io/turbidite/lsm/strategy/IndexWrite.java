@@ -8,6 +8,7 @@ import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.memory.Place;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.MemoryLayer;
 
 import org.jspecify.annotations.Nullable;
@@ -21,7 +22,10 @@ final class IndexWrite {
     private static final Slice NOTHING = new Slice();
 
     /** The index's tree. */
-    int tree;
+    private final TreeId tree;
+
+    /** What goes along with it, if anything does. */
+    final TreeId companion;
 
     /** The layer that the write goes to. */
     @Nullable
@@ -52,6 +56,11 @@ final class IndexWrite {
 
     /** Whether the old record is known and has the same filter fields. */
     boolean sameFilters;
+
+    IndexWrite(IndexSchema index) {
+        tree = index.tree();
+        companion = tree.companion();
+    }
 
     /** Whether old and new record have the same entry. */
     boolean sameEntry() {
@@ -105,20 +114,20 @@ final class IndexWrite {
     }
 
     /** Whether a tree of the layer has some version of a key, or there is no such tree. */
-    boolean has(int target, Slice key) {
+    boolean has(TreeId target, Slice key) {
         MemoryLayer in = layer;
         return in == null
                 || !in.hasTree(target)
                 || in.tree(target).find(key, Limits.TIMESTAMP_MAX, found, false) != Found.ABSENT;
     }
 
-    void put(int target, Slice key, boolean antimatter) {
+    void put(TreeId target, Slice key, boolean antimatter) {
         otherPlace.clear();
         put(target, key, antimatter, otherPlace);
     }
 
     /** A layer that came while this write was under way may lack an index: then it was dropped. */
-    private void put(int target, Slice key, boolean antimatter, Place place) {
+    private void put(TreeId target, Slice key, boolean antimatter, Place place) {
         MemoryLayer to = layer;
         if (to != null && to.hasTree(target)) {
             to.tree(target).put(key, timestamp, antimatter, NOTHING, place);

@@ -13,6 +13,7 @@ import io.turbidite.lsm.memory.Place;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.MemoryLayer;
 
 import java.util.List;
@@ -54,10 +55,7 @@ public final class Maintainer {
                 .map(index -> IndexMaintainer.of(index, keepsUnchanged(schema)))
                 .toArray(IndexMaintainer[]::new);
         this.writes =
-                Stream.generate(IndexWrite::new).limit(indexes.length).toArray(IndexWrite[]::new);
-        for (int i = 0; i < indexes.length; i++) {
-            writes[i].tree = schema.indexes().get(i).id();
-        }
+                schema.indexes().stream().map(IndexWrite::new).toArray(IndexWrite[]::new);
         this.reads = reads(schema, indexes);
         this.newRecord = new RecordView(schema.type());
         this.oldRecord = new RecordView(schema.type());
@@ -217,7 +215,7 @@ public final class Maintainer {
         }
         boolean sameFilters = knowsOld && sameFilters();
         List<IndexSchema> schemas = schema.indexes();
-        MemoryComponent primary = layer.tree(IndexSchema.PRIMARY_ID);
+        MemoryComponent primary = layer.tree(TreeId.PRIMARY);
         primary.seek(key, place);
         for (int i = 0; i < indexes.length; i++) {
             IndexSchema index = schemas.get(i);
@@ -263,7 +261,7 @@ public final class Maintainer {
             indexes[i].remove(write);
         }
         place.clear();
-        layer.tree(IndexSchema.PRIMARY_ID).put(key, timestamp, true, NOTHING, place);
+        layer.tree(TreeId.PRIMARY).put(key, timestamp, true, NOTHING, place);
     }
 
     private static ByteSink encode(KeySpec spec, RecordView record, ByteSink sink) {

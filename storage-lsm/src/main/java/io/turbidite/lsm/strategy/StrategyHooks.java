@@ -7,6 +7,7 @@ import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.MergeRepair;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.deferred.DeferredMerge;
 import io.turbidite.lsm.strategy.deletedkey.DeletedKeyMerge;
 import io.turbidite.lsm.strategy.validation.RepairHook;
@@ -30,14 +31,14 @@ public final class StrategyHooks implements MergeHooks {
     private final Partition partition;
     private final Substrate substrate;
     private final DatasetSchema schema;
-    private final Map<Integer, List<ComponentHandle>> inputs;
+    private final Map<TreeId, List<ComponentHandle>> inputs;
     private @Nullable DeferredMerge deferred;
 
     /**
      * @param inputs for each tree of the merge, newest first; the merge holds them
      */
     public StrategyHooks(
-            Partition partition, DatasetSchema schema, Map<Integer, List<ComponentHandle>> inputs) {
+            Partition partition, DatasetSchema schema, Map<TreeId, List<ComponentHandle>> inputs) {
         this.partition = partition;
         this.substrate = partition.substrate();
         this.schema = schema;
@@ -45,13 +46,13 @@ public final class StrategyHooks implements MergeHooks {
     }
 
     @Override
-    public MergeHook of(int tree, boolean includesOldest) {
+    public MergeHook of(TreeId tree, boolean includesOldest) {
         assert inputs.containsKey(tree) : tree;
-        if (tree == IndexSchema.PRIMARY_ID) {
+        if (tree.isPrimary()) {
             return primary();
         }
         IndexSchema index = schema.index(tree);
-        if (index == null || IndexSchema.isCompanion(tree)) {
+        if (index == null || tree.isCompanion()) {
             return MergeHook.NONE;
         }
         return switch (index.maintenance()) {
@@ -59,18 +60,18 @@ public final class StrategyHooks implements MergeHooks {
             case DEFERRED ->
                 deferred == null
                         ? MergeHook.NONE
-                        : deferred.secondary(tree, Objects.requireNonNull(inputs.get(tree)));
+                        : deferred.secondary(index.id(), Objects.requireNonNull(inputs.get(tree)));
             case DELETED_KEY ->
                 new DeletedKeyMerge(
                         index,
-                        Objects.requireNonNull(inputs.get(IndexSchema.companionId(tree))),
+                        Objects.requireNonNull(inputs.get(tree.companion())),
                         substrate.events());
             case VALIDATION ->
                 schema.repair() == MergeRepair.OFF || isPrimaryDamaged()
                         ? MergeHook.NONE
                         : RepairHook.of(partition, index, Objects.requireNonNull(inputs.get(tree)));
             case AUTO ->
-                partition.work().repair(tree).placement().atMerge() && !isPrimaryDamaged()
+                partition.work().repair(index.id()).placement().atMerge() && !isPrimaryDamaged()
                         ? RepairHook.of(partition, index, Objects.requireNonNull(inputs.get(tree)))
                         : MergeHook.NONE;
             case EAGER, MUTABLE_BITMAP -> MergeHook.NONE;
@@ -79,7 +80,7 @@ public final class StrategyHooks implements MergeHooks {
 
     /** What was superseded can't be told then; the merge does without. */
     private boolean isPrimaryDamaged() {
-        return partition.components(IndexSchema.PRIMARY_ID).stream()
+        return partition.components(TreeId.PRIMARY).stream()
                 .anyMatch(ComponentHandle::isQuarantined);
     }
 

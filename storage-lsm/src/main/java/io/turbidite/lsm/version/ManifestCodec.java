@@ -18,6 +18,7 @@ import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;
 import io.turbidite.lsm.schema.RepairPlacement;
 import io.turbidite.lsm.schema.Retention;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.DatasetCounts.Flushes;
 import io.turbidite.lsm.version.DatasetCounts.IndexReads;
 import io.turbidite.lsm.version.DatasetCounts.Lookups;
@@ -275,7 +276,7 @@ final class ManifestCodec {
         out.writeLong(partition.flushedTimestamp());
         out.writeInt(partition.trees().size());
         for (TreeState tree : partition.trees()) {
-            out.writeInt(tree.indexId());
+            out.writeInt(tree.tree().number());
             out.writeInt(tree.components().size());
             for (ComponentState component : tree.components()) {
                 writeComponent(out, component);
@@ -340,7 +341,7 @@ final class ManifestCodec {
             for (int i = 0; i < componentCount; i++) {
                 components.add(readComponent(in, version));
             }
-            trees.add(new TreeState(indexId, components));
+            trees.add(new TreeState(TreeId.of(indexId), components));
         }
         return new PartitionState(flushedTimestamp, trees);
     }

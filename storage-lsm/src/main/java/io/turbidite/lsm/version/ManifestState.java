@@ -2,6 +2,7 @@ package io.turbidite.lsm.version;
 
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.TreeId;
 
 import org.jspecify.annotations.Nullable;
 
@@ -202,54 +203,54 @@ public record ManifestState(
         }
 
         /** The components of a tree, newest first. */
-        public List<ComponentState> tree(int indexId) {
-            for (TreeState tree : trees) {
-                if (tree.indexId() == indexId) {
-                    return tree.components();
+        public List<ComponentState> tree(TreeId tree) {
+            for (TreeState state : trees) {
+                if (state.tree().equals(tree)) {
+                    return state.components();
                 }
             }
-            throw new IllegalArgumentException("no tree " + indexId);
+            throw new IllegalArgumentException("no tree " + tree);
         }
 
         /** The same with a component more on top of each tree; those of other trees are left out. */
-        public PartitionState withFlushed(long timestamp, Map<Integer, ComponentState> flushed) {
+        public PartitionState withFlushed(long timestamp, Map<TreeId, ComponentState> flushed) {
             return new PartitionState(
                     timestamp,
                     trees.stream()
-                            .map(tree -> tree.withNewest(flushed.get(tree.indexId())))
+                            .map(tree -> tree.withNewest(flushed.get(tree.tree())))
                             .toList());
         }
 
         /** The same with neighbours of a tree replaced by one; as it is if the tree is not there. */
         public PartitionState withMerged(
-                int indexId, List<ComponentState> inputs, ComponentState merged) {
+                TreeId tree, List<ComponentState> inputs, ComponentState merged) {
             return new PartitionState(
                     flushedTimestamp,
                     trees.stream()
-                            .map(tree -> tree.indexId() == indexId
-                                    ? tree.withMerged(inputs, merged)
-                                    : tree)
+                            .map(state -> state.tree().equals(tree)
+                                    ? state.withMerged(inputs, merged)
+                                    : state)
                             .toList());
         }
 
         /** The same with other dead entries of components of a tree, by their files. */
-        public PartitionState withDead(int indexId, Map<Long, DeadState> dead) {
+        public PartitionState withDead(TreeId tree, Map<Long, DeadState> dead) {
             return new PartitionState(
                     flushedTimestamp,
                     trees.stream()
-                            .map(tree -> tree.indexId() == indexId ? tree.withDead(dead) : tree)
+                            .map(state -> state.tree().equals(tree) ? state.withDead(dead) : state)
                             .toList());
         }
 
         /** The same with a component of a tree changed; as it is if it is not there. */
         public PartitionState withComponent(
-                int indexId, long fileId, UnaryOperator<ComponentState> change) {
+                TreeId tree, long fileId, UnaryOperator<ComponentState> change) {
             return new PartitionState(
                     flushedTimestamp,
                     trees.stream()
-                            .map(tree -> tree.indexId() == indexId
-                                    ? tree.withComponent(fileId, change)
-                                    : tree)
+                            .map(state -> state.tree().equals(tree)
+                                    ? state.withComponent(fileId, change)
+                                    : state)
                             .toList());
         }
 
@@ -259,7 +260,7 @@ public record ManifestState(
                     flushedTimestamp,
                     trees.stream()
                             .map(tree -> new TreeState(
-                                    tree.indexId(),
+                                    tree.tree(),
                                     tree.components().stream()
                                             .filter(c -> !fileIds.contains(c.fileId()))
                                             .toList()))
@@ -274,11 +275,11 @@ public record ManifestState(
         }
 
         /** The same without some trees. */
-        public PartitionState without(List<Integer> indexIds) {
+        public PartitionState without(List<TreeId> gone) {
             return new PartitionState(
                     flushedTimestamp,
                     trees.stream()
-                            .filter(tree -> !indexIds.contains(tree.indexId()))
+                            .filter(tree -> !gone.contains(tree.tree()))
                             .toList());
         }
     }
@@ -286,10 +287,10 @@ public record ManifestState(
     /**
      * A tree of a partition.
      *
-     * @param indexId whose it is; 0 is the primary, a negative one the companion of a secondary
+     * @param tree which it is
      * @param components newest first
      */
-    public record TreeState(int indexId, List<ComponentState> components) {
+    public record TreeState(TreeId tree, List<ComponentState> components) {
         public TreeState {
             components = List.copyOf(components);
         }
@@ -301,12 +302,12 @@ public record ManifestState(
             List<ComponentState> more = new ArrayList<>();
             more.add(newest);
             more.addAll(components);
-            return new TreeState(indexId, more);
+            return new TreeState(tree, more);
         }
 
         private TreeState withComponent(long fileId, UnaryOperator<ComponentState> change) {
             return new TreeState(
-                    indexId,
+                    tree,
                     components.stream()
                             .map(c -> c.fileId() == fileId ? change.apply(c) : c)
                             .toList());
@@ -314,7 +315,7 @@ public record ManifestState(
 
         private TreeState withDead(Map<Long, DeadState> dead) {
             return new TreeState(
-                    indexId,
+                    tree,
                     components.stream()
                             .map(c -> c.withRepaired(
                                     c.repairedTimestamp(), dead.getOrDefault(c.fileId(), c.dead())))
@@ -333,7 +334,7 @@ public record ManifestState(
             changed.add(
                     first,
                     before.fileId() == merged.fileId() ? merged.withQuarantineOf(before) : merged);
-            return new TreeState(indexId, changed);
+            return new TreeState(tree, changed);
         }
     }
 

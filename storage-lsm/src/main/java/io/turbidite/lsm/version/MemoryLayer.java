@@ -7,6 +7,7 @@ import io.turbidite.lsm.memory.ChunkSource;
 import io.turbidite.lsm.memory.KeyFilter;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
 
 import org.jspecify.annotations.Nullable;
@@ -25,7 +26,7 @@ public final class MemoryLayer {
     /** Steps in which growth is reported, so that writers rarely touch the shared account. */
     private static final long GRAIN_BYTES = 64 << 10;
 
-    private final int[] treeIds;
+    private final int[] treeNumbers;
     private final MemoryComponent[] trees;
     private final KeyFilter keys;
     private final FilterTracker filter;
@@ -49,8 +50,9 @@ public final class MemoryLayer {
             long minTimestamp,
             long logPosition,
             long wallMicros) {
-        this.treeIds = schema.treeIds().stream().mapToInt(Integer::intValue).toArray();
-        this.trees = new MemoryComponent[treeIds.length];
+        this.treeNumbers =
+                schema.treeIds().stream().mapToInt(TreeId::number).toArray();
+        this.trees = new MemoryComponent[treeNumbers.length];
         for (int i = 0; i < trees.length; i++) {
             trees[i] = MemoryComponent.create(chunks);
         }
@@ -62,20 +64,20 @@ public final class MemoryLayer {
         this.maxWallMicros = wallMicros;
     }
 
-    /** The component of a tree; the primary is 0. */
-    public MemoryComponent tree(int indexId) {
-        for (int i = 0; i < treeIds.length; i++) {
-            if (treeIds[i] == indexId) {
+    /** The component of a tree. */
+    public MemoryComponent tree(TreeId tree) {
+        for (int i = 0; i < treeNumbers.length; i++) {
+            if (treeNumbers[i] == tree.number()) {
                 return trees[i];
             }
         }
-        throw new IllegalArgumentException("no tree %d in this layer".formatted(indexId));
+        throw new IllegalArgumentException("no tree %s in this layer".formatted(tree));
     }
 
     /** Whether the index was there when the layer was made. */
-    public boolean hasTree(int indexId) {
-        for (int id : treeIds) {
-            if (id == indexId) {
+    public boolean hasTree(TreeId tree) {
+        for (int number : treeNumbers) {
+            if (number == tree.number()) {
                 return true;
             }
         }

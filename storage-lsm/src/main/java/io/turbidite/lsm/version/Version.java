@@ -3,6 +3,7 @@ package io.turbidite.lsm.version;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.TreeId;
 
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +31,7 @@ public final class Version {
     private final DatasetSchema schema;
     private final MemoryLayer current;
     private final @Nullable MemoryLayer frozen;
-    private final int[] treeIds;
+    private final int[] treeNumbers;
     private final List<List<ComponentHandle>> trees;
 
     /** The first tree's: lists of up to two and of more are of two classes, which compiled code would tell apart. */
@@ -47,7 +48,7 @@ public final class Version {
      * @param trees for each tree of the schema its components, newest first
      */
     public Version(
-            DatasetSchema schema, MemoryLayer current, Map<Integer, List<ComponentHandle>> trees) {
+            DatasetSchema schema, MemoryLayer current, Map<TreeId, List<ComponentHandle>> trees) {
         this(schema, current, null, trees, new AtomicInteger());
     }
 
@@ -55,18 +56,19 @@ public final class Version {
             DatasetSchema schema,
             MemoryLayer current,
             @Nullable MemoryLayer frozen,
-            Map<Integer, List<ComponentHandle>> trees,
+            Map<TreeId, List<ComponentHandle>> trees,
             AtomicInteger live) {
         this.live = live;
         live.incrementAndGet();
         this.schema = schema;
         this.current = current;
         this.frozen = frozen;
-        this.treeIds = schema.treeIds().stream().mapToInt(Integer::intValue).toArray();
+        this.treeNumbers =
+                schema.treeIds().stream().mapToInt(TreeId::number).toArray();
         this.trees = schema.treeIds().stream()
                 .map(id -> List.copyOf(trees.getOrDefault(id, List.of())))
                 .toList();
-        this.primary = tree(IndexSchema.PRIMARY_ID).toArray(ComponentHandle[]::new);
+        this.primary = tree(TreeId.PRIMARY).toArray(ComponentHandle[]::new);
         current.retain();
         if (frozen != null) {
             frozen.retain();
@@ -89,14 +91,14 @@ public final class Version {
         return frozen;
     }
 
-    /** The disk components of a tree, newest first; the primary is 0. */
-    public List<ComponentHandle> tree(int indexId) {
-        for (int i = 0; i < treeIds.length; i++) {
-            if (treeIds[i] == indexId) {
+    /** The disk components of a tree, newest first. */
+    public List<ComponentHandle> tree(TreeId tree) {
+        for (int i = 0; i < treeNumbers.length; i++) {
+            if (treeNumbers[i] == tree.number()) {
                 return trees.get(i);
             }
         }
-        throw new IllegalArgumentException("no tree %d in %s".formatted(indexId, schema));
+        throw new IllegalArgumentException("no tree %s in %s".formatted(tree, schema));
     }
 
     /** How many disk components the primary has. */
@@ -109,9 +111,9 @@ public final class Version {
         return primary[index];
     }
 
-    public boolean hasTree(int indexId) {
-        for (int id : treeIds) {
-            if (id == indexId) {
+    public boolean hasTree(TreeId tree) {
+        for (int number : treeNumbers) {
+            if (number == tree.number()) {
                 return true;
             }
         }
@@ -122,10 +124,10 @@ public final class Version {
      * Whether nothing older than the component at {@code lastIndex} of a tree can exist (design §4 rule
      * 4). Under an index that is being built there will be what is built.
      */
-    public boolean includesOldest(int indexId, int lastIndex) {
-        IndexSchema index = schema.index(indexId);
+    public boolean includesOldest(TreeId tree, int lastIndex) {
+        IndexSchema index = schema.index(tree);
         return (index == null || index.state() != IndexSchema.State.BUILDING)
-                && lastIndex >= tree(indexId).size() - 1;
+                && lastIndex >= tree(tree).size() - 1;
     }
 
     /**
@@ -134,10 +136,10 @@ public final class Version {
      * is deferred. There anti-matter is for what is in its own layer alone: readers validate what is older,
      * and the primary's merge hands on what it finds superseded.
      */
-    public boolean dropsAntimatter(int indexId, int lastIndex) {
-        IndexSchema index = schema.index(indexId);
+    public boolean dropsAntimatter(TreeId tree, int lastIndex) {
+        IndexSchema index = schema.index(tree);
         return (index != null && index.maintenance() == Maintenance.DEFERRED)
-                || includesOldest(indexId, lastIndex);
+                || includesOldest(tree, lastIndex);
     }
 
     /**
@@ -146,16 +148,16 @@ public final class Version {
      * is being built, the primary's components that it is built from stay as they are: were one merged with
      * a newer one, a version could go whose entry writers count on.
      */
-    public int mergeableCount(int indexId) {
+    public int mergeableCount(TreeId tree) {
         if (schema.mergePolicy().isCorrelated()) {
             return alignedCount();
         }
-        List<ComponentHandle> tree = tree(indexId);
-        int free = tree.size();
+        List<ComponentHandle> handles = tree(tree);
+        int free = handles.size();
         long builtBelow = builtBelow();
-        while (indexId == IndexSchema.PRIMARY_ID
+        while (tree.isPrimary()
                 && free > 0
-                && tree.get(free - 1).state().minTimestamp() < builtBelow) {
+                && handles.get(free - 1).state().minTimestamp() < builtBelow) {
             free--;
         }
         return free;
@@ -165,12 +167,12 @@ public final class Version {
     private long builtBelow() {
         for (IndexSchema index : schema.indexes()) {
             if (index.state() == IndexSchema.State.BUILDING) {
-                List<ComponentHandle> tree = tree(index.id());
+                List<ComponentHandle> tree = tree(index.tree());
                 if (!tree.isEmpty()) {
                     return tree.getLast().state().minTimestamp();
                 }
                 MemoryLayer oldest =
-                        frozen != null && frozen.hasTree(index.id()) ? frozen : current;
+                        frozen != null && frozen.hasTree(index.tree()) ? frozen : current;
                 return oldest.minTimestamp();
             }
         }
@@ -178,7 +180,7 @@ public final class Version {
     }
 
     private int alignedCount() {
-        List<ComponentHandle> primary = tree(IndexSchema.PRIMARY_ID);
+        List<ComponentHandle> primary = tree(TreeId.PRIMARY);
         int aligned = primary.size();
         for (List<ComponentHandle> tree : trees) {
             int same = 0;
@@ -193,7 +195,7 @@ public final class Version {
 
     /** The same without some disk components. */
     public Version without(Set<ComponentHandle> gone) {
-        Map<Integer, List<ComponentHandle>> left = new HashMap<>();
+        Map<TreeId, List<ComponentHandle>> left = new HashMap<>();
         components()
                 .forEach((tree, handles) -> left.put(
                         tree,
@@ -210,7 +212,7 @@ public final class Version {
     }
 
     /** Other layers, none of them frozen. */
-    public Version withLoaded(MemoryLayer newCurrent, Map<Integer, List<ComponentHandle>> loaded) {
+    public Version withLoaded(MemoryLayer newCurrent, Map<TreeId, List<ComponentHandle>> loaded) {
         return new Version(schema, newCurrent, null, loaded, live);
     }
 
@@ -229,17 +231,17 @@ public final class Version {
     }
 
     /** The same with the frozen layer replaced by its components; those of trees that are gone stay out. */
-    public Version withFlushed(Map<Integer, ComponentHandle> flushed) {
-        Map<Integer, List<ComponentHandle>> grown = components();
+    public Version withFlushed(Map<TreeId, ComponentHandle> flushed) {
+        Map<TreeId, List<ComponentHandle>> grown = components();
         flushed.forEach((id, component) ->
                 grown.computeIfPresent(id, (key, tree) -> joined(List.of(component), tree)));
         return new Version(schema, current, null, grown, live);
     }
 
     /** The same with components that are older than all that the tree has. */
-    public Version withOldest(int indexId, List<ComponentHandle> older) {
-        Map<Integer, List<ComponentHandle>> grown = components();
-        grown.computeIfPresent(indexId, (key, tree) -> joined(tree, older));
+    public Version withOldest(TreeId tree, List<ComponentHandle> older) {
+        Map<TreeId, List<ComponentHandle>> grown = components();
+        grown.computeIfPresent(tree, (key, newer) -> joined(newer, older));
         return new Version(schema, current, frozen, grown, live);
     }
 
@@ -252,19 +254,19 @@ public final class Version {
 
     /** The same with neighbours of trees replaced by what they were merged into; trees may be gone. */
     public Version withMerged(List<MergedTree> merges) {
-        Map<Integer, List<ComponentHandle>> changed = components();
+        Map<TreeId, List<ComponentHandle>> changed = components();
         for (MergedTree merge : merges) {
-            if (!hasTree(merge.indexId())) {
+            if (!hasTree(merge.tree())) {
                 continue;
             }
             List<ComponentHandle> inputs = merge.inputs();
-            List<ComponentHandle> components = new ArrayList<>(tree(merge.indexId()));
+            List<ComponentHandle> components = new ArrayList<>(tree(merge.tree()));
             int first = components.indexOf(inputs.get(0));
             assert first >= 0
                     && components.subList(first, first + inputs.size()).equals(inputs);
             components.subList(first, first + inputs.size()).clear();
             components.add(first, merge.output());
-            changed.put(merge.indexId(), components);
+            changed.put(merge.tree(), components);
         }
         return new Version(schema, current, frozen, changed, live);
     }
@@ -274,17 +276,18 @@ public final class Version {
      *
      * @param inputs neighbours, newest first
      */
-    public record MergedTree(int indexId, List<ComponentHandle> inputs, ComponentHandle output) {
+    public record MergedTree(TreeId tree, List<ComponentHandle> inputs, ComponentHandle output) {
         public MergedTree {
             inputs = List.copyOf(inputs);
         }
     }
 
     /** The disk components of all trees. */
-    private Map<Integer, List<ComponentHandle>> components() {
-        Map<Integer, List<ComponentHandle>> components = new HashMap<>();
-        for (int i = 0; i < treeIds.length; i++) {
-            components.put(treeIds[i], trees.get(i));
+    private Map<TreeId, List<ComponentHandle>> components() {
+        Map<TreeId, List<ComponentHandle>> components = new HashMap<>();
+        List<TreeId> treeIds = schema.treeIds();
+        for (int i = 0; i < treeNumbers.length; i++) {
+            components.put(treeIds.get(i), trees.get(i));
         }
         return components;
     }

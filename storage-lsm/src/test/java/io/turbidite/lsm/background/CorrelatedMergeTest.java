@@ -14,6 +14,7 @@ import io.turbidite.lsm.harness.SimStore;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.TreeId;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -52,23 +53,23 @@ class CorrelatedMergeTest {
                 dataset.upsert(row.toMap());
             }
             dataset.flush();
-            int before = ids(partition, 0).size();
+            int before = ids(partition, TreeId.PRIMARY).size();
             for (int step = 0; step < 200; step++) {
                 sim.tasks.step();
-                for (int tree : partition.schema().treeIds()) {
+                for (TreeId tree : partition.schema().treeIds()) {
                     assertThat(ids(partition, tree))
                             .as("tree %d, seed %d", tree, SEED)
-                            .isEqualTo(ids(partition, 0));
+                            .isEqualTo(ids(partition, TreeId.PRIMARY));
                 }
             }
-            merges += ids(partition, 0).size() < before ? 1 : 0;
+            merges += ids(partition, TreeId.PRIMARY).size() < before ? 1 : 0;
         }
         assertThat(merges).isPositive();
         sim.verify();
         sim.close();
     }
 
-    private static List<ComponentId> ids(Partition partition, int tree) {
+    private static List<ComponentId> ids(Partition partition, TreeId tree) {
         return partition.components(tree).stream()
                 .map(handle -> new ComponentId(
                         handle.state().minTimestamp(), handle.state().maxTimestamp()))

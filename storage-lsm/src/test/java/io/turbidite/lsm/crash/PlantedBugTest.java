@@ -18,6 +18,7 @@ import io.turbidite.lsm.harness.CarelessDisk;
 import io.turbidite.lsm.harness.CrashRun;
 import io.turbidite.lsm.harness.Row;
 import io.turbidite.lsm.harness.SimStore;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.MemoryLayer;
 
 import org.junit.jupiter.api.Test;
@@ -109,7 +110,7 @@ class PlantedBugTest {
             MemoryLayer layer = Inside.partitions(dataset).get(0).currentLayer();
             Slice stale = Slice.of(staleEntry(dataset));
             // the bug: an update put no anti-matter
-            layer.tree(1).put(stale, 1, false, new Slice());
+            layer.tree(TreeId.of(1)).put(stale, 1, false, new Slice());
             assertThat(sim.store.verify().errors())
                     .hasSize(2)
                     .allSatisfy(error -> assertThat(error).contains("by_user"));
@@ -137,7 +138,7 @@ class PlantedBugTest {
             System.arraycopy(key, 0, entry, user.length, key.length);
             // the bug: anti-matter too many
             MemoryLayer layer = Inside.partitions(dataset).get(0).currentLayer();
-            layer.tree(1).put(Slice.of(entry), 1, true, new Slice());
+            layer.tree(TreeId.of(1)).put(Slice.of(entry), 1, true, new Slice());
             assertThat(sim.store.verify().errors()).hasSize(1);
         }
     }

@@ -18,6 +18,7 @@ import io.turbidite.lsm.harness.Row;
 import io.turbidite.lsm.harness.SimStore;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.StoreFiles;
 
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,7 +64,7 @@ class UnreadableTest {
                     .getFirst()
                     .partitions()
                     .getFirst()
-                    .tree(0)
+                    .tree(TreeId.PRIMARY)
                     .getFirst()
                     .fileId());
             others = fill(sim.store, "Other", maintenance);

@@ -19,6 +19,7 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;
+import io.turbidite.lsm.schema.TreeId;
 
 import org.jspecify.annotations.Nullable;
 
@@ -207,24 +208,24 @@ public final class Workload {
         // what is in one component already is not merged: its garbage is of a snapshot that was
         // open then
         boolean all = Inside.partitions(dataset).stream()
-                .allMatch(partition -> partition.components(0).size() > 1);
+                .allMatch(partition -> partition.components(TreeId.PRIMARY).size() > 1);
         dataset.mergeAll();
         for (IndexSchema index : Inside.schema(dataset).indexes()) {
             if (all
                     && index.maintenance() != Maintenance.VALIDATION
                     && index.maintenance() != Maintenance.AUTO) {
-                assertThat(entries(dataset, index.id()))
+                assertThat(entries(dataset, index.tree()))
                         .as("entries of %s", index)
                         .isEqualTo(oracle.rows(INDEXED).size());
             }
             if (all && index.hasCompanion()) {
-                assertThat(entries(dataset, IndexSchema.companionId(index.id())))
+                assertThat(entries(dataset, index.tree().companion()))
                         .isZero();
             }
         }
     }
 
-    private static long entries(Dataset dataset, int tree) {
+    private static long entries(Dataset dataset, TreeId tree) {
         return Inside.partitions(dataset).stream()
                 .flatMap(partition -> partition.components(tree).stream())
                 .mapToLong(handle -> handle.component().entryCount())

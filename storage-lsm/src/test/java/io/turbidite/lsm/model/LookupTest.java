@@ -26,6 +26,7 @@ import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.harness.Row;
 import io.turbidite.lsm.harness.SimStore;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.TreeId;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -309,7 +310,7 @@ class LookupTest {
         }
         FetchOptions stateful = FetchOptions.defaults().withCursor(Cursor.STATEFUL);
         try (ReadView view = dataset.openView()) {
-            int pages = Inside.partitions(dataset).get(0).components(0).stream()
+            int pages = Inside.partitions(dataset).get(0).components(TreeId.PRIMARY).stream()
                     .mapToInt(handle -> handle.component().recordPageCount())
                     .sum();
             assertThat(work(view, keys, stateful).pageCount()).isEqualTo(pages);

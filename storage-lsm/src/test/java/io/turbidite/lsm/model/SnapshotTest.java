@@ -54,7 +54,7 @@ class SnapshotTest {
                         .partitions()
                         .get(0)
                         .indexes()
-                        .get(tree)
+                        .get(tree.number())
                         .components()
                         .stream()
                         .mapToLong(StoreDescription.ComponentDescription::entries)

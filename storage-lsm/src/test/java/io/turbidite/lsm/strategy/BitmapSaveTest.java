@@ -17,6 +17,7 @@ import io.turbidite.lsm.harness.SimStore;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.BitmapHandover;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.DeadState;
 import io.turbidite.lsm.version.StoreFiles;
@@ -172,7 +173,7 @@ class BitmapSaveTest {
     private void checkNothingLeftOver(SimStore sim) {
         Inside.substrate(sim.store).reaper().deleteObsolete();
         List<String> named =
-                Inside.partitions(sim.store.dataset("T")).getFirst().components(0).stream()
+                Inside.partitions(sim.store.dataset("T")).getFirst().components(TreeId.PRIMARY).stream()
                         .map(ComponentHandle::savedDead)
                         .filter(saved -> !saved.isNone())
                         .map(saved -> StoreFiles.dead(saved.fileId()))
@@ -188,7 +189,7 @@ class BitmapSaveTest {
         try (SimStore sim = create(BitmapHandover.SIDE_FILE)) {
             Dataset dataset = sim.store.dataset("T");
             dataset.flush();
-            DeadState saved = Inside.partitions(dataset).getFirst().components(0).stream()
+            DeadState saved = Inside.partitions(dataset).getFirst().components(TreeId.PRIMARY).stream()
                     .map(ComponentHandle::savedDead)
                     .filter(state -> !state.isNone())
                     .findFirst()

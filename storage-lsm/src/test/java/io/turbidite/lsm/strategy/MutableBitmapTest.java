@@ -28,6 +28,7 @@ import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.merge.run.MergeStep;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.TreeId;
 
 import org.junit.jupiter.api.Test;
 
@@ -183,7 +184,7 @@ class MutableBitmapTest {
             default -> {}
         }
         List<Partition> partitions = Inside.partitions(dataset);
-        int components = partitions.getFirst().components(0).size();
+        int components = partitions.getFirst().components(TreeId.PRIMARY).size();
         if (components > 2 && random.nextInt(10) == 0) {
             // of neighbours: what is read already with what is not, perhaps
             int first = random.nextInt(components - 1);

@@ -18,6 +18,7 @@ import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;
 import io.turbidite.lsm.schema.Retention;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 import io.turbidite.lsm.version.ManifestState.DeadState;
@@ -111,8 +112,8 @@ class ManifestFormatTest {
         PartitionState partition = new PartitionState(
                 300,
                 List.of(
-                        new TreeState(0, List.of(newer, older)),
-                        new TreeState(1, List.of(checked))));
+                        new TreeState(TreeId.PRIMARY, List.of(newer, older)),
+                        new TreeState(TreeId.of(1), List.of(checked))));
         DatasetCounts counts = new DatasetCounts(
                 new DatasetCounts.Flushes(1, 2, 3, 4),
                 new DatasetCounts.Lookups(5, 6),
@@ -162,7 +163,7 @@ class ManifestFormatTest {
     void a_cause_of_version_11_tells_what_is_untold() throws IOException {
         ManifestState read = ManifestFile.decode(
                 "MANIFEST", HexFormat.of().parseHex(golden("/golden/manifest-v11-untold.hex")));
-        assertThat(read.partition(3, 0).tree(0))
+        assertThat(read.partition(3, 0).tree(TreeId.PRIMARY))
                 .extracting(ComponentState::isUntold)
                 .containsExactly(true, false);
         assertThat(read.hasLog()).isFalse();

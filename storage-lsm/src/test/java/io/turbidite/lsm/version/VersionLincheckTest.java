@@ -17,7 +17,7 @@ import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.memory.CollectedChunks;
-import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -71,7 +71,7 @@ public class VersionLincheckTest {
         MemoryLayer layer = new MemoryLayer(new CollectedChunks(), SmallestSchema.SCHEMA, 2, 0, 0);
         ComponentHandle first = open(1);
         current = new Version(
-                SmallestSchema.SCHEMA, layer, Map.of(IndexSchema.PRIMARY_ID, List.of(first)));
+                SmallestSchema.SCHEMA, layer, Map.of(TreeId.PRIMARY, List.of(first)));
         layer.release();
         first.release();
     }
@@ -96,7 +96,7 @@ public class VersionLincheckTest {
 
     /** The version's number, and its component still open. */
     private static int read(Version version) {
-        ComponentHandle handle = version.tree(IndexSchema.PRIMARY_ID).getFirst();
+        ComponentHandle handle = version.tree(TreeId.PRIMARY).getFirst();
         int code = handle.component().find(KEY, 1, new Found(64), false);
         if (code != Found.MATTER) {
             throw new IllegalStateException("the component lost its entry: " + code);
@@ -111,11 +111,11 @@ public class VersionLincheckTest {
         int number;
         synchronized (this) {
             before = current;
-            old = before.tree(IndexSchema.PRIMARY_ID).getFirst();
+            old = before.tree(TreeId.PRIMARY).getFirst();
             number = ++installCount + 1;
             ComponentHandle next = open(number);
             current = before.withMerged(
-                    List.of(new Version.MergedTree(IndexSchema.PRIMARY_ID, List.of(old), next)));
+                    List.of(new Version.MergedTree(TreeId.PRIMARY, List.of(old), next)));
             next.release();
             old.markObsolete();
         }

@@ -16,7 +16,7 @@ import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
-import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
 import io.turbidite.lsm.strategy.bitmap.run.BitmapSave;
 import io.turbidite.lsm.strategy.bitmap.run.BitmapTakeover;
@@ -74,7 +74,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
 
     /** What is merged of one tree. */
     private record Tree(
-            int id,
+            TreeId id,
             List<ComponentHandle> newestFirst,
             boolean includesOldest,
             boolean dropsAntimatter) {
@@ -99,7 +99,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
         this.substrate = partition.substrate();
         this.schema = schema;
         this.trees = trees;
-        Map<Integer, List<ComponentHandle>> inputs = new HashMap<>();
+        Map<TreeId, List<ComponentHandle>> inputs = new HashMap<>();
         trees.forEach(tree -> inputs.put(tree.id, tree.newestFirst));
         this.hooks = hooks.of(partition, schema, inputs);
         this.inputBytes = trees.stream().mapToLong(Tree::bytes).sum();
@@ -133,7 +133,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
     static @Nullable Merge start(
             Partition partition, Version pinned, MergePlan plan, MergeHooks.Factory hooks) {
         List<Tree> trees = new ArrayList<>();
-        for (int id : plan.trees()) {
+        for (TreeId id : plan.trees()) {
             boolean oldest = pinned.includesOldest(id, plan.range().lastIndex());
             boolean drops = pinned.dropsAntimatter(id, plan.range().lastIndex());
             trees.add(new Tree(id, plan.inputs(pinned, id), oldest, drops));
@@ -245,7 +245,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
             return;
         }
         MergedTree primary = merges.stream()
-                .filter(merge -> merge.indexId() == IndexSchema.PRIMARY_ID)
+                .filter(merge -> merge.tree().isPrimary())
                 .findFirst()
                 .orElseThrow();
         BitmapTakeover takeover = new BitmapTakeover(handover, primary.output(), primary.inputs());
@@ -277,7 +277,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
         PartitionState after = state.partition(schema.id(), partition.number());
         for (MergedTree merge : merges) {
             after = after.withMerged(
-                    merge.indexId(),
+                    merge.tree(),
                     merge.inputs().stream().map(ComponentHandle::state).toList(),
                     merge.output().state());
         }
@@ -291,7 +291,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
         long superseded = 0;
         long written = 0;
         for (MergedTree merge : merges) {
-            if (merge.indexId() == IndexSchema.PRIMARY_ID) {
+            if (merge.tree().isPrimary()) {
                 for (ComponentHandle input : merge.inputs()) {
                     superseded += matter(input);
                 }

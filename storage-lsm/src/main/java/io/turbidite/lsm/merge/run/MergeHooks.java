@@ -2,6 +2,7 @@ package io.turbidite.lsm.merge.run;
 
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 
 import java.util.List;
@@ -24,7 +25,7 @@ public interface MergeHooks extends AutoCloseable {
         MergeHooks of(
                 Partition partition,
                 DatasetSchema schema,
-                Map<Integer, List<ComponentHandle>> inputs);
+                Map<TreeId, List<ComponentHandle>> inputs);
     }
 
     /**
@@ -32,7 +33,7 @@ public interface MergeHooks extends AutoCloseable {
      *
      * @param includesOldest whether no older component of the tree exists
      */
-    MergeHook of(int tree, boolean includesOldest);
+    MergeHook of(TreeId tree, boolean includesOldest);
 
     @Override
     void close();

@@ -8,6 +8,7 @@ import io.turbidite.lsm.merge.MergeRange;
 import io.turbidite.lsm.partition.GarbageEstimate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.Version;
@@ -29,7 +30,7 @@ import java.util.Set;
  *
  * @param trees ids of their indexes
  */
-record MergePlan(List<Integer> trees, MergeRange range) {
+record MergePlan(List<TreeId> trees, MergeRange range) {
     /** What the policy wants, at most one merge for each tree that decides; none of what is held back. */
     static List<MergePlan> wanted(Version pinned, HeldInputs held) {
         MergePolicySpec spec = pinned.schema().mergePolicy();
@@ -39,12 +40,12 @@ record MergePlan(List<Integer> trees, MergeRange range) {
     }
 
     /** The trees that are merged together, the one that decides first. */
-    static List<List<Integer>> groups(DatasetSchema schema) {
+    static List<List<TreeId>> groups(DatasetSchema schema) {
         if (schema.mergePolicy().isCorrelated()) {
             return List.of(schema.treeIds());
         }
-        List<List<Integer>> groups = new ArrayList<>();
-        groups.add(List.of(IndexSchema.PRIMARY_ID));
+        List<List<TreeId>> groups = new ArrayList<>();
+        groups.add(List.of(TreeId.PRIMARY));
         schema.indexes().forEach(index -> groups.add(index.treeIds()));
         return groups;
     }
@@ -53,7 +54,7 @@ record MergePlan(List<Integer> trees, MergeRange range) {
             List<MergePlan> plans,
             MergePolicy policy,
             Version pinned,
-            List<Integer> trees,
+            List<TreeId> trees,
             HeldInputs held) {
         // what is not aligned can't be merged with the others (rule 9)
         int free = pinned.mergeableCount(trees.getFirst());
@@ -74,7 +75,7 @@ record MergePlan(List<Integer> trees, MergeRange range) {
         }
     }
 
-    private static MergePlan of(List<Integer> trees, int index) {
+    private static MergePlan of(List<TreeId> trees, int index) {
         return new MergePlan(trees, new MergeRange(index, index));
     }
 
@@ -87,7 +88,7 @@ record MergePlan(List<Integer> trees, MergeRange range) {
      * The components of trees that are merged together, cut where one of them is in quarantine: no merge goes
      * across it, so that what it may hold keeps its place in time. A policy takes each piece for the whole list.
      */
-    static List<MergeRange> soundRuns(Version pinned, List<Integer> trees) {
+    static List<MergeRange> soundRuns(Version pinned, List<TreeId> trees) {
         int count = pinned.tree(trees.getFirst()).size();
         List<MergeRange> runs = new ArrayList<>();
         int first = 0;
@@ -102,7 +103,7 @@ record MergePlan(List<Integer> trees, MergeRange range) {
         return runs;
     }
 
-    private static boolean isSound(Version pinned, List<Integer> trees, int index) {
+    private static boolean isSound(Version pinned, List<TreeId> trees, int index) {
         return trees.stream()
                 .map(pinned::tree)
                 .noneMatch(tree -> index < tree.size() && tree.get(index).isQuarantined());
@@ -114,17 +115,17 @@ record MergePlan(List<Integer> trees, MergeRange range) {
      * not got yet waits for it.
      */
     static @Nullable MergePlan all(Version pinned, long maxTimestamp) {
-        List<Integer> trees = pinned.schema().treeIds();
-        int count = pinned.tree(IndexSchema.PRIMARY_ID).size();
+        List<TreeId> trees = pinned.schema().treeIds();
+        int count = pinned.tree(TreeId.PRIMARY).size();
         boolean together = trees.stream()
                 .allMatch(tree ->
                         pinned.tree(tree).size() == count && pinned.mergeableCount(tree) == count);
         if (together || pinned.schema().mergePolicy().isCorrelated()) {
-            int free = pinned.mergeableCount(IndexSchema.PRIMARY_ID);
+            int free = pinned.mergeableCount(TreeId.PRIMARY);
             int most = Math.min(free, count - leavingCount(pinned));
             return all(pinned, trees, most, maxTimestamp);
         }
-        for (List<Integer> group : groups(pinned.schema())) {
+        for (List<TreeId> group : groups(pinned.schema())) {
             int free = pinned.mergeableCount(group.getFirst());
             MergePlan plan = all(pinned, group, free, maxTimestamp);
             if (plan != null) {
@@ -141,8 +142,8 @@ record MergePlan(List<Integer> trees, MergeRange range) {
      */
     static @Nullable MergePlan ofGarbage(Version pinned) {
         DatasetSchema schema = pinned.schema();
-        int free = pinned.mergeableCount(IndexSchema.PRIMARY_ID);
-        List<ComponentHandle> primary = pinned.tree(IndexSchema.PRIMARY_ID).subList(0, free);
+        int free = pinned.mergeableCount(TreeId.PRIMARY);
+        List<ComponentHandle> primary = pinned.tree(TreeId.PRIMARY).subList(0, free);
         if (schema.retention() != null
                 || hasQuarantined(pinned)
                 || !schema.mergePolicy().isCorrelated()
@@ -169,7 +170,7 @@ record MergePlan(List<Integer> trees, MergeRange range) {
     static Set<Long> deadFiles(Version pinned) {
         Set<Long> fileIds = new HashSet<>();
         for (IndexSchema index : pinned.schema().indexes()) {
-            for (ComponentHandle handle : pinned.tree(index.id())) {
+            for (ComponentHandle handle : pinned.tree(index.tree())) {
                 fileIds.add(handle.state().deadFileId());
             }
         }
@@ -185,7 +186,7 @@ record MergePlan(List<Integer> trees, MergeRange range) {
      */
     static @Nullable MergePlan rewriting(Version pinned, Set<Long> deadFiles) {
         for (IndexSchema index : pinned.schema().indexes()) {
-            List<ComponentHandle> handles = pinned.tree(index.id());
+            List<ComponentHandle> handles = pinned.tree(index.tree());
             for (int i = 0; i < handles.size(); i++) {
                 ComponentHandle handle = handles.get(i);
                 if (handle.dead() != null
@@ -205,7 +206,7 @@ record MergePlan(List<Integer> trees, MergeRange range) {
      * @return null if it can't be merged now
      */
     static @Nullable MergePlan remaking(Version pinned, long fileId) {
-        for (List<Integer> trees : groups(pinned.schema())) {
+        for (List<TreeId> trees : groups(pinned.schema())) {
             int free = pinned.mergeableCount(trees.getFirst());
             for (int i = 0; i < free; i++) {
                 int index = i;
@@ -224,7 +225,7 @@ record MergePlan(List<Integer> trees, MergeRange range) {
     /** How many of the oldest are named by no manifest, because retention has dropped them. */
     private static int leavingCount(Version pinned) {
         int count = 0;
-        for (ComponentHandle handle : pinned.tree(IndexSchema.PRIMARY_ID).reversed()) {
+        for (ComponentHandle handle : pinned.tree(TreeId.PRIMARY).reversed()) {
             if (!handle.isObsolete()) {
                 break;
             }
@@ -234,7 +235,7 @@ record MergePlan(List<Integer> trees, MergeRange range) {
     }
 
     private static @Nullable MergePlan all(
-            Version pinned, List<Integer> trees, int count, long maxTimestamp) {
+            Version pinned, List<TreeId> trees, int count, long maxTimestamp) {
         for (MergeRange run : soundRuns(pinned, trees)) {
             int end = Math.min(count, run.lastIndex() + 1);
             int first = run.firstIndex();
@@ -254,7 +255,7 @@ record MergePlan(List<Integer> trees, MergeRange range) {
     }
 
     /** The components to merge of a tree. */
-    List<ComponentHandle> inputs(Version pinned, int tree) {
+    List<ComponentHandle> inputs(Version pinned, TreeId tree) {
         return List.copyOf(pinned.tree(tree).subList(range.firstIndex(), range.lastIndex() + 1));
     }
 

@@ -18,6 +18,7 @@ import io.turbidite.lsm.schedule.FailureRule;
 import io.turbidite.lsm.schedule.IoBudget;
 import io.turbidite.lsm.schedule.MergePace;
 import io.turbidite.lsm.schedule.MergeScheduler;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.Version;
 
@@ -376,7 +377,7 @@ public final class MergeWork implements AutoCloseable {
         for (Partition partition : substrate.partitions().all()) {
             Version pinned = partition.pinUnlessDropped();
             if (pinned != null) {
-                for (int tree : pinned.schema().treeIds()) {
+                for (TreeId tree : pinned.schema().treeIds()) {
                     pinned.tree(tree)
                             .forEach(handle -> fileIds.add(handle.state().fileId()));
                 }
@@ -418,7 +419,7 @@ public final class MergeWork implements AutoCloseable {
         }
         try {
             MergePolicySpec spec = pinned.schema().mergePolicy();
-            for (List<Integer> trees : MergePlan.groups(pinned.schema())) {
+            for (List<TreeId> trees : MergePlan.groups(pinned.schema())) {
                 List<ComponentSize> sizes = unmarked(pinned.tree(trees.getFirst()));
                 MergeDebt debt = MergeDebt.NONE;
                 for (MergeRange run : MergePlan.soundRuns(pinned, trees)) {
@@ -603,7 +604,7 @@ public final class MergeWork implements AutoCloseable {
     }
 
     private static long turnOf(Wish wish) {
-        return ((long) wish.partition.order() << 32) + wish.plan.trees().getFirst();
+        return ((long) wish.partition.order() << 32) + wish.plan.trees().getFirst().number();
     }
 
     private boolean start(Partition partition, Version pinned, MergePlan plan) {

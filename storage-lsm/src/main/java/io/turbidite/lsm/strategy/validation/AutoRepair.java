@@ -7,6 +7,7 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.RepairPlacement;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.advice.RecentWork;
 import io.turbidite.lsm.strategy.advice.RepairDecision;
 import io.turbidite.lsm.strategy.advice.RepairEvidence;
@@ -73,7 +74,7 @@ public final class AutoRepair {
         long uncheckedBytes;
         long keyBytes;
 
-        OnDisk(List<Partition> partitions, int index, long horizon) {
+        OnDisk(List<Partition> partitions, TreeId index, long horizon) {
             for (Partition partition : partitions) {
                 Version pinned = partition.pinUnlessDropped();
                 if (pinned != null) {
@@ -87,11 +88,11 @@ public final class AutoRepair {
             }
         }
 
-        private void add(Partition partition, Version pinned, int index, long horizon) {
+        private void add(Partition partition, Version pinned, TreeId index, long horizon) {
             if (!pinned.hasTree(index)) {
                 return;
             }
-            List<ComponentHandle> primary = pinned.tree(IndexSchema.PRIMARY_ID);
+            List<ComponentHandle> primary = pinned.tree(TreeId.PRIMARY);
             for (ComponentHandle handle : primary) {
                 long keys = handle.component().space().keyPages();
                 keyBytes += keys > 0 ? keys : handle.component().space().recordPages();
@@ -138,8 +139,8 @@ public final class AutoRepair {
             Partition any = partitions.getFirst();
             DatasetSchema schema = any.schema();
             long horizon = substrate.timestamps().horizon();
-            OnDisk disk = new OnDisk(partitions, index.id(), horizon);
-            double pageBytes = schema.pages(IndexSchema.PRIMARY_ID).pageBytes();
+            OnDisk disk = new OnDisk(partitions, index.tree(), horizon);
+            double pageBytes = schema.pages(TreeId.PRIMARY).pageBytes();
             double keyPages = disk.keyBytes / pageBytes;
             double keysPerPage = Math.max(1, disk.primaryEntries / Math.max(1, keyPages));
             RepairEvidence.Recent lately = count(any, disk, keysPerPage, index, now);
@@ -147,7 +148,7 @@ public final class AutoRepair {
                     ? 0
                     : keyPages
                             + (double) disk.uncheckedBytes
-                                    / schema.pages(index.id()).pageBytes();
+                                    / schema.pages(index.tree()).pageBytes();
             RepairDecision before = any.work().repair(index.id());
             RepairDecision decision = RepairPlanner.decide(new RepairEvidence(
                     before.placement(),

@@ -1,6 +1,6 @@
 package io.turbidite.lsm.strategy.validation;
 
-import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.Version;
 
@@ -27,7 +27,7 @@ public final class KeyTrees implements AutoCloseable {
      * @param horizon nobody reads below it, now or later; asked for after the version was pinned
      */
     public static KeyTrees hold(Version pinned, long horizon) {
-        List<ComponentHandle> newestFirst = pinned.tree(IndexSchema.PRIMARY_ID);
+        List<ComponentHandle> newestFirst = pinned.tree(TreeId.PRIMARY);
         newestFirst.forEach(ComponentHandle::retain);
         // what is above the newest component is in memory
         long newest = newestFirst.isEmpty() ? 0 : newestFirst.getFirst().state().maxTimestamp();

@@ -10,6 +10,7 @@ import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.RepairCounts;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.strategy.deferred.DeferredAntimatter;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -70,7 +71,7 @@ public final class PrimaryRepair {
             scanPrimary(pinned, horizon, antimatter);
             for (IndexSchema index : indexes) {
                 if (antimatter.count(index.id()) > 0) {
-                    for (ComponentHandle handle : pinned.tree(index.id())) {
+                    for (ComponentHandle handle : pinned.tree(index.tree())) {
                         apply(index, handle, antimatter);
                     }
                 }
@@ -83,7 +84,7 @@ public final class PrimaryRepair {
     /** Reads every record; only what is superseded at or below the horizon counts (rule 3). */
     private void scanPrimary(Version pinned, long horizon, DeferredAntimatter antimatter) {
         List<EntryCursor> cursors = new ArrayList<>();
-        for (ComponentHandle handle : pinned.tree(IndexSchema.PRIMARY_ID)) {
+        for (ComponentHandle handle : pinned.tree(TreeId.PRIMARY)) {
             cursors.add(handle.component().streamCursor());
         }
         try (EntryStream records = substrate
@@ -109,7 +110,7 @@ public final class PrimaryRepair {
             return;
         }
         try {
-            if (partition.holds(index.id(), List.of(handle))) {
+            if (partition.holds(index.tree(), List.of(handle))) {
                 ValidityBitmapBuilder dead =
                         ValidityBitmapBuilder.of(handle.component().entryCount(), handle.dead());
                 long before = dead.count();
@@ -121,7 +122,7 @@ public final class PrimaryRepair {
                     markedCount += dead.count() - before;
                     Repair.install(
                             partition,
-                            index.id(),
+                            index.tree(),
                             handle,
                             handle.state().repairedTimestamp(),
                             dead);

@@ -11,6 +11,7 @@ import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.schema.RepairOptions;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.ValidEntryCursor;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
@@ -98,7 +99,7 @@ final class Repair implements AutoCloseable {
         }
         Repair started = null;
         try {
-            if (partition.holds(index.id(), List.of(handle))) {
+            if (partition.holds(index.tree(), List.of(handle))) {
                 started = new Repair(partition, index, handle, ground, options);
                 handle.retain();
             }
@@ -130,7 +131,7 @@ final class Repair implements AutoCloseable {
         boolean isChecked = isScanned ? search.advance(entriesMax) : scan(entriesMax);
         nanos += substrate.clock().monotonicNanos() - startNanos;
         if (isChecked) {
-            install(partition, index.id(), before, reached(List.of(before), keyTrees), dead);
+            install(partition, index.tree(), before, reached(List.of(before), keyTrees), dead);
         }
         return isChecked;
     }
@@ -159,7 +160,7 @@ final class Repair implements AutoCloseable {
      */
     static void install(
             Partition partition,
-            int indexId,
+            TreeId tree,
             ComponentHandle before,
             long timestamp,
             ValidityBitmapBuilder dead) {
@@ -176,8 +177,8 @@ final class Repair implements AutoCloseable {
         boolean installed = false;
         try {
             substrate.edit(
-                    manifest -> stateAfter(manifest, partition, indexId, before, after),
-                    () -> partition.current().installRepaired(indexId, before, after));
+                    manifest -> stateAfter(manifest, partition, tree, before, after),
+                    () -> partition.current().installRepaired(tree, before, after));
             installed = true;
         } catch (StoreFailedException uncertain) {
             // the manifest that stands after reopening may name the new file: it must stay
@@ -195,7 +196,7 @@ final class Repair implements AutoCloseable {
     private static ManifestState stateAfter(
             ManifestState manifest,
             Partition partition,
-            int indexId,
+            TreeId tree,
             ComponentHandle before,
             ComponentHandle after) {
         if (partition.isDropped()) {
@@ -203,7 +204,7 @@ final class Repair implements AutoCloseable {
         }
         int datasetId = partition.schema().id();
         PartitionState changed = manifest.partition(datasetId, partition.number())
-                .withMerged(indexId, List.of(before.state()), after.state());
+                .withMerged(tree, List.of(before.state()), after.state());
         return manifest.withPartition(datasetId, partition.number(), changed);
     }
 

@@ -9,6 +9,7 @@ import io.turbidite.lsm.schedule.FailureRule;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.schema.RepairOptions;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.Version;
 
@@ -73,7 +74,7 @@ public final class RepairWork implements AutoCloseable {
     /** A wish to check an index of a partition against all that was flushed when it was made. */
     static final class Request {
         final Partition partition;
-        final int indexId;
+        final TreeId tree;
         final RepairOptions options;
         final Occasion occasion;
         final SharedKeyTrees ground;
@@ -88,12 +89,12 @@ public final class RepairWork implements AutoCloseable {
 
         private Request(
                 Partition partition,
-                int indexId,
+                TreeId tree,
                 RepairOptions options,
                 Occasion occasion,
                 SharedKeyTrees ground) {
             this.partition = partition;
-            this.indexId = indexId;
+            this.tree = tree;
             this.options = options;
             this.occasion = occasion;
             this.ground = ground;
@@ -162,7 +163,8 @@ public final class RepairWork implements AutoCloseable {
                 SharedKeyTrees ground = groundOf(partition, indexIds, options);
                 if (ground != null) {
                     for (int indexId : indexIds) {
-                        requests.add(new Request(partition, indexId, options, occasion, ground));
+                        requests.add(new Request(
+                                partition, TreeId.of(indexId), options, occasion, ground));
                     }
                 }
             }
@@ -253,9 +255,9 @@ public final class RepairWork implements AutoCloseable {
                 request.isGivenUp = true;
                 return false;
             }
-            IndexSchema index = pinned.schema().index(request.indexId);
+            IndexSchema index = pinned.schema().index(request.tree);
             long reach = request.ground.keyTrees().reach();
-            for (ComponentHandle handle : unchecked(pinned, request.indexId, reach)) {
+            for (ComponentHandle handle : unchecked(pinned, request.tree, reach)) {
                 if (index != null && request.current == null) {
                     request.current = Repair.start(
                             request.partition, index, handle, request.ground, request.options);
@@ -277,18 +279,18 @@ public final class RepairWork implements AutoCloseable {
         }
         try {
             long reach = request.ground.keyTrees().reach();
-            return unchecked(pinned, request.indexId, reach).isEmpty();
+            return unchecked(pinned, request.tree, reach).isEmpty();
         } finally {
             pinned.unpin();
         }
     }
 
     /** The components of an index that are not checked that far. */
-    static List<ComponentHandle> unchecked(Version pinned, int indexId, long reach) {
-        if (!pinned.hasTree(indexId)) {
+    static List<ComponentHandle> unchecked(Version pinned, TreeId tree, long reach) {
+        if (!pinned.hasTree(tree)) {
             return List.of();
         }
-        return pinned.tree(indexId).stream()
+        return pinned.tree(tree).stream()
                 .filter(handle -> handle.state().repairedTimestamp() < reach
                         && !handle.isObsolete()
                         && !handle.isQuarantined())

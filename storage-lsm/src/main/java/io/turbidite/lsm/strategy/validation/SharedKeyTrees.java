@@ -3,6 +3,7 @@ package io.turbidite.lsm.strategy.validation;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.schema.RepairOptions;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.Version;
 
@@ -49,7 +50,7 @@ final class SharedKeyTrees {
             long superseded = 0;
             for (int indexId : indexIds) {
                 for (ComponentHandle handle :
-                        RepairWork.unchecked(pinned, indexId, keyTrees.reach())) {
+                        RepairWork.unchecked(pinned, TreeId.of(indexId), keyTrees.reach())) {
                     superseded += Math.min(
                             handle.livingCount(),
                             keyTrees.countNewerThan(handle.state().repairedTimestamp()));

@@ -10,7 +10,7 @@ import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.VersionSearch;
 import io.turbidite.lsm.partition.ViewState;
-import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
@@ -52,7 +52,7 @@ public final class TimestampValidation implements AutoCloseable {
     private TimestampValidation(Version version, long snapshot) {
         this.version = version;
         this.snapshot = snapshot;
-        this.components = version.tree(IndexSchema.PRIMARY_ID);
+        this.components = version.tree(TreeId.PRIMARY);
         this.cursors = new PointCursor[components.size()];
     }
 

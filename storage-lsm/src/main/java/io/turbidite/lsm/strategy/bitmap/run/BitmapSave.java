@@ -4,7 +4,7 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
-import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapOwner;
@@ -92,13 +92,13 @@ public final class BitmapSave {
         boolean settled = false;
         try {
             List<ComponentHandle> before =
-                    pinned == null ? List.of() : pinned.tree(IndexSchema.PRIMARY_ID);
+                    pinned == null ? List.of() : pinned.tree(TreeId.PRIMARY);
             write(edit.components(before));
             boolean[] stale = new boolean[1];
             UnaryOperator<ManifestState> change = state -> {
                 // a flush adds a component, a merge replaces some
                 stale[0] = !partition.isDropped()
-                        && !before.equals(partition.components(IndexSchema.PRIMARY_ID));
+                        && !before.equals(partition.components(TreeId.PRIMARY));
                 return stale[0] ? state : named(edit.change(state));
             };
             substrate.edit(change, () -> {
@@ -170,7 +170,7 @@ public final class BitmapSave {
         return state.withPartition(
                 datasetId,
                 number,
-                state.partition(datasetId, number).withDead(IndexSchema.PRIMARY_ID, dead));
+                state.partition(datasetId, number).withDead(TreeId.PRIMARY, dead));
     }
 
     /** Nothing was installed: the bitmaps are unsaved as before, the files go. */

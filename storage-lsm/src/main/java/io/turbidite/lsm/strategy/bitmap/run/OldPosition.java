@@ -7,7 +7,7 @@ import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.VersionSearch;
-import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.InvalidationSink;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -77,7 +77,7 @@ public final class OldPosition {
         Version pinned = partition.pin();
         try {
             int code = findInMemory(pinned, key, keyHash, wantRecord, found);
-            List<ComponentHandle> components = pinned.tree(IndexSchema.PRIMARY_ID);
+            List<ComponentHandle> components = pinned.tree(TreeId.PRIMARY);
             for (int i = 0; i < components.size() && code == Found.ABSENT; i++) {
                 ComponentHandle handle = components.get(i);
                 if (handle.component().mayContain(keyHash)) {
