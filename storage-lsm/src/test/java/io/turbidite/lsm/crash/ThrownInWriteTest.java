@@ -5,9 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.file.Disk;
-import io.turbidite.core.file.DiskFile;
-import io.turbidite.core.file.ForwardingDisk;
-import io.turbidite.core.file.ForwardingFile;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
@@ -20,6 +17,7 @@ import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.WriteBatch;
 import io.turbidite.lsm.harness.ForwardingTasks;
+import io.turbidite.lsm.harness.ReadHook;
 import io.turbidite.lsm.harness.Row;
 import io.turbidite.lsm.harness.SimStore;
 import io.turbidite.lsm.harness.Step;
@@ -32,7 +30,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -149,16 +146,14 @@ class ThrownInWriteTest {
             AtomicInteger reads = new AtomicInteger();
             Runnable meanwhile = () -> {
                 reads.incrementAndGet();
-                reading.onRead = () -> {};
                 other.upsert(new Row(3, "cyd", 1, null, "meanwhile").toMap());
                 sim.store.sync();
             };
-            reading.onRead = () -> {
+            reading.inNextRead(() -> {
                 reads.incrementAndGet();
-                reading.onRead = () -> {};
                 dataset.flush(); // what the batch found in memory is elsewhere now
-                reading.onRead = meanwhile;
-            };
+                reading.inNextRead(meanwhile);
+            });
             WriteBatch batch = sim.store.newBatch();
             batch.upsert(
                     dataset,
@@ -168,53 +163,10 @@ class ThrownInWriteTest {
                     dataset.newRecordWriter().write(new Row(1, "ann", 2, null, "new").toMap()));
             sim.store.write(batch);
             assertThat(reads).hasValue(2);
-            reading.onRead = () -> {};
             assertThat(Objects.requireNonNull(other.get(3L))).containsEntry("user", "cyd");
             assertThat(Objects.requireNonNull(SimStore.rows(dataset).get(2L)).score())
                     .isEqualTo(2);
             sim.verify();
-        }
-    }
-
-    /** Does something before each read of a component. */
-    private static final class ReadHook implements ForwardingDisk {
-        private final Disk disk;
-        private Runnable onRead = () -> {};
-
-        ReadHook(Disk disk) {
-            this.disk = disk;
-        }
-
-        @Override
-        public Disk disk() {
-            return disk;
-        }
-
-        @Override
-        public DiskFile openReadOnly(String name) {
-            DiskFile opened = disk.openReadOnly(name);
-            return name.startsWith("data") ? new HookedFile(opened) : opened;
-        }
-
-        private final class HookedFile implements ForwardingFile {
-            private final DiskFile file;
-
-            HookedFile(DiskFile file) {
-                this.file = file;
-            }
-
-            @Override
-            public DiskFile file() {
-                return file;
-            }
-
-            @Override
-            public int read(
-                    long fileOffset, MemorySegment target, long targetOffset, int byteCount) {
-                Runnable hook = onRead;
-                hook.run();
-                return file.read(fileOffset, target, targetOffset, byteCount);
-            }
         }
     }
 

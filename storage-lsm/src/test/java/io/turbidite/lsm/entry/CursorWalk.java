@@ -2,26 +2,49 @@ package io.turbidite.lsm.entry;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.ListCursor.Row;
+import io.turbidite.lsm.harness.FingerWalk;
 
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** A random walk of a cursor, and of a finger over the list of what it must show. */
+/** A random walk of a cursor over entries. */
 public final class CursorWalk {
-    private final EntryCursor cursor;
+    private final FingerWalk<Row> walk;
     private final List<Row> rows;
     private final SplittableRandom random;
 
-    /** The entry that the cursor stands on, or the one behind its gap. */
-    private int finger;
-
-    private boolean onEntry;
-
     private CursorWalk(EntryCursor cursor, List<Row> rows, SplittableRandom random) {
-        this.cursor = cursor;
+        this.walk = new FingerWalk<>(new Entries(cursor), rows, key -> lowerBound(rows, key));
         this.rows = rows;
         this.random = random;
+    }
+
+    private record Entries(EntryCursor cursor) implements FingerWalk.Cursor<Row> {
+        @Override
+        public boolean next() {
+            return cursor.next();
+        }
+
+        @Override
+        public boolean previous() {
+            return cursor.previous();
+        }
+
+        @Override
+        public void seek(Slice key) {
+            cursor.seek(key);
+        }
+
+        @Override
+        public void seekEnd() {
+            cursor.seekEnd();
+        }
+
+        @Override
+        public Row shown() {
+            return Row.of(cursor);
+        }
     }
 
     /**
@@ -36,9 +59,9 @@ public final class CursorWalk {
             int steps = 1 + random.nextInt(random.nextInt(4) == 0 ? 200 : 6);
             switch (random.nextInt(10)) {
                 case 0, 1 -> walk.seek();
-                case 2 -> walk.seekEnd();
-                case 3, 4, 5 -> walk.next(steps);
-                default -> walk.previous(steps);
+                case 2 -> walk.walk.seekEnd();
+                case 3, 4, 5 -> walk.walk.next(steps);
+                default -> walk.walk.previous(steps);
             }
             left -= steps;
         }
@@ -59,12 +82,10 @@ public final class CursorWalk {
             }
             default -> {}
         }
-        cursor.seek(Slice.of(key));
-        finger = lowerBound(key);
-        onEntry = false;
+        walk.seek(key);
     }
 
-    private int lowerBound(byte[] key) {
+    private static int lowerBound(List<Row> rows, byte[] key) {
         int low = 0;
         int high = rows.size();
         while (low < high) {
@@ -76,38 +97,5 @@ public final class CursorWalk {
             }
         }
         return low;
-    }
-
-    private void seekEnd() {
-        cursor.seekEnd();
-        finger = rows.size();
-        onEntry = false;
-    }
-
-    private void next(int steps) {
-        for (int i = 0; i < steps; i++) {
-            finger += onEntry ? 1 : 0;
-            onEntry = finger < rows.size();
-            check("next", cursor.next());
-        }
-    }
-
-    private void previous(int steps) {
-        for (int i = 0; i < steps; i++) {
-            onEntry = finger > 0;
-            finger = Math.max(0, finger - 1);
-            check("previous", cursor.previous());
-        }
-    }
-
-    private void check(String move, boolean found) {
-        if (found != onEntry) {
-            throw new AssertionError(
-                    "%s says %b at %d of %d entries".formatted(move, found, finger, rows.size()));
-        }
-        if (found && !Row.of(cursor).equals(rows.get(finger))) {
-            throw new AssertionError("%s leads to %s, not to %s, at %d of %d"
-                    .formatted(move, Row.of(cursor), rows.get(finger), finger, rows.size()));
-        }
     }
 }

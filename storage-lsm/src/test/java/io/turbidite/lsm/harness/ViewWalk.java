@@ -62,28 +62,16 @@ final class ViewWalk implements AutoCloseable {
     }
 
     /** What both kinds of cursors can do. */
-    private interface Cursor extends AutoCloseable {
-        boolean next();
-
-        boolean previous();
-
-        void seek(Slice key);
-
-        void seekEnd();
-
-        Shown shown();
-
+    private interface Cursor extends FingerWalk.Cursor<Shown>, AutoCloseable {
         @Override
         void close();
     }
 
     private final Cursor cursor;
+    private final FingerWalk<Shown> walk;
     private final BooleanSupplier isDropped;
-    private final List<Shown> expected;
     private final List<byte[]> keys;
     private final SplittableRandom random;
-    private int finger;
-    private boolean onEntry;
     private boolean ended;
 
     private ViewWalk(
@@ -93,8 +81,10 @@ final class ViewWalk implements AutoCloseable {
             BooleanSupplier isDropped,
             SplittableRandom random) {
         this.cursor = cursor;
+        this.walk = new FingerWalk<>(cursor, inRange, key -> (int) inRange.stream()
+                .filter(shown -> Arrays.compareUnsigned(shown.key, key) < 0)
+                .count());
         this.isDropped = isDropped;
-        this.expected = inRange;
         this.keys = all.stream().map(Shown::key).toList();
         this.random = random;
     }
@@ -182,13 +172,9 @@ final class ViewWalk implements AutoCloseable {
             int steps = 1 + random.nextInt(random.nextInt(5) == 0 ? 40 : 4);
             switch (random.nextInt(8)) {
                 case 0, 1 -> seek();
-                case 2 -> {
-                    cursor.seekEnd();
-                    finger = expected.size();
-                    onEntry = false;
-                }
-                case 3, 4 -> next(steps);
-                default -> previous(steps);
+                case 2 -> walk.seekEnd();
+                case 3, 4 -> walk.next(steps);
+                default -> walk.previous(steps);
             }
             left -= steps;
         }
@@ -199,52 +185,13 @@ final class ViewWalk implements AutoCloseable {
         if (random.nextBoolean()) {
             key = Arrays.copyOf(key, random.nextInt(key.length + 2));
         }
-        cursor.seek(Slice.of(key));
-        finger = 0;
-        onEntry = false;
-        while (finger < expected.size()
-                && Arrays.compareUnsigned(expected.get(finger).key, key) < 0) {
-            finger++;
-        }
-    }
-
-    private void next(int steps) {
-        for (int i = 0; i < steps; i++) {
-            finger += onEntry ? 1 : 0;
-            onEntry = finger < expected.size();
-            check("next", cursor.next());
-        }
-    }
-
-    private void previous(int steps) {
-        for (int i = 0; i < steps; i++) {
-            onEntry = finger > 0;
-            finger = Math.max(0, finger - 1);
-            check("previous", cursor.previous());
-        }
-    }
-
-    private void check(String move, boolean found) {
-        if (found != onEntry) {
-            throw new AssertionError(
-                    "%s says %b at %d of %d".formatted(move, found, finger, expected.size()));
-        }
-        checkEntry(move);
-    }
-
-    /** What the cursor stands on is still what it was when it came there. */
-    private void checkEntry(String move) {
-        if (onEntry && !cursor.shown().equals(expected.get(finger))) {
-            throw new AssertionError("%s: %s, not %s, at %d of %d"
-                    .formatted(
-                            move, cursor.shown(), expected.get(finger), finger, expected.size()));
-        }
+        walk.seek(key);
     }
 
     /** After others had their turns. */
     void checkStillThere() {
         if (!ended) {
-            checkEntry("idle");
+            walk.checkEntry("being idle");
         }
     }
 
