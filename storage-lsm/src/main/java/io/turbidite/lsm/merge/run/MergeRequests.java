@@ -1,0 +1,102 @@
+package io.turbidite.lsm.merge.run;
+
+import io.turbidite.core.StorageException;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * Who waits for merges of all that was flushed when they asked.
+ *
+ * <p><em>Thread-safe.</em>
+ */
+final class MergeRequests {
+    private final Substrate substrate;
+    private final Queue<Request> waiting = new ConcurrentLinkedQueue<>();
+
+    /**
+     * A wish to merge all that was flushed up to a timestamp into one, without what is dead, and who waits for
+     * it.
+     */
+    static final class Request {
+        final Partition partition;
+        final long maxTimestamp;
+
+        /** What was dead when it was asked: what is found since waits for the next time. */
+        final Set<Long> deadFiles;
+
+        volatile boolean done;
+        volatile @Nullable StorageException failure;
+
+        private Request(Partition partition) {
+            this.partition = partition;
+            this.maxTimestamp = partition.flushedTimestamp();
+            Version pinned = partition.pinUnlessDropped();
+            this.deadFiles = pinned == null ? Set.of() : MergePlan.deadFiles(pinned);
+            if (pinned != null) {
+                pinned.unpin();
+            }
+        }
+    }
+
+    MergeRequests(Substrate substrate) {
+        this.substrate = substrate;
+    }
+
+    /** Waits until all is merged that is flushed now. */
+    void await(Partition partition, Runnable wake) {
+        Request request = new Request(partition);
+        waiting.add(request);
+        wake.run();
+        substrate.awaitWork("a merge, which goes on,", () -> request.done);
+        StorageException failure = request.failure;
+        if (failure != null) {
+            throw failure;
+        }
+        if (!request.done) {
+            substrate.health().checkUnbroken();
+        }
+    }
+
+    Iterable<Request> all() {
+        return waiting;
+    }
+
+    boolean isRequested(Partition partition) {
+        return waiting.stream().anyMatch(request -> request.partition.equals(partition));
+    }
+
+    /** Says that a request is met, or why it is not. */
+    void finish(Request request, @Nullable StorageException failure) {
+        waiting.remove(request);
+        request.failure = failure;
+        request.done = true;
+        substrate.tasks().signal();
+    }
+
+    /** A merge of the partition has failed. */
+    void fail(Partition partition, StorageException failure) {
+        for (Request request : waiting) {
+            if (request.partition.equals(partition)) {
+                finish(request, failure);
+            }
+        }
+    }
+
+    /** The store merges no more: says so to all. */
+    void refuse() {
+        for (Request request : waiting) {
+            try {
+                substrate.health().checkWritable();
+            } catch (StorageException failure) {
+                finish(request, failure);
+            }
+        }
+    }
+}
