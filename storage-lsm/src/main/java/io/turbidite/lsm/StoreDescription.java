@@ -213,7 +213,11 @@ public record StoreDescription(
                         isDeferred ? partition.garbage().entries(pinned) : 0,
                         index == null || index.maintenance() != Maintenance.AUTO
                                 ? null
-                                : partition.work().repair(tree.indexId()).placement().label(),
+                                : partition
+                                        .work()
+                                        .repair(tree.indexId())
+                                        .placement()
+                                        .label(),
                         components,
                         deletedKeys));
             }
@@ -238,7 +242,9 @@ public record StoreDescription(
             return new PartitionDescription(
                     partition.number(),
                     partition.flushedTimestamp(),
-                    frozen == null ? entries : entries + frozen.tree(TreeId.PRIMARY).entryCount(),
+                    frozen == null
+                            ? entries
+                            : entries + frozen.tree(TreeId.PRIMARY).entryCount(),
                     frozen == null ? bytes : bytes + frozen.bytesUsed(),
                     indexes);
         } finally {

@@ -183,7 +183,8 @@ public final class ComponentRestore {
     }
 
     /** A component that is in quarantine. */
-    private record Subject(Partition partition, Version pinned, TreeId tree, ComponentHandle handle) {
+    private record Subject(
+            Partition partition, Version pinned, TreeId tree, ComponentHandle handle) {
         long fileId() {
             return handle.state().fileId();
         }

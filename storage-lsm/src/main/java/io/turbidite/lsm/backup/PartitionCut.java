@@ -224,7 +224,8 @@ public final class PartitionCut implements AutoCloseable {
         states.computeIfAbsent(tree, key -> new ArrayList<>()).add(component);
     }
 
-    private ComponentState write(MemoryLayer layer, TreeId tree, boolean includesOldest, Disk target) {
+    private ComponentState write(
+            MemoryLayer layer, TreeId tree, boolean includesOldest, Disk target) {
         long last = layer.maxTimestamp();
         // a layer that was frozen since ends above the timestamp: what is above is not in
         ComponentId id = new ComponentId(

@@ -250,7 +250,8 @@ public final class PartitionBuild implements AutoCloseable {
         partition
                 .current()
                 .installBuilt(
-                        index.tree(), targets.stream().map(BuiltComponent::built).toList());
+                        index.tree(),
+                        targets.stream().map(BuiltComponent::built).toList());
     }
 
     public Partition partition() {

@@ -183,4 +183,25 @@ final class Node {
     static void unlatch(MemorySegment chunk, long at, int version) {
         VERSION_WORD.setRelease(chunk, at, version + 2);
     }
+
+    /** Slot 0 of an inner node is below all keys. */
+    static int firstKey(MemorySegment chunk, long at) {
+        return get(chunk, at, LEVEL) == 0 ? 0 : 1;
+    }
+
+    /** 63 bits of the key from byte {@code skip} on, zeros behind its end. */
+    static long keyPrefix(MemorySegment segment, long offset, int length, int skip) {
+        int rest = length - skip;
+        long bytes;
+        if (rest >= 8) {
+            bytes = segment.get(Bytes.I64_BE, offset + skip);
+        } else if (rest <= 0) {
+            bytes = 0;
+        } else if (length >= 8) {
+            bytes = segment.get(Bytes.I64_BE, offset + length - 8) << (64 - 8 * rest);
+        } else {
+            bytes = Bytes.prefix(segment, offset + skip, rest);
+        }
+        return bytes >>> 1;
+    }
 }

@@ -138,8 +138,7 @@ public final class ComponentFiles {
         if (tree.isPrimary()) {
             return options;
         }
-        return options.withBloom(options.bloom() && tree.isCompanion())
-                .withKeyTree(false);
+        return options.withBloom(options.bloom() && tree.isCompanion()).withKeyTree(false);
     }
 
     /** Lets the maker's references go; files that were not installed are deleted. */
@@ -155,6 +154,10 @@ public final class ComponentFiles {
     public static ComponentHeader header(
             Substrate substrate, DatasetSchema schema, int partition, TreeId tree, long fileId) {
         return new ComponentHeader(
-                substrate.manifest().state().storeId(), fileId, schema.id(), partition, tree.number());
+                substrate.manifest().state().storeId(),
+                fileId,
+                schema.id(),
+                partition,
+                tree.number());
     }
 }

@@ -212,9 +212,8 @@ public final class CurrentVersion {
      * @param components one for each tree
      */
     public void installLoaded(Map<TreeId, ComponentHandle> components) {
-        long loaded = Objects.requireNonNull(components.get(TreeId.PRIMARY))
-                .state()
-                .maxTimestamp();
+        long loaded =
+                Objects.requireNonNull(components.get(TreeId.PRIMARY)).state().maxTimestamp();
         DatasetSchema schema = version.schema();
         MemoryLayer fresh = newLayer(schema, loaded + 1);
         Map<TreeId, List<ComponentHandle>> trees = new HashMap<>();

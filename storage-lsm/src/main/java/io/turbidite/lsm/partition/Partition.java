@@ -205,7 +205,9 @@ public final class Partition {
     /** Whether no operation was ever done, as far as one can tell: no component, nothing in memory. */
     public boolean isEmpty() {
         Version seen = version();
-        return seen.current().isEmpty() && seen.frozen() == null && seen.tree(TreeId.PRIMARY).isEmpty();
+        return seen.current().isEmpty()
+                && seen.frozen() == null
+                && seen.tree(TreeId.PRIMARY).isEmpty();
     }
 
     /**

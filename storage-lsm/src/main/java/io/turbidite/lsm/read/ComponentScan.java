@@ -78,8 +78,8 @@ final class ComponentScan implements RecordStream {
             return null;
         }
         band = next;
-        SnapshotCursor opened =
-                new SnapshotCursor(partition, TreeId.PRIMARY, view, new ScanBounds(keys, filter, next));
+        SnapshotCursor opened = new SnapshotCursor(
+                partition, TreeId.PRIMARY, view, new ScanBounds(keys, filter, next));
         stack = opened;
         // whoever closed before that has not seen it
         if (closed) {

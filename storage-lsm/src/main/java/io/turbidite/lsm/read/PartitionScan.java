@@ -13,7 +13,8 @@ final class PartitionScan implements RecordCursor {
     private final SnapshotCursor stack;
 
     PartitionScan(Partition partition, ViewState view, KeyRange range, FilterPredicate filter) {
-        this.stack = new SnapshotCursor(partition, TreeId.PRIMARY, view, new ScanBounds(range, filter));
+        this.stack =
+                new SnapshotCursor(partition, TreeId.PRIMARY, view, new ScanBounds(range, filter));
     }
 
     @Override

@@ -37,7 +37,8 @@ final class PartitionSearch implements IndexCursor {
         if (!index.maintenance().isValidWhenFound()) {
             view.searching(index.id());
         }
-        this.stack = new SnapshotCursor(partition, index.tree(), view, new ScanBounds(range, filter));
+        this.stack =
+                new SnapshotCursor(partition, index.tree(), view, new ScanBounds(range, filter));
     }
 
     @Override

@@ -1,6 +1,5 @@
 package io.turbidite.lsm.strategy;
 
-
 /**
  * The writes of the deleted-key strategy (LUO19 §4.1, after AsterixDB's former way): as blind as those of
  * {@link BlindIndex}, and beside the new entry the primary key goes into the layer's companion, as

@@ -54,8 +54,7 @@ public final class Maintainer {
         this.indexes = schema.indexes().stream()
                 .map(index -> IndexMaintainer.of(index, keepsUnchanged(schema)))
                 .toArray(IndexMaintainer[]::new);
-        this.writes =
-                schema.indexes().stream().map(IndexWrite::new).toArray(IndexWrite[]::new);
+        this.writes = schema.indexes().stream().map(IndexWrite::new).toArray(IndexWrite[]::new);
         this.reads = reads(schema, indexes);
         this.newRecord = new RecordView(schema.type());
         this.oldRecord = new RecordView(schema.type());

@@ -278,9 +278,7 @@ public record ManifestState(
         public PartitionState without(List<TreeId> gone) {
             return new PartitionState(
                     flushedTimestamp,
-                    trees.stream()
-                            .filter(tree -> !gone.contains(tree.tree()))
-                            .toList());
+                    trees.stream().filter(tree -> !gone.contains(tree.tree())).toList());
         }
     }
 

@@ -63,8 +63,7 @@ public final class Version {
         this.schema = schema;
         this.current = current;
         this.frozen = frozen;
-        this.treeNumbers =
-                schema.treeIds().stream().mapToInt(TreeId::number).toArray();
+        this.treeNumbers = schema.treeIds().stream().mapToInt(TreeId::number).toArray();
         this.trees = schema.treeIds().stream()
                 .map(id -> List.copyOf(trees.getOrDefault(id, List.of())))
                 .toList();

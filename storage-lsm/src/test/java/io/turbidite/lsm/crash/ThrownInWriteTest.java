@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.StoreFailedException;
-import io.turbidite.core.file.Disk;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;

@@ -219,8 +219,7 @@ public final class Workload {
                         .isEqualTo(oracle.rows(INDEXED).size());
             }
             if (all && index.hasCompanion()) {
-                assertThat(entries(dataset, index.tree().companion()))
-                        .isZero();
+                assertThat(entries(dataset, index.tree().companion())).isZero();
             }
         }
     }

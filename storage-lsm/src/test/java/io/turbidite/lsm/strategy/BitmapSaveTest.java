@@ -173,7 +173,10 @@ class BitmapSaveTest {
     private void checkNothingLeftOver(SimStore sim) {
         Inside.substrate(sim.store).reaper().deleteObsolete();
         List<String> named =
-                Inside.partitions(sim.store.dataset("T")).getFirst().components(TreeId.PRIMARY).stream()
+                Inside.partitions(sim.store.dataset("T"))
+                        .getFirst()
+                        .components(TreeId.PRIMARY)
+                        .stream()
                         .map(ComponentHandle::savedDead)
                         .filter(saved -> !saved.isNone())
                         .map(saved -> StoreFiles.dead(saved.fileId()))
@@ -189,11 +192,12 @@ class BitmapSaveTest {
         try (SimStore sim = create(BitmapHandover.SIDE_FILE)) {
             Dataset dataset = sim.store.dataset("T");
             dataset.flush();
-            DeadState saved = Inside.partitions(dataset).getFirst().components(TreeId.PRIMARY).stream()
-                    .map(ComponentHandle::savedDead)
-                    .filter(state -> !state.isNone())
-                    .findFirst()
-                    .orElseThrow();
+            DeadState saved =
+                    Inside.partitions(dataset).getFirst().components(TreeId.PRIMARY).stream()
+                            .map(ComponentHandle::savedDead)
+                            .filter(state -> !state.isNone())
+                            .findFirst()
+                            .orElseThrow();
             String name = StoreFiles.dead(saved.fileId());
             sim.verify();
             disk.flipBit(name, saved.bytes() / 2, 3);

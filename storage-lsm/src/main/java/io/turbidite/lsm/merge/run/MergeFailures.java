@@ -89,8 +89,7 @@ final class MergeFailures {
     }
 
     /** Leaves inputs alone for a while. */
-    void holdBack(
-            Partition partition, List<ComponentHandle> inputs, StorageException cause) {
+    void holdBack(Partition partition, List<ComponentHandle> inputs, StorageException cause) {
         long nanos = held.hold(inputs);
         if (nanos > 0) {
             substrate.events().paused("merge of " + partition, cause, nanos);

@@ -294,7 +294,8 @@ final class MergePlanner {
     }
 
     private static long turnOf(Wish wish) {
-        return ((long) wish.partition.order() << 32) + wish.plan.trees().getFirst().number();
+        return ((long) wish.partition.order() << 32)
+                + wish.plan.trees().getFirst().number();
     }
 
     private boolean start(Partition partition, Version pinned, MergePlan plan) {

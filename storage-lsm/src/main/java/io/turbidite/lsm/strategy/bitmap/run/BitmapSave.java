@@ -91,8 +91,7 @@ public final class BitmapSave {
     private boolean tryOnce(Edit edit, @Nullable Version pinned) {
         boolean settled = false;
         try {
-            List<ComponentHandle> before =
-                    pinned == null ? List.of() : pinned.tree(TreeId.PRIMARY);
+            List<ComponentHandle> before = pinned == null ? List.of() : pinned.tree(TreeId.PRIMARY);
             write(edit.components(before));
             boolean[] stale = new boolean[1];
             UnaryOperator<ManifestState> change = state -> {
