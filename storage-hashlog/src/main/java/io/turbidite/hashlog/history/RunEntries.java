@@ -41,17 +41,22 @@ public final class RunEntries implements AutoCloseable {
         }
         this.account = account;
         this.countMax = countMax;
-        this.arena = NativeMemory.shared("a run of a hash log's history");
+        Arena fresh = null;
         boolean allocated = false;
         try {
-            entries = NativeMemory.allocate(arena, bytes, ENTRY_BYTES);
-            other = NativeMemory.allocate(arena, bytes, ENTRY_BYTES);
+            fresh = NativeMemory.shared("a run of a hash log's history");
+            entries = NativeMemory.allocate(fresh, bytes, ENTRY_BYTES);
+            other = NativeMemory.allocate(fresh, bytes, ENTRY_BYTES);
             allocated = true;
         } finally {
             if (!allocated) {
-                close();
+                if (fresh != null) {
+                    fresh.close();
+                }
+                account.release(2 * bytes);
             }
         }
+        this.arena = fresh;
     }
 
     /** Adds an entry, whose address is not below those before; false if there is no room. */

@@ -80,20 +80,27 @@ public final class HybridLog implements AutoCloseable {
         this.shape = options.shape();
         this.epochs = epochs;
         this.inFlight = new InFlight(options.sessionCountMax());
-        Disk disk = site.disk();
-        this.direct = disk == null || !options.directIo() ? null : directDisk(site, disk);
-        this.files = disk == null
-                ? null
-                : new SegmentFiles(
-                        disk,
-                        site.directory(),
-                        start.logId(),
-                        shape,
-                        direct,
-                        this::checkLock,
-                        !readOnly);
-        MemoryBudget.Account account = site.budget().account("log " + site.name());
-        this.ring = Ring.create(shape, account);
+        this.ring = Ring.create(shape, site.budget().account("log " + site.name()));
+        boolean done = false;
+        try {
+            Disk disk = site.disk();
+            this.direct = disk == null || !options.directIo() ? null : directDisk(site, disk);
+            this.files = disk == null
+                    ? null
+                    : new SegmentFiles(
+                            disk,
+                            site.directory(),
+                            start.logId(),
+                            shape,
+                            direct,
+                            this::checkLock,
+                            !readOnly);
+            done = true;
+        } finally {
+            if (!done) {
+                ring.close();
+            }
+        }
         this.readers = site.budget().account("readers of log " + site.name());
         this.tail = new Tail(shape, ring, start.tail());
         long page = shape.pageOf(start.tail());

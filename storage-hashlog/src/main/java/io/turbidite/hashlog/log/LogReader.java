@@ -307,9 +307,18 @@ public final class LogReader implements AutoCloseable {
                     "a read buffer of %d bytes does not fit the memory budget: %s"
                             .formatted(wanted, account));
         }
-        Arena fresh = NativeMemory.shared("a reader of a hash log");
+        Arena fresh = null;
+        MemorySegment memory = null;
+        try {
+            fresh = NativeMemory.shared("a reader of a hash log");
+            memory = NativeMemory.first(fresh, wanted, LogShape.BLOCK_BYTES);
+        } finally {
+            if (memory == null) {
+                account.release(wanted);
+            }
+        }
         arena = fresh;
-        buffer = NativeMemory.allocate(fresh, wanted, LogShape.BLOCK_BYTES);
+        buffer = memory;
     }
 
     private void freeBuffer() {

@@ -82,7 +82,6 @@ final class SegmentFiles implements AutoCloseable {
         this.directory = directory;
         this.logId = logId;
         this.shape = shape;
-        disk.createDirectories(directory);
     }
 
     long logId() {
