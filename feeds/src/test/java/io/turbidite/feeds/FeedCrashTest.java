@@ -26,12 +26,15 @@ import io.turbidite.lsm.StoreOptions;
 
 import org.junit.jupiter.api.Test;
 
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
+import java.util.zip.GZIPOutputStream;
 
 /**
  * Power cuts in the middle of a feed (R15): after each the feed is run again, and dataset and dead
@@ -144,6 +147,71 @@ class FeedCrashTest {
                 assertThat(run(images.get(i), seed + i, durability)).as(as).isTrue();
                 isComplete(images.get(i), as);
             }
+        }
+    }
+
+    /** Members of gzip; the cuts between them lie within lines. */
+    private static List<byte[]> members(int count) {
+        byte[] content = lines();
+        List<byte[]> members = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            ByteArrayOutputStream compressed = new ByteArrayOutputStream();
+            try (GZIPOutputStream gzip = new GZIPOutputStream(compressed)) {
+                int from = content.length * i / count;
+                gzip.write(content, from, content.length * (i + 1) / count - from);
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+            members.add(compressed.toByteArray());
+        }
+        return members;
+    }
+
+    private void putMembers(List<byte[]> members) {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        members.forEach(all::writeBytes);
+        sourceDisk.put("a.csv", all.toByteArray());
+    }
+
+    @Test
+    void aPowerCutAndADamagedSourceLoseAndRepeatNothingOfTheMendedOne() {
+        long seed = Seeds.of("FeedCrashTest#damage");
+        SplittableRandom random = new SplittableRandom(seed);
+        int rounds = Tier.count(4, 10, 300);
+        for (int round = 0; round < rounds; round++) {
+            String as = "%s round %d".formatted(Seeds.replay("FeedCrashTest", seed), round);
+            SimDisk disk = new SimDisk(seed + round, Profile.ADVERSARIAL);
+            List<byte[]> good = members(random.nextInt(1, 6));
+            List<byte[]> bad = new ArrayList<>(good);
+            int damaged = random.nextInt(bad.size());
+            byte[] one = bad.get(damaged).clone();
+            one[random.nextInt(10, one.length)] ^= (byte) (1 << random.nextInt(8));
+            bad.set(damaged, one);
+            for (List<byte[]> source : List.of(bad, good)) {
+                putMembers(source);
+                int cutAt = random.nextInt(60);
+                int[] step = {0};
+                SimDisk[] image = new SimDisk[1];
+                SimDisk running = disk;
+                disk.onOperation(operation -> {
+                    if (step[0]++ == cutAt) {
+                        image[0] = running.crashImage(random.nextLong());
+                    }
+                });
+                boolean isBad = source == bad;
+                if (!isBad && random.nextBoolean()) {
+                    sourceDisk.fault(FaultScript.with(Fault.EIO).call(random.nextInt(1, 6)));
+                }
+                boolean finished = run(disk, seed, Durability.SYNC);
+                if (isBad) {
+                    assertThat(finished).as(as).isFalse();
+                }
+                sourceDisk.clearFaults();
+                disk.onOperation(operation -> {});
+                disk = image[0] == null ? disk : image[0];
+            }
+            assertThat(run(disk, seed, Durability.SYNC)).as(as).isTrue();
+            isComplete(disk, as);
         }
     }
 
