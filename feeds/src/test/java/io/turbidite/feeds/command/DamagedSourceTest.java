@@ -121,6 +121,38 @@ class DamagedSourceTest {
         assertTold(damaged, "neither a member nor zeros alone behind a member");
     }
 
+    @Test
+    void the_check_of_a_gzip_file_ends_when_it_is_asked_to() throws IOException {
+        Interrupts early = stop -> {
+            stop.run();
+            return Interrupts.none().watch(stop);
+        };
+        Files.write(directory.resolve("rows.csv.gz"), gzip(rows));
+        Object[] ingest = {"log", "ingest", log, directory.resolve("rows.csv.gz"), "--json"};
+        Result stopped = Command.runIn(Path.of(""), false, early, ingest);
+        assertThat(stopped.code()).as(stopped.err()).isEqualTo(ExitCode.INTERRUPTED);
+        assertThat(stopped.json().path("records").asLong()).isZero();
+        assertThat(stopped.errLines())
+                .containsExactly(
+                        "stopped: the wait for the check of rows.csv.gz was ended: it was stopped");
+        Files.writeString(directory.resolve("numbers.yaml"), Command.NUMBERS_FEED);
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < 50_000; i++) {
+            text.append("{\"id\":").append(i).append("}\n");
+        }
+        Files.write(
+                directory.resolve("numbers.json"),
+                gzip(text.toString().getBytes(StandardCharsets.UTF_8)));
+        Object[] run = {
+            "run", directory.resolve("numbers.yaml"), "--store", directory.resolve("store")
+        };
+        Result halted = Command.runIn(Path.of(""), false, early, run);
+        assertThat(halted.code()).as(halted.err()).isEqualTo(ExitCode.INTERRUPTED);
+        assertThat(halted.out()).contains("0 records before it was stopped");
+        assertThat(halted.err()).isEmpty();
+        assertThat(Command.run(run).out()).contains("50,000 records");
+    }
+
     private Result runFeed(byte[] source) throws IOException {
         Files.write(directory.resolve("numbers.json"), source);
         return Command.run(

@@ -136,7 +136,7 @@ final class LogIngestCommand implements Callable<Integer> {
                 console.out().flush();
                 return Failures.report(e, console.err(), common.debug, adviceOnDamage());
             } catch (StorageException e) {
-                if (!watch.interrupted()) {
+                if (!stopped && !watch.interrupted()) {
                     throw e;
                 }
                 console.err()
