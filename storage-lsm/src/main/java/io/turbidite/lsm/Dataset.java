@@ -307,7 +307,8 @@ public final class Dataset implements Source {
 
     /**
      * Builds an index anew from the records, for one that is damaged: the primary is read whole, then the
-     * index is disabled and enabled. If the build fails after that it stays disabled.
+     * index is disabled and enabled. If the build fails after that it stays disabled, which an exception says that the
+     * failure has suppressed: a unique index is not enforced then.
      *
      * @throws io.turbidite.core.QuarantinedException if a component of the primary is in quarantine; the
      *     index stays as it is

@@ -39,7 +39,8 @@ public final class IndexBuild {
     /**
      * Waits for the end.
      *
-     * @throws StorageException what made it fail; nothing is left of the index
+     * @throws StorageException what made it fail; nothing is left of a new index, and one that was to be enabled or
+     *     rebuilt is disabled, which a suppressed exception says
      * @throws io.turbidite.core.InvalidRequestException also if it was stopped
      */
     public void await() {

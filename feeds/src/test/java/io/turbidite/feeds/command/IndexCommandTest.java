@@ -145,6 +145,30 @@ class IndexCommandTest {
     }
 
     @Test
+    void a_rebuild_that_fails_says_that_the_index_is_disabled_and_what_to_do() throws IOException {
+        Object[] create = {"index", "create", store, "Trips", "by_note", "--on", "note", "--unique"
+        };
+        assertThat(Command.run(create).code()).isZero();
+        Command.run("index", "disable", store, "Trips", "by_note");
+        Files.writeString(
+                directory.resolve("trips.csv"),
+                Command.ROWS + "ZZ,1,2013-07-05,2013-07-05T11:30:00Z,,0,Late bird,0,0\n");
+        assertThat(Command.run("run", directory.resolve("trips.yaml"), "--store", store)
+                        .code())
+                .isZero();
+        for (String verb : List.of("enable", "rebuild")) {
+            Result failed = Command.run("index", verb, store, "Trips", "by_note");
+            assertThat(failed.code()).as(failed.err()).isEqualTo(2);
+            assertThat(failed.errLines().getFirst()).contains("Late bird");
+            assertThat(failed.errLines().getLast())
+                    .isEqualTo(
+                            "  index by_note is disabled, and two records may have the same key: mend the cause, then ./turbidite index enable "
+                                    + store + " Trips by_note");
+        }
+        assertThat(Command.run("inspect", store).out()).contains("by_note on note (disabled)");
+    }
+
+    @Test
     void what_the_store_keeps_for_itself_is_not_changed_by_commands() {
         String before = Command.run("inspect", store, "--json").out();
         List<List<Object>> commands = List.of(

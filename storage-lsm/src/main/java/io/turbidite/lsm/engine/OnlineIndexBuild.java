@@ -105,7 +105,8 @@ public final class OnlineIndexBuild {
     /**
      * Waits for the end.
      *
-     * @throws StorageException what made it fail; nothing is left of the index
+     * @throws StorageException what made it fail; nothing is left of a new index, and one that was to be enabled or
+     *     rebuilt is disabled, which a suppressed exception says
      * @throws io.turbidite.core.InvalidRequestException also if it was stopped
      */
     public void await() {
@@ -245,6 +246,9 @@ public final class OnlineIndexBuild {
             changes.takeBack(dataset, base);
         }
         builds.forEach(PartitionBuild::close);
+        if (cause != null && base.catalog().find(index.name()) != null) {
+            cause.addSuppressed(SchemaChanges.leftDisabled(dataset, index));
+        }
         failure = cause;
         publish(state);
         dataset.admission().endChange();

@@ -118,7 +118,22 @@ public final class SchemaChanges {
         if (there.state() != State.DISABLED) {
             disableIndex(dataset, name);
         }
-        return startEnable(dataset, name);
+        try {
+            return startEnable(dataset, name);
+        } catch (StorageException failure) {
+            failure.addSuppressed(leftDisabled(dataset, there));
+            throw failure;
+        }
+    }
+
+    /** What goes with a failure that leaves an index without its tree. */
+    static InvalidRequestException leftDisabled(OpenDataset dataset, IndexSchema index) {
+        return new InvalidRequestException(
+                "index %s of dataset %s is disabled: it is not searched%s; enable it when the cause is mended"
+                        .formatted(
+                                index.name(),
+                                dataset.name(),
+                                index.unique() ? ", and unique keys are not enforced" : ""));
     }
 
     /** Reads all of the primary: damage that nobody has met yet would end the build when the index is gone. */

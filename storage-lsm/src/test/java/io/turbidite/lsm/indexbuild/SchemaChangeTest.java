@@ -482,6 +482,52 @@ class SchemaChangeTest {
     }
 
     @Test
+    void a_rebuild_that_ends_midway_says_that_the_index_is_left_disabled() {
+        dataset().createIndex(BY_BODY.asUnique());
+        for (long id = 0; id < 10; id++) {
+            unique(id, "u" + id);
+        }
+        IndexBuild build = dataset().startRebuildIndex("by_body");
+        build.stop();
+        assertThatThrownBy(build::await)
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("was stopped")
+                .satisfies(SchemaChangeTest::tellsThatItIsDisabled);
+        assertThat(describe("by_body").state()).isEqualTo("disabled");
+        unique(10, "u1");
+        for (boolean rebuild : new boolean[] {true, false}) {
+            assertThatThrownBy(() -> {
+                        if (rebuild) {
+                            dataset().rebuildIndex("by_body");
+                        } else {
+                            dataset().enableIndex("by_body");
+                        }
+                    })
+                    .isInstanceOf(DuplicateKeyException.class)
+                    .satisfies(SchemaChangeTest::tellsThatItIsDisabled);
+        }
+        dataset().delete(10L);
+        dataset().enableIndex("by_body");
+        assertThat(count("by_body")).isEqualTo(10);
+        // of an index that was not there before, nothing is left to be told of
+        unique(11, "w");
+        assertThatThrownBy(
+                        () -> dataset().createIndex(IndexSpec.btree("u", "user").asUnique()))
+                .isInstanceOf(DuplicateKeyException.class)
+                .hasNoSuppressedExceptions();
+    }
+
+    private static void tellsThatItIsDisabled(Throwable failure) {
+        assertThat(failure.getSuppressed())
+                .singleElement()
+                .satisfies(note -> assertThat(note)
+                        .hasMessageContaining("index by_body of dataset")
+                        .hasMessageContaining("is disabled")
+                        .hasMessageContaining("not enforced")
+                        .hasMessageContaining("enable it"));
+    }
+
+    @Test
     void null_and_missing_never_collide() {
         dataset().createIndex(IndexSpec.btree("u", "user", "score").asUnique());
         Row first = new Row(1, null, 5, null, "x");

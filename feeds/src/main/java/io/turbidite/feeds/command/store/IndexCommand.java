@@ -1,11 +1,14 @@
 package io.turbidite.feeds.command.store;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
 import io.turbidite.core.memory.ByteSize;
 import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.feeds.ShellWord;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
+import io.turbidite.feeds.command.common.Failures;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.Stores;
 import io.turbidite.feeds.command.common.Words;
@@ -13,6 +16,7 @@ import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.IndexBuild;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreDescription.DatasetDescription;
 import io.turbidite.lsm.component.Compression;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.schema.Maintenance;
@@ -89,8 +93,13 @@ public final class IndexCommand implements Callable<Integer> {
         /** Builds an index and says what came of it. */
         Integer build(Console console, BiFunction<Dataset, String, IndexBuild> starter) {
             try (Store store = Stores.openExisting(directory)) {
-                IndexBuild build = starter.apply(Stores.usersDataset(store, dataset), index);
-                build.await();
+                IndexBuild build;
+                try {
+                    build = starter.apply(Stores.usersDataset(store, dataset), index);
+                    build.await();
+                } catch (StorageException e) {
+                    return failed(console, store, e);
+                }
                 return done(
                         console,
                         "ready",
@@ -100,6 +109,29 @@ public final class IndexCommand implements Callable<Integer> {
                                                 ? "1 entry"
                                                 : Words.number(build.entriesRead()) + " entries"));
             }
+        }
+
+        /** Tells what became of an index that is still there. */
+        private int failed(Console console, Store store, StorageException cause) {
+            int code = Failures.report(cause, console.err(), common.debug);
+            for (DatasetDescription described : store.describe().datasets()) {
+                described.partitions().getFirst().indexes().stream()
+                        .filter(there -> described.name().equals(dataset)
+                                && there.name().equals(index)
+                                && there.state().equals("disabled"))
+                        .forEach(there -> console.err()
+                                .println(
+                                        "  index %s is disabled%s: mend the cause, then ./turbidite index enable %s %s %s"
+                                                .formatted(
+                                                        index,
+                                                        there.unique()
+                                                                ? ", and two records may have the same key"
+                                                                : "",
+                                                        ShellWord.of(directory),
+                                                        dataset,
+                                                        index)));
+            }
+            return code;
         }
 
         Integer done(Console console, String state, String more) {
