@@ -19,6 +19,8 @@ import java.util.stream.Collectors;
  * and what they mean for each field. <em>Immutable.</em>
  */
 public final class Conditions {
+    private static final RecordPredicate[] NONE = {};
+
     private final RecordType type;
     private final List<Predicate> predicates;
 
@@ -275,6 +277,9 @@ public final class Conditions {
      * @param decided fields whose equalities and ranges need no look any more
      */
     public RecordPredicate[] compile(List<String> decided) {
+        if (isDecidedBy(decided)) {
+            return NONE;
+        }
         List<RecordPredicate> compiled = new ArrayList<>(predicates.size());
         for (Predicate predicate : predicates) {
             if (!isRange(predicate) || !decided.contains(predicate.field())) {

@@ -14,18 +14,24 @@ public final class Tuples {
 
     /** Tuples without fields, to be counted. */
     public static TupleMaker none() {
-        Slice[] tuple = new Slice[0];
-        return new TupleMaker() {
-            @Override
-            public int fieldCount() {
-                return 0;
-            }
+        return Nothing.MAKER;
+    }
 
-            @Override
-            public Slice[] make(RecordStream at, RecordView view) {
-                return tuple;
-            }
-        };
+    /** Makes the tuple without fields, which is the same for all. */
+    private static final class Nothing implements TupleMaker {
+        static final Nothing MAKER = new Nothing();
+
+        private final Slice[] tuple = new Slice[0];
+
+        @Override
+        public int fieldCount() {
+            return 0;
+        }
+
+        @Override
+        public Slice[] make(RecordStream at, RecordView view) {
+            return tuple;
+        }
     }
 
     /** The record as it is. */

@@ -1,17 +1,33 @@
 package io.turbidite.ops.frame;
 
-import java.util.concurrent.atomic.LongAdder;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
-/** Rows that an operator handed on, all its partitions together. <em>Thread-safe</em> by striping. */
+/**
+ * Rows that an operator handed on, all its partitions together. <em>Thread-safe</em> by atomic additions to one
+ * number: few threads add, many rows at a time, and a query has a meter for each operator that it might have.
+ */
 public final class OperatorMeter {
-    private final LongAdder rows = new LongAdder();
+    private static final VarHandle ROWS;
+
+    static {
+        try {
+            ROWS = MethodHandles.lookup().findVarHandle(OperatorMeter.class, "rows", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private volatile long rows;
 
     /** Counts rows; called for many rows at once, not for each. */
     public void add(long rowCount) {
-        rows.add(rowCount);
+        if (rowCount != 0) {
+            ROWS.getAndAdd(this, rowCount);
+        }
     }
 
     public long rows() {
-        return rows.sum();
+        return rows;
     }
 }

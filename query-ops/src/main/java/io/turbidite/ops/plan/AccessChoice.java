@@ -15,6 +15,7 @@ import io.turbidite.ops.search.IndexRange;
 
 import org.jspecify.annotations.Nullable;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -85,10 +86,10 @@ final class AccessChoice {
 
     static AccessChoice of(CheckedQuery query, ReadView view, @Nullable String wanted) {
         if (query.conditions().contradictory()) {
-            return only(query, new Access.Nothing("the predicates leave no value"), 0);
+            return only(query, new Access.Nothing("the predicates leave no value"));
         }
         if (query.limit() == 0) {
-            return only(query, new Access.Nothing("no row is wanted"), 0);
+            return only(query, new Access.Nothing("no row is wanted"));
         }
         Narrowed key = narrow(query, query.source().primaryKey(), query.source().keyForm());
         if (key.whole() && !QueryRequest.SCAN.equals(wanted)) {
@@ -106,17 +107,24 @@ final class AccessChoice {
     Estimates estimates() {
         Estimates known = estimates;
         if (known == null) {
-            known = ofScan(query, chosen, rowsNow());
+            known = switch (chosen) {
+                case Access.Nothing _ -> exactly(0);
+                case Access.Get _ -> exactly(1);
+                case Access.Scan scan -> ofScan(query, scan, rowsNow(scan));
+                case Access.Fetch _, Access.Entries _ ->
+                    throw new IllegalStateException(chosen + " was chosen without estimates");
+            };
             estimates = known;
         }
         return known;
     }
 
+    private Estimates exactly(long rows) {
+        return new Estimates(rows, rows, List.of(new Costed(chosen, rows, rows)));
+    }
+
     /** Records that the only way in, a scan, would visit now: the query's own moment may be over. */
-    private long rowsNow() {
-        if (!(chosen instanceof Access.Scan scan)) {
-            throw new IllegalStateException(chosen + " was chosen without estimates");
-        }
+    private long rowsNow(Access.Scan scan) {
         try (ReadView now = query.source().openView()) {
             return now.estimateScan(scan.range().keys(), scan.range().filter());
         } catch (InvalidRequestException e) {
@@ -131,14 +139,15 @@ final class AccessChoice {
         }
         byte[] whole = key.prefix();
         if (whole.length == 0 || whole.length > Limits.KEY_BYTES_MAX) {
-            return only(query, new Access.Nothing("no primary key is so long"), 0);
+            return only(query, new Access.Nothing("no primary key is so long"));
         }
-        return only(query, new Access.Get(Slice.of(whole), query.source().primaryKey()), 1);
+        Slice encoded = new Slice().set(MemorySegment.ofArray(whole), 0, whole.length);
+        return only(query, new Access.Get(encoded, query.source().primaryKey()));
     }
 
-    private static AccessChoice only(CheckedQuery query, Access access, long rows) {
-        return new AccessChoice(
-                query, access, new Estimates(rows, rows, List.of(new Costed(access, rows, rows))));
+    /** A way in that nothing is set against. */
+    private static AccessChoice only(CheckedQuery query, Access access) {
+        return new AccessChoice(query, access, null);
     }
 
     private static AccessChoice cheapest(
@@ -161,7 +170,7 @@ final class AccessChoice {
             }
         }
         if (others.isEmpty() && (wanted == null || wanted.equals(QueryRequest.SCAN))) {
-            return new AccessChoice(query, scan, null);
+            return only(query, scan);
         }
         return choose(query, view, wanted, scan, others, indexes);
     }

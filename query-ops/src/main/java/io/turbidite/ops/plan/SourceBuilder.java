@@ -76,17 +76,25 @@ final class SourceBuilder {
      * @param projection makes the rows; null: they are the records
      */
     DirectRows rows(@Nullable Projection projection, long limit, OperatorMeter limited) {
-        List<Integer> all = new ArrayList<>(view.partitionCount());
-        for (int i = 0; i < view.partitionCount(); i++) {
-            all.add(i);
-        }
         TupleMaker maker = projection == null ? Tuples.none() : projection;
         return new DirectRows(
-                selected(wayIn(all, limit), maker),
+                selected(wayIn(allPartitions(), limit), maker),
                 projection == null ? null : new RecordView(query.rowType()),
                 limit,
                 limited,
                 options);
+    }
+
+    /** Where the way in goes through them one by one. */
+    private List<Integer> allPartitions() {
+        if (!splits()) {
+            return List.of();
+        }
+        List<Integer> all = new ArrayList<>(view.partitionCount());
+        for (int i = 0; i < view.partitionCount(); i++) {
+            all.add(i);
+        }
+        return all;
     }
 
     /**

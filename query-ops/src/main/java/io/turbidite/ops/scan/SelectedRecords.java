@@ -27,13 +27,15 @@ public final class SelectedRecords implements AutoCloseable {
     /** Most records that one look goes through: some tens of microseconds. */
     private static final int RECORDS_A_LOOK = 1_024;
 
+    private static final Slice[] NONE = {};
+
     private final WayIn wayIn;
     private final RecordPredicate[] predicates;
     private final TupleMaker maker;
     private final OperatorMeter meter;
     private final RecordView view;
     private @Nullable RecordStream records;
-    private Slice[] tuple = new Slice[0];
+    private Slice[] tuple = NONE;
     private long matching;
     private long visitedMetered;
 

@@ -59,8 +59,11 @@ public final class RecordView {
 
     private final Slice own = new Slice();
     private final Slice scratch = new Slice();
-    private final TextReader texts = new TextReader();
-    private final OpenReader open = new OpenReader(texts);
+
+    /** Made when first needed, as {@link #open}: many views show a record or two, and no text of them. */
+    private @Nullable TextReader texts;
+
+    private @Nullable OpenReader open;
     private @Nullable RecordJson json;
 
     public RecordView(RecordType type) {
@@ -270,7 +273,7 @@ public final class RecordView {
             // the sum of -0.0 and 0.0 is 0.0: one value, whichever was written
             case FLOAT -> (float) getDouble(field) + 0.0f;
             case DOUBLE -> getDouble(field) + 0.0;
-            case STRING -> texts.read(utf8(field, scratch));
+            case STRING -> texts().read(utf8(field, scratch));
             case BINARY -> getBytes(field, scratch).toByteArray();
             case DECIMAL -> decimal(field, slot);
             case UUID ->
@@ -351,6 +354,9 @@ public final class RecordView {
     }
 
     private Map<String, @Nullable Object> openValues() {
+        if (openOffset == length) {
+            return Map.of();
+        }
         OpenReader fields = openFields();
         return fields.hasNext() ? fields.fields(new LinkedHashMap<>(), 1) : Map.of();
     }
@@ -410,7 +416,21 @@ public final class RecordView {
 
     /** Starts a walk through the open fields; ends the one before. */
     OpenReader openFields() {
-        return open.set(segment, origin, openOffset, length);
+        OpenReader reader = open;
+        if (reader == null) {
+            reader = new OpenReader(texts());
+            open = reader;
+        }
+        return reader.set(segment, origin, openOffset, length);
+    }
+
+    private TextReader texts() {
+        TextReader reader = texts;
+        if (reader == null) {
+            reader = new TextReader();
+            texts = reader;
+        }
+        return reader;
     }
 
     /** The slot of a field that must have a value. */

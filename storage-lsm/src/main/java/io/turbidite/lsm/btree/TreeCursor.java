@@ -1,9 +1,8 @@
 package io.turbidite.lsm.btree;
 
 import io.turbidite.core.ClosedException;
-import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.memory.NativeMemory;
+import io.turbidite.core.memory.Pool;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.EntryHead;
 import io.turbidite.lsm.entry.KeyCopy;
@@ -13,22 +12,27 @@ import java.lang.foreign.MemorySegment;
 /**
  * The entries of a tree in order, with their ordinals.
  *
- * <p><em>Confined to one thread.</em> Holds one page at a time. Allocates nothing after construction. Keys
- * are put together only when they are asked for; values are shown in place.
+ * <p><em>Confined to one thread.</em> Holds one page at a time. Allocates nothing after construction, and then little:
+ * what it decodes into is taken over from cursors that were closed. Keys are put together only when they are asked
+ * for; values are shown in place.
  */
 public final class TreeCursor implements EntryCursor {
     private static final int STRETCH_ENTRIES_MIN = 4;
     private static final int STRETCH_GROWTH = 4;
 
+    /** Of cursors that were closed: a short search would pay more for making one than for its entries. */
+    private static final Pool<CursorRoom> ROOMS = new Pool<>(CursorRoom::new);
+
+    /** What a closed cursor has, so that it can do no harm to the one that has its room now. */
+    private static final CursorRoom CLOSED = new CursorRoom();
+
     private final Tree tree;
     private final LeafPages pages;
-    private final Leaf leaf = new Leaf();
+    private CursorRoom room = ROOMS.take();
+    private Leaf leaf = room.leaf;
     private final Slice key = new Slice();
     private final Slice value = new Slice();
-
-    /** Room for the longest key, and for the eight bytes that a head is copied in. */
-    private final MemorySegment keyBytes =
-            NativeMemory.unowned(Limits.KEY_BYTES_MAX + (long) Heads.BYTES, 8);
+    private MemorySegment keyBytes = room.keyBytes;
 
     private int page = -1;
 
@@ -38,7 +42,7 @@ public final class TreeCursor implements EntryCursor {
     private boolean standsOnEntry;
 
     /** That entry and neighbours of it, and its place among them. */
-    private final Stretch stretch = new Stretch();
+    private Stretch stretch = room.stretch;
 
     private int place;
 
@@ -192,11 +196,21 @@ public final class TreeCursor implements EntryCursor {
 
     @Override
     public void close() {
+        if (closed) {
+            return;
+        }
         closed = true;
         leaf.clear();
         stretch.clear();
+        key.clear();
         index = -1;
         standsOnEntry = false;
+        CursorRoom used = room;
+        room = CLOSED;
+        leaf = CLOSED.leaf;
+        stretch = CLOSED.stretch;
+        keyBytes = CLOSED.keyBytes;
+        ROOMS.give(used);
         pages.close();
     }
 

@@ -46,7 +46,10 @@ final class ReadAheadPages implements LeafPages, PageLoader {
     private final int firstPage;
 
     private final PrefetchPlan foresight;
-    private final Crc32c crc = new Crc32c();
+
+    /** Made with the first miss. */
+    private @Nullable Crc32c crc;
+
     private @Nullable Frame pinned;
 
     /** What is read at once; less once the cache's share was used up. */
@@ -118,8 +121,10 @@ final class ReadAheadPages implements LeafPages, PageLoader {
         long fileOffset = fences.fileOffset(number);
         MemorySegment block =
                 buffer.asSlice(fileOffset - bufferFileOffset, fences.blockBytes(number));
-        blocks.unpack(blocks.expected(kind, number, fileOffset), fences, block, target, crc);
-        crc.forget();
+        Crc32c sum = crc == null ? new Crc32c() : crc;
+        crc = sum;
+        blocks.unpack(blocks.expected(kind, number, fileOffset), fences, block, target, sum);
+        sum.forget();
     }
 
     private boolean isBuffered(int number) {

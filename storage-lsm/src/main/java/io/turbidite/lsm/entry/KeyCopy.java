@@ -5,6 +5,8 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
@@ -19,8 +21,8 @@ import java.util.Objects;
 public final class KeyCopy {
     private static final int WORDS_BYTES = EntryHead.WORDS_BYTES;
 
-    /** The whole key if it is longer than two words. */
-    private final ByteSink bytes = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+    /** The whole key if it is longer than two words; made with the first that is. */
+    private @Nullable ByteSink bytes;
 
     /** As {@link Bytes#prefix}. */
     private long prefix;
@@ -41,7 +43,7 @@ public final class KeyCopy {
         length = key.length();
         present = true;
         if (length > WORDS_BYTES) {
-            bytes.clear().putBytes(key);
+            bytes().clear().putBytes(key);
         } else {
             second = secondOf(key);
         }
@@ -53,7 +55,7 @@ public final class KeyCopy {
         length = entries.keyLength();
         present = true;
         if (length > WORDS_BYTES) {
-            bytes.clear().putBytes(entries.key());
+            bytes().clear().putBytes(entries.key());
         } else {
             second = entries.keySecond();
         }
@@ -66,8 +68,17 @@ public final class KeyCopy {
         length = entry.keyBytes;
         present = true;
         if (entry.isLong()) {
-            bytes.clear().putBytes(entry.longKey());
+            bytes().clear().putBytes(entry.longKey());
         }
+    }
+
+    private ByteSink bytes() {
+        ByteSink sink = bytes;
+        if (sink == null) {
+            sink = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+            bytes = sink;
+        }
+        return sink;
     }
 
     private static long prefixOf(Slice key) {
@@ -88,9 +99,9 @@ public final class KeyCopy {
     public Slice asSlice(Slice slice) {
         assert present;
         if (length <= WORDS_BYTES) {
-            bytes.clear().putLongBigEndian(prefix).putLongBigEndian(second).truncate(length);
+            bytes().clear().putLongBigEndian(prefix).putLongBigEndian(second).truncate(length);
         }
-        return bytes.asSlice(slice);
+        return bytes().asSlice(slice);
     }
 
     /** Whether a key is remembered and {@code key} has the same bytes. */
@@ -151,7 +162,7 @@ public final class KeyCopy {
 
     /** The second eight bytes, of a long key too. */
     private long secondWord() {
-        return length > WORDS_BYTES ? bytes.segment().get(Bytes.I64_BE, Long.BYTES) : second;
+        return length > WORDS_BYTES ? bytes().segment().get(Bytes.I64_BE, Long.BYTES) : second;
     }
 
     /** How many first bytes {@code key} shares with the key that is remembered; 0 if none is. */
@@ -174,7 +185,7 @@ public final class KeyCopy {
         int i = Long.BYTES;
         for (; i + Long.BYTES <= limit; i += Long.BYTES) {
             difference = segment.get(Bytes.I64_BE, key.offset() + i)
-                    ^ bytes.segment().get(Bytes.I64_BE, i);
+                    ^ bytes().segment().get(Bytes.I64_BE, i);
             if (difference != 0) {
                 return i + sameBytes(difference);
             }
@@ -197,18 +208,20 @@ public final class KeyCopy {
     public byte byteAt(int index) {
         Objects.checkIndex(index, length());
         if (length > WORDS_BYTES) {
-            return bytes.segment().get(Bytes.U8, index);
+            return bytes().segment().get(Bytes.U8, index);
         }
         long word = index < Long.BYTES ? prefix : second;
         return (byte) (word >>> (Byte.SIZE * (Long.BYTES - 1 - index % Long.BYTES)));
     }
 
     private boolean hasBytes(Slice key) {
-        return Bytes.compare(bytes.segment(), 0, length, key.segment(), key.offset(), length) == 0;
+        return Bytes.compare(bytes().segment(), 0, length, key.segment(), key.offset(), length)
+                == 0;
     }
 
     /** The order of the key that is remembered, which is long, against {@code key}. */
     private int compare(Slice key) {
-        return Bytes.compare(bytes.segment(), 0, length, key.segment(), key.offset(), key.length());
+        return Bytes.compare(
+                bytes().segment(), 0, length, key.segment(), key.offset(), key.length());
     }
 }

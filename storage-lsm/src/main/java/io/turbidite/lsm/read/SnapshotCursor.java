@@ -55,7 +55,10 @@ final class SnapshotCursor implements AutoCloseable {
     private final VersionLease hold;
 
     private Place place = Place.START;
-    private final ByteSink placeKey = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+
+    /** Made when it is first in a gap: most cursors begin at a start and go to their end. */
+    private @Nullable ByteSink placeKey;
+
     private final Slice placeSlice = new Slice();
 
     private @Nullable EntryCursor live;
@@ -114,7 +117,7 @@ final class SnapshotCursor implements AutoCloseable {
         } else if (high != null && target.compareBytes(high) >= 0) {
             stand(Place.END);
         } else {
-            placeKey.clear().putBytes(target);
+            placeKey().clear().putBytes(target);
             stand(Place.GAP);
         }
     }
@@ -248,9 +251,9 @@ final class SnapshotCursor implements AutoCloseable {
         if (place == Place.ENTRY) {
             showKey();
             // the smallest key above k is k with a zero byte behind it
-            placeKey.clear().putBytes(key);
+            ByteSink next = placeKey().clear().putBytes(key);
             if (forward) {
-                placeKey.putByte(0);
+                next.putByte(0);
             }
             place = Place.GAP;
         }
@@ -265,12 +268,21 @@ final class SnapshotCursor implements AutoCloseable {
         return cursor;
     }
 
+    private ByteSink placeKey() {
+        ByteSink sink = placeKey;
+        if (sink == null) {
+            sink = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+            placeKey = sink;
+        }
+        return sink;
+    }
+
     private void goToPlace(EntryCursor cursor) {
         Slice low = range.low();
         Slice high = range.high();
         switch (place) {
             case START -> cursor.seek(low == null ? LOWEST : low);
-            case GAP -> cursor.seek(placeKey.asSlice(placeSlice));
+            case GAP -> cursor.seek(placeKey().asSlice(placeSlice));
             case END -> {
                 if (high == null) {
                     cursor.seekEnd();

@@ -148,6 +148,32 @@ class ComponentWriterTest {
         }
     }
 
+    @Test
+    void aClosedCursorDoesNoHarmToTheOneThatHasItsRoom() {
+        Entries entries = Entries.generate(
+                new SplittableRandom(4), 2_000, KeyShape.LONGS, ValueShape.ANY_LENGTH);
+        Components.write(disk, OPTIONS, entries);
+        try (BufferCache cache = Components.cache(8 << 20);
+                DiskComponent component = Components.open(disk, cache)) {
+            TreeCursor closed = component.cursor();
+            assertThat(closed.next()).isTrue();
+            closed.close();
+            try (TreeCursor cursor = component.cursor()) {
+                for (Entries.Entry entry : entries.sorted) {
+                    assertThat(cursor.next()).isTrue();
+                    closed.close();
+                    assertThatThrownBy(closed::next).isInstanceOf(ClosedException.class);
+                    assertThatThrownBy(closed::previous).isInstanceOf(ClosedException.class);
+                    assertThatThrownBy(() -> closed.seekEnd()).isInstanceOf(ClosedException.class);
+                    assertThat(cursor.key().toByteArray()).isEqualTo(entry.key());
+                    assertThat(cursor.timestamp()).isEqualTo(entry.timestamp());
+                    assertThat(cursor.value().toByteArray()).isEqualTo(entry.value());
+                }
+                assertThat(cursor.next()).isFalse();
+            }
+        }
+    }
+
     private ComponentWriter create() {
         return ComponentWriter.create(disk, Components.NAME, Components.HEADER, OPTIONS, 100);
     }
