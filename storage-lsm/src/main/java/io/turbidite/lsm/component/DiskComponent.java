@@ -5,7 +5,6 @@ import io.turbidite.core.Undo;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.cache.BufferCache;
-import io.turbidite.core.cache.CachedFile;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.memory.NativeMemory;
@@ -15,7 +14,6 @@ import io.turbidite.lsm.btree.Fences;
 import io.turbidite.lsm.btree.PointCursor;
 import io.turbidite.lsm.btree.Tree;
 import io.turbidite.lsm.btree.TreeCursor;
-import io.turbidite.lsm.component.Block.Kind;
 import io.turbidite.lsm.component.BlockWriter.Section;
 import io.turbidite.lsm.entry.Found;
 
@@ -54,76 +52,37 @@ public final class DiskComponent implements AutoCloseable {
     private final long bytes;
     private final ComponentMeta meta;
     private final Arena arena;
-    private final BufferCache cache;
     private final @Nullable BloomFilter bloom;
     private final Slice minKey;
     private final Slice maxKey;
 
     /** Null if the file could not be opened. */
-    private final @Nullable Content content;
+    private final @Nullable ComponentContent content;
 
     /** Why nobody may read it; null while it is sound, as far as one knows. Never changes back. */
     private volatile @Nullable ComponentDamage damage;
 
     private boolean closed;
 
-    /** What reads go to. */
-    private record Content(
-            DiskFile file,
-            BlockReader blocks,
-            CachedFile pages,
-            Tree records,
-            @Nullable Tree keys) {
-        Tree keyTree() {
-            return keys == null ? records : keys;
-        }
-    }
-
     private DiskComponent(DiskFile file, Arena arena, ComponentHeader expected, BufferCache cache) {
         this.name = file.name();
         this.arena = arena;
-        this.cache = cache;
         this.bytes = file.size();
-        // 1. header, footer and table of contents
         this.meta = ComponentFrame.read(file, bytes, expected);
-        BlockReader blocks = new BlockReader(file, expected.fileId());
-        ComponentFrame.checkSections(file, bytes, meta);
-        meta.options().compression().requireAvailable();
-        // 2. what stays in memory
-        Fences recordFences =
-                readFences(blocks, Kind.RECORD_INTERIOR, meta.sections().recordInterior());
-        Fences keyFences = meta.options().keyTree()
-                ? readFences(blocks, Kind.KEY_INTERIOR, meta.sections().keyInterior())
-                : null;
-        ComponentFrame.checkLeaves(file, meta, recordFences, keyFences);
-        this.bloom = meta.options().bloom() ? readBloom(blocks, meta.sections().bloom()) : null;
         this.minKey = offHeap(meta.minKey());
         this.maxKey = offHeap(meta.maxKey());
-        // 3. page numbers in the cache: the record tree's first
-        int recordPages = recordFences.pageCount();
-        int keyPages = keyFences == null ? 0 : keyFences.pageCount();
-        CachedFile pages = cache.register(
-                name, Math.addExact(recordPages, keyPages), blocks.loader(recordFences, keyFences));
-        this.content = new Content(
-                file,
-                blocks,
-                pages,
-                new Tree(name, recordFences, pages, 0),
-                keyFences == null ? null : new Tree(name, keyFences, pages, recordPages));
+        // last: what it registers in the cache is let go by close alone
+        ComponentContent opened = ComponentContent.open(file, bytes, meta, arena, cache);
+        this.bloom = opened.bloom();
+        this.content = opened;
     }
 
     private DiskComponent(
-            String name,
-            long bytes,
-            ComponentMeta meta,
-            Arena arena,
-            BufferCache cache,
-            ComponentDamage damage) {
+            String name, long bytes, ComponentMeta meta, Arena arena, ComponentDamage damage) {
         this.name = name;
         this.bytes = bytes;
         this.meta = meta;
         this.arena = arena;
-        this.cache = cache;
         this.bloom = null;
         this.minKey = offHeap(meta.minKey());
         this.maxKey = offHeap(meta.maxKey());
@@ -165,7 +124,6 @@ public final class DiskComponent implements AutoCloseable {
             ComponentOptions options,
             int filterFieldCount,
             String name,
-            BufferCache cache,
             ComponentDamage damage) {
         ComponentFilter.Builder filter = ComponentFilter.builder(filterFieldCount);
         for (int field = 0; field < filterFieldCount; field++) {
@@ -183,7 +141,7 @@ public final class DiskComponent implements AutoCloseable {
                 new Slice(),
                 filter.build());
         Arena arena = NativeMemory.shared("component " + name);
-        return new DiskComponent(name, bytes, meta, arena, cache, damage);
+        return new DiskComponent(name, bytes, meta, arena, damage);
     }
 
     /**
@@ -192,7 +150,7 @@ public final class DiskComponent implements AutoCloseable {
      */
     public DiskComponent reportingTo(Consumer<CorruptionException> witness) {
         if (content != null) {
-            content.blocks.tell(witness);
+            content.blocks().tell(witness);
         }
         return this;
     }
@@ -227,9 +185,9 @@ public final class DiskComponent implements AutoCloseable {
     }
 
     /** What is read. */
-    private Content sound() {
+    private ComponentContent sound() {
         ComponentDamage found = damage;
-        Content all = content;
+        ComponentContent all = content;
         if (found != null || all == null) {
             throw Objects.requireNonNull(found, "it is not open for a cause").refusal(name);
         }
@@ -268,7 +226,7 @@ public final class DiskComponent implements AutoCloseable {
 
     /** Leaf pages of the records. */
     public int recordPageCount() {
-        return content == null ? 0 : content.records.fences().pageCount();
+        return content == null ? 0 : content.records().fences().pageCount();
     }
 
     /** Distinct keys. */
@@ -283,36 +241,12 @@ public final class DiskComponent implements AutoCloseable {
 
     /** Bytes that stay in memory while it is open: interiors and Bloom filter. */
     public long residentBytes() {
-        if (content == null) {
-            return 0;
-        }
-        long resident = content.records.fences().byteSize();
-        if (content.keys != null) {
-            resident += content.keys.fences().byteSize();
-        }
-        return bloom == null ? resident : resident + bloom.byteSize();
+        return content == null ? 0 : content.residentBytes();
     }
 
     /** Where the bytes of the file are. */
     public ComponentSpace space() {
-        if (content == null) {
-            return new ComponentSpace(0, 0, 0, 0);
-        }
-        ComponentMeta.Sections sections = meta.sections();
-        Tree keys = content.keys;
-        return new ComponentSpace(
-                blockBytes(content.records.fences()),
-                keys == null ? 0 : blockBytes(keys.fences()),
-                sections.recordInterior().bytes() + sections.keyInterior().bytes(),
-                sections.bloom().bytes());
-    }
-
-    private static long blockBytes(Fences fences) {
-        long sum = 0;
-        for (int page = 0; page < fences.pageCount(); page++) {
-            sum += fences.blockBytes(page);
-        }
-        return sum;
+        return content == null ? new ComponentSpace(0, 0, 0, 0) : content.space(meta.sections());
     }
 
     /** When the oldest operation in it happened, microseconds since 1970. */
@@ -360,7 +294,7 @@ public final class DiskComponent implements AutoCloseable {
      * @return {@link Found#ABSENT}, {@link Found#MATTER} or {@link Found#ANTIMATTER}
      */
     public int find(Slice key, long snapshot, Found found, boolean wantValue) {
-        return sound().records.find(key, snapshot, found, wantValue);
+        return sound().records().find(key, snapshot, found, wantValue);
     }
 
     /** As {@link #find} without value; in the key tree, if there is one. */
@@ -370,45 +304,22 @@ public final class DiskComponent implements AutoCloseable {
 
     /** All entries in order, through the buffer cache; reads ahead where it misses page after page. */
     public TreeCursor cursor() {
-        Content all = sound();
-        return all.records.cursor(
-                readAhead(all, recordPages(all), PrefetchPlan.ofScan(all.records.fences())));
+        return sound().cursor();
     }
 
     /** All entries in order without their values: of the key tree, if there is one. */
     public TreeCursor keyCursor() {
-        Content all = sound();
-        return all.keyTree()
-                .cursor(readAhead(
-                        all, keyPages(all), PrefetchPlan.ofScan(all.keyTree().fences())));
-    }
-
-    private ReadAheadPages readAhead(
-            Content all, ReadAheadPages.Tree tree, PrefetchPlan foresight) {
-        return new ReadAheadPages(all.blocks, tree, cache, all.pages, foresight);
-    }
-
-    private static ReadAheadPages.Tree recordPages(Content all) {
-        return new ReadAheadPages.Tree(Kind.RECORD_LEAF, all.records.fences(), 0);
-    }
-
-    private static ReadAheadPages.Tree keyPages(Content all) {
-        return all.keys == null
-                ? recordPages(all)
-                : new ReadAheadPages.Tree(
-                        Kind.KEY_LEAF, all.keys.fences(), all.records.fences().pageCount());
+        return sound().keyCursor();
     }
 
     /** All entries in order, read ahead past the buffer cache: for merges. */
     public TreeCursor streamCursor() {
-        Content all = sound();
-        return all.records.cursor(new StreamedLeafPages(
-                all.blocks, Kind.RECORD_LEAF, all.records.fences(), READ_AHEAD_BYTES));
+        return sound().streamCursor(READ_AHEAD_BYTES);
     }
 
     /** Stateful point searches in the record tree, best for ascending keys. */
     public PointCursor pointCursor() {
-        return sound().records.pointCursor();
+        return sound().records().pointCursor();
     }
 
     /**
@@ -419,13 +330,7 @@ public final class DiskComponent implements AutoCloseable {
      * @param snapshot at which most keys will be sought
      */
     public PointCursor pointCursor(ComingKeys coming, long snapshot, boolean stateful) {
-        Content all = sound();
-        return all.records.pointCursor(
-                readAhead(
-                        all,
-                        recordPages(all),
-                        PrefetchPlan.of(coming, all.records.fences(), snapshot)),
-                stateful);
+        return sound().pointCursor(coming, snapshot, stateful);
     }
 
     /** Stateful point searches in the key tree, if there is one, else in the record tree. */
@@ -435,12 +340,7 @@ public final class DiskComponent implements AutoCloseable {
 
     /** Entries with keys in {@code range}, exactly; reads at most two pages. */
     public long estimateEntries(KeyRange range) {
-        Tree tree = sound().keyTree();
-        Slice low = range.low();
-        Slice high = range.high();
-        long from = low == null ? 0 : tree.rank(low);
-        long to = high == null ? tree.entryCount() : tree.rank(high);
-        return Math.max(0, to - from);
+        return sound().estimateEntries(range);
     }
 
     /**
@@ -461,7 +361,7 @@ public final class DiskComponent implements AutoCloseable {
         if (content == null) {
             return;
         }
-        long found = content.file.size();
+        long found = content.file().size();
         if (found != bytes) {
             out.accept(new CorruptionException(
                     name, found, "file", bytes + " bytes", found + " bytes"));
@@ -477,15 +377,11 @@ public final class DiskComponent implements AutoCloseable {
         }
         closed = true;
         if (content != null) {
-            content.records.close();
-            if (content.keys != null) {
-                content.keys.close();
-            }
-            content.pages.close();
+            content.closePages();
         }
         arena.close();
         if (content != null) {
-            content.file.close();
+            content.file().close();
         }
     }
 
@@ -499,52 +395,27 @@ public final class DiskComponent implements AutoCloseable {
     }
 
     Fences recordFences() {
-        return opened().records.fences();
+        return opened().records().fences();
     }
 
     @Nullable
     Fences keyFences() {
-        Tree keys = opened().keys;
+        Tree keys = opened().keys();
         return keys == null ? null : keys.fences();
     }
 
     BlockReader blocks() {
-        return opened().blocks;
+        return opened().blocks();
     }
 
     /** Reads header, footer and table of contents again. */
     void reread() {
-        ComponentFrame.read(opened().file, bytes, meta.owner());
+        ComponentFrame.read(opened().file(), bytes, meta.owner());
     }
 
     /** For the verifier, which reads what is damaged too. */
-    private Content opened() {
+    private ComponentContent opened() {
         return Objects.requireNonNull(content, name);
-    }
-
-    private Fences readFences(BlockReader blocks, Kind kind, Section section) {
-        MemorySegment block = blocks.readSection(kind, section, arena);
-        Block.Expected expected = blocks.expected(kind, 0, section.fileOffset());
-        String problem = Fences.problem(block);
-        if (problem != null) {
-            throw expected.malformed(problem);
-        }
-        Fences fences = Fences.over(block);
-        if (fences.entryCount() != entryCount()) {
-            throw expected.malformed(
-                    "%d entries, %d expected".formatted(fences.entryCount(), entryCount()));
-        }
-        return fences;
-    }
-
-    private BloomFilter readBloom(BlockReader blocks, Section section) {
-        MemorySegment block = blocks.readSection(Kind.BLOOM, section, arena);
-        return BloomFilter.over(
-                block,
-                Block.HEADER_BYTES,
-                block.byteSize() - Block.HEADER_BYTES,
-                name,
-                section.fileOffset() + Block.HEADER_BYTES);
     }
 
     private Slice offHeap(Slice key) {

@@ -81,7 +81,6 @@ final class ComponentOpening {
                     ComponentFiles.options(place.schema(), place.tree()),
                     place.schema().filter().size(),
                     StoreFiles.component(state.fileId()),
-                    substrate.cache(),
                     found);
         }
     }

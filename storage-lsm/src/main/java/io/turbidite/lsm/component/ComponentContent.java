@@ -1,0 +1,187 @@
+package io.turbidite.lsm.component;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.bloom.BloomFilter;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.cache.BufferCache;
+import io.turbidite.core.cache.CachedFile;
+import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.lsm.btree.ComingKeys;
+import io.turbidite.lsm.btree.Fences;
+import io.turbidite.lsm.btree.PointCursor;
+import io.turbidite.lsm.btree.Tree;
+import io.turbidite.lsm.btree.TreeCursor;
+import io.turbidite.lsm.component.Block.Kind;
+import io.turbidite.lsm.component.BlockWriter.Section;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What reads of a component go to: its file, its trees and its Bloom filter. <em>Thread-safe.</em>
+ *
+ * @param keys null if the component has no key tree
+ * @param bloom null if it has no Bloom filter
+ */
+record ComponentContent(
+        DiskFile file,
+        BlockReader blocks,
+        BufferCache cache,
+        CachedFile pages,
+        Tree records,
+        @Nullable Tree keys,
+        @Nullable BloomFilter bloom) {
+    /**
+     * Reads what stays in memory, and checks it against the table of contents.
+     *
+     * @param bytes of the file
+     * @param arena for it; the caller closes it behind this
+     * @throws CorruptionException if it is damaged
+     */
+    static ComponentContent open(
+            DiskFile file, long bytes, ComponentMeta meta, Arena arena, BufferCache cache) {
+        String name = file.name();
+        ComponentMeta.Sections sections = meta.sections();
+        BlockReader blocks = new BlockReader(file, meta.owner().fileId());
+        ComponentFrame.checkSections(file, bytes, meta);
+        meta.options().compression().requireAvailable();
+        // 1. what stays in memory
+        Fences recordFences =
+                readFences(blocks, Kind.RECORD_INTERIOR, sections.recordInterior(), meta, arena);
+        Fences keyFences = meta.options().keyTree()
+                ? readFences(blocks, Kind.KEY_INTERIOR, sections.keyInterior(), meta, arena)
+                : null;
+        ComponentFrame.checkLeaves(file, meta, recordFences, keyFences);
+        BloomFilter bloom =
+                meta.options().bloom() ? readBloom(blocks, sections.bloom(), name, arena) : null;
+        // 2. page numbers in the cache: the record tree's first
+        int recordPages = recordFences.pageCount();
+        int keyPages = keyFences == null ? 0 : keyFences.pageCount();
+        CachedFile pages = cache.register(
+                name, Math.addExact(recordPages, keyPages), blocks.loader(recordFences, keyFences));
+        return new ComponentContent(
+                file,
+                blocks,
+                cache,
+                pages,
+                new Tree(name, recordFences, pages, 0),
+                keyFences == null ? null : new Tree(name, keyFences, pages, recordPages),
+                bloom);
+    }
+
+    private static Fences readFences(
+            BlockReader blocks, Kind kind, Section section, ComponentMeta meta, Arena arena) {
+        MemorySegment block = blocks.readSection(kind, section, arena);
+        Block.Expected expected = blocks.expected(kind, 0, section.fileOffset());
+        String problem = Fences.problem(block);
+        if (problem != null) {
+            throw expected.malformed(problem);
+        }
+        Fences fences = Fences.over(block);
+        if (fences.entryCount() != meta.counts().entries()) {
+            throw expected.malformed("%d entries, %d expected"
+                    .formatted(fences.entryCount(), meta.counts().entries()));
+        }
+        return fences;
+    }
+
+    private static BloomFilter readBloom(
+            BlockReader blocks, Section section, String name, Arena arena) {
+        MemorySegment block = blocks.readSection(Kind.BLOOM, section, arena);
+        return BloomFilter.over(
+                block,
+                Block.HEADER_BYTES,
+                block.byteSize() - Block.HEADER_BYTES,
+                name,
+                section.fileOffset() + Block.HEADER_BYTES);
+    }
+
+    /** The tree to look keys up in. */
+    Tree keyTree() {
+        return keys == null ? records : keys;
+    }
+
+    /** Bytes that stay in memory. */
+    long residentBytes() {
+        long resident = records.fences().byteSize();
+        if (keys != null) {
+            resident += keys.fences().byteSize();
+        }
+        return bloom == null ? resident : resident + bloom.byteSize();
+    }
+
+    /** Where the bytes of the file are. */
+    ComponentSpace space(ComponentMeta.Sections sections) {
+        return new ComponentSpace(
+                blockBytes(records.fences()),
+                keys == null ? 0 : blockBytes(keys.fences()),
+                sections.recordInterior().bytes() + sections.keyInterior().bytes(),
+                sections.bloom().bytes());
+    }
+
+    private static long blockBytes(Fences fences) {
+        long sum = 0;
+        for (int page = 0; page < fences.pageCount(); page++) {
+            sum += fences.blockBytes(page);
+        }
+        return sum;
+    }
+
+    TreeCursor cursor() {
+        return records.cursor(readAhead(recordPages(), PrefetchPlan.ofScan(records.fences())));
+    }
+
+    TreeCursor keyCursor() {
+        return keyTree()
+                .cursor(readAhead(keyPages(), PrefetchPlan.ofScan(keyTree().fences())));
+    }
+
+    /** Past the buffer cache. */
+    TreeCursor streamCursor(int readAheadBytes) {
+        return records.cursor(
+                new StreamedLeafPages(blocks, Kind.RECORD_LEAF, records.fences(), readAheadBytes));
+    }
+
+    PointCursor pointCursor(ComingKeys coming, long snapshot, boolean stateful) {
+        return records.pointCursor(
+                readAhead(recordPages(), PrefetchPlan.of(coming, records.fences(), snapshot)),
+                stateful);
+    }
+
+    private ReadAheadPages readAhead(ReadAheadPages.Tree tree, PrefetchPlan plan) {
+        return new ReadAheadPages(blocks, tree, cache, pages, plan);
+    }
+
+    private ReadAheadPages.Tree recordPages() {
+        return new ReadAheadPages.Tree(Kind.RECORD_LEAF, records.fences(), 0);
+    }
+
+    private ReadAheadPages.Tree keyPages() {
+        return keys == null
+                ? recordPages()
+                : new ReadAheadPages.Tree(
+                        Kind.KEY_LEAF, keys.fences(), records.fences().pageCount());
+    }
+
+    /** Entries with keys in {@code range}, exactly; reads at most two pages. */
+    long estimateEntries(KeyRange range) {
+        Tree tree = keyTree();
+        Slice low = range.low();
+        Slice high = range.high();
+        long from = low == null ? 0 : tree.rank(low);
+        long to = high == null ? tree.entryCount() : tree.rank(high);
+        return Math.max(0, to - from);
+    }
+
+    /** Drops the pages from the cache; the file is closed behind the arena. */
+    void closePages() {
+        records.close();
+        if (keys != null) {
+            keys.close();
+        }
+        pages.close();
+    }
+}
