@@ -153,6 +153,25 @@ class LogFeedCommandTest {
                 .endsWith("{\"id\":0}\n{\"first\":2}\n{\"first\":1}\n");
     }
 
+    @Test
+    void a_feed_into_a_log_that_refused_every_record_has_failed() throws IOException {
+        Path feed = directory.resolve("lines.yaml");
+        Files.writeString(feed, """
+                feed: lines
+                log: { name: Lines, psfs: { id: field(id) } }
+                source: { kind: file, path: lines.json }
+                """);
+        Path file = directory.resolve("lines.json");
+        Files.writeString(file, "no json\n");
+        Object[] args = {"run", feed, "--store", directory.resolve("store")};
+        Result refused = Command.run(args);
+        assertThat(refused.code()).as(refused.err()).isEqualTo(1);
+        assertThat(refused.err())
+                .contains("dead-letters", "no record was taken: the only one was rejected");
+        Files.writeString(file, "no json\n{\"id\":1}\n{\"id\":\n");
+        assertThat(Command.run(args).code()).isZero();
+    }
+
     private static byte[] gzip(String text) throws IOException {
         ByteArrayOutputStream compressed = new ByteArrayOutputStream();
         try (GZIPOutputStream gzip = new GZIPOutputStream(compressed)) {
