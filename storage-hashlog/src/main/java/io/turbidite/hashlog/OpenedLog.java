@@ -115,6 +115,9 @@ record OpenedLog(
                 runs.deleteUnnamed(registry);
             }
             done = true;
+            if (base.start.marksLost() > 0) {
+                tellMarkLost(site);
+            }
             report(site, log, replay, startNanos);
             return new OpenedLog(registry, epochs, table, log, replay.sessions(), replay.from());
         } finally {
@@ -216,6 +219,20 @@ record OpenedLog(
                         new InvalidRequestException(
                                 "the table has no room for what a larger one linked: records below %d are found by full scan, or by history runs once they are indexed (%s)"
                                         .formatted(log.tail(), account))));
+    }
+
+    private static void tellMarkLost(LogSite site) {
+        site.events()
+                .publish(
+                        new StoreEvent.Failed(
+                                site.clock().wallMicros(),
+                                "marks of log " + site.name(),
+                                new CorruptionException(
+                                        site.directory() + "/TAIL",
+                                        0,
+                                        "the marks of how far the newest page is durable",
+                                        "two that are sound",
+                                        "one, maybe the older: a newest page without checksums of its own may have gone further")));
     }
 
     private static Base base(

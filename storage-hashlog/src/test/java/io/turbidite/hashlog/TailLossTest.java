@@ -173,6 +173,62 @@ class TailLossTest {
         }
     }
 
+    /** Both copies of a mark: no power cut leaves that, so each opening tells it, and one for writing mends it. */
+    @Test
+    void a_mark_that_is_lost_with_its_copy_is_told_and_made_again() {
+        SimDisk whole = filled(COUNT);
+        for (int slot = 1; slot <= 2; slot++) {
+            SimDisk damaged = whole.copy();
+            damaged.flipBit(TAIL, slot * 4_096 + 3, 1);
+            assertThat(marksLost(damaged, true)).isZero(); // its copy is sound
+            damaged.flipBit(TAIL, slot * 4_096 + 2_048 + 3, 1);
+            byte[] before = damaged.content(TAIL);
+            assertThat(marksLost(damaged, true)).isEqualTo(1);
+            assertThat(damaged.content(TAIL)).isEqualTo(before);
+            assertThat(marksLost(damaged, false)).isEqualTo(1);
+            assertThat(marksLost(damaged, true)).isZero();
+            assertThat(countOf(damaged)).isEqualTo(COUNT);
+        }
+    }
+
+    private static int marksLost(SimDisk disk, boolean reading) {
+        try (LogBench bench = reading
+                ? LogBench.reading(SEED, disk, LogBench.options())
+                : LogBench.reopened(SEED, disk, LogBench.options())) {
+            assertThat(LogState.of(bench.log).numbersOf("s")).hasSize(COUNT);
+            return bench.log.log().marksLost();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Profile.class)
+    void no_power_cut_looks_like_a_lost_mark(Profile profile) {
+        SimDisk disk = new SimDisk(SEED, profile);
+        List<SimDisk> cuts = new ArrayList<>();
+        try (LogBench bench = LogBench.simulated(SEED, disk, LogBench.options());
+                IngestSession session = bench.log.openSession("s")) {
+            disk.onOperation(step -> {
+                if (step.kind().isChanging()) {
+                    cuts.add(disk.crashImage(step.index()));
+                }
+            });
+            for (int i = 0; i < 600; i++) {
+                MemorySegment record = LogBench.segment(LogState.event("s", i));
+                session.append(record, 0, (int) record.byteSize());
+                if (i % 20 == 0) {
+                    session.awaitDurable();
+                }
+            }
+            disk.onOperation(_ -> {});
+        }
+        assertThat(cuts).hasSizeGreaterThan(50);
+        for (SimDisk cut : cuts) {
+            try (LogBench bench = LogBench.reading(SEED, cut, LogBench.options())) {
+                assertThat(bench.log.log().marksLost()).isZero();
+            }
+        }
+    }
+
     /** Its checksums agree, since zeros are all that it lacks, but readers fetch whole blocks. */
     @Test
     void a_page_that_a_power_cut_tore_within_zeros_at_its_end_is_not_taken_for_whole() {

@@ -94,6 +94,21 @@ class LogCommandTest {
     }
 
     @Test
+    void a_lost_mark_is_told_by_inspect_until_the_log_is_written_again() throws IOException {
+        calls.ingest("--psf", "type=field(type)");
+        Path tail = log.resolve("log/TAIL");
+        byte[] bytes = Files.readAllBytes(tail);
+        bytes[4_096] ^= 1;
+        bytes[4_096 + 2_048] ^= 1;
+        Files.write(tail, bytes);
+        assertThat(calls.log("inspect", "--json").json().path("marksLost").asInt())
+                .isEqualTo(1);
+        assertThat(calls.log("inspect").out()).contains("damaged: one of two marks in TAIL");
+        calls.ingest();
+        assertThat(calls.log("inspect").out()).doesNotContain("damaged");
+    }
+
+    @Test
     void files_that_cannot_be_read_are_left_out_and_said_by_the_exit_code() throws IOException {
         calls.ingest("--psf", "type=field(type)");
         Path registry = log.resolve("log/HASHLOG");

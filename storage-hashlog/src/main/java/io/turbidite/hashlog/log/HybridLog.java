@@ -53,6 +53,7 @@ public final class HybridLog implements AutoCloseable {
     private final AtomicLong headPage;
     private final AtomicLong begin;
     private final boolean readOnly;
+    private final int marksLost;
 
     /** The newest page had no record when the log was opened. */
     private final boolean emptyPage;
@@ -112,6 +113,7 @@ public final class HybridLog implements AutoCloseable {
         this.durable = start.tail();
         start.fill(ring, page, site.clock().wallMicros());
         this.emptyPage = start.newestPage() == null;
+        this.marksLost = start.marksLost();
         this.flusher = new Flusher(this, site, options, files);
     }
 
@@ -199,6 +201,14 @@ public final class HybridLog implements AutoCloseable {
                 what + " at address " + address,
                 expected,
                 found);
+    }
+
+    /**
+     * Slots in TAIL, of two, whose mark was damaged when the log was opened. The newest mark may have been in it: the
+     * newest page speaks for itself, unless it is an older release's or damaged too.
+     */
+    public int marksLost() {
+        return marksLost;
     }
 
     /** Whether what leaves memory is gone. */

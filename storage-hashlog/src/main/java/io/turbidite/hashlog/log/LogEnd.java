@@ -107,6 +107,7 @@ public final class LogEnd {
                     shape.startOf(p) + usedBytes,
                     hasRecords ? page.asSlice(0, usedBytes) : null,
                     hasRecords ? arrival : lastArrival,
+                    marks.tailsLost(),
                     true);
         }
     }
@@ -228,6 +229,7 @@ public final class LogEnd {
                 shape.startOf(newest) + used,
                 hasRecords ? page.asSlice(0, used) : null,
                 lastArrival,
+                0,
                 false);
     }
 
@@ -281,7 +283,8 @@ public final class LogEnd {
                 long number = begun == null ? 1 : begun.number() + 1;
                 BeginMark begin = new BeginMark(start.logId(), number, start.begin());
                 TailFile.create(disk, directory, mark, begin);
-            } else if (before == null || !mark.saysAs(before)) {
+            } else if (before == null || !mark.saysAs(before) || start.marksLost() > 0) {
+                // into the other slot, where a mark may be damaged
                 files.writeMark(
                         mark.page(),
                         mark.firstArrivalMicros(),

@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
  * @param tail where the next record goes, within a page
  * @param newestPage the content of the tail's page up to the tail, or null if it has none
  * @param newestPageOpenedMicros when that page was opened
+ * @param marksLost slots in TAIL, of two, whose mark is damaged: the newest one may have been there
  * @param marked whether a sound mark vouches for the tail, so that what lies behind it may go
  */
 public record LogStart(
@@ -22,11 +23,12 @@ public record LogStart(
         long tail,
         @Nullable MemorySegment newestPage,
         long newestPageOpenedMicros,
+        int marksLost,
         boolean marked) {
 
     /** A log without records. */
     public static LogStart fresh(long logId, LogShape shape) {
-        return new LogStart(logId, shape.firstAddress(), shape.firstAddress(), null, 0, true);
+        return new LogStart(logId, shape.firstAddress(), shape.firstAddress(), null, 0, 0, true);
     }
 
     /** The mark that says the same. */

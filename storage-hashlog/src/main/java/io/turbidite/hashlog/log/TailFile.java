@@ -52,8 +52,9 @@ final class TailFile implements AutoCloseable {
      *
      * @param tail null if there is none, which a log that has its file does not come to
      * @param begin likewise
+     * @param tailsLost slots of tail marks without a sound copy. A power cut tears one copy at most, so that is damage
      */
-    record Marks(@Nullable TailMark tail, @Nullable BeginMark begin) {}
+    record Marks(@Nullable TailMark tail, @Nullable BeginMark begin, int tailsLost) {}
 
     private static String nameIn(String directory) {
         return directory + "/" + NAME;
@@ -87,7 +88,7 @@ final class TailFile implements AutoCloseable {
             if (hasTail) {
                 throw damaged(name, 0, "the file", "there; restore it", "missing");
             }
-            return new Marks(null, null);
+            return new Marks(null, null, 0);
         }
         try (DiskFile file = disk.openReadOnly(name)) {
             FileHeader.readFrom(file)
@@ -96,7 +97,10 @@ final class TailFile implements AutoCloseable {
             if (hasTail && file.size() != BYTES) {
                 throw damaged(name, 0, "the file", BYTES + " bytes", file.size() + " bytes");
             }
-            Marks marks = new Marks(readTail(file, logId, shape), readBegin(file, logId));
+            TailMark even = readTail(file, 0, logId, shape);
+            TailMark odd = readTail(file, 1, logId, shape);
+            int lost = !hasTail ? 0 : (even == null ? 1 : 0) + (odd == null ? 1 : 0);
+            Marks marks = new Marks(newer(even, odd), readBegin(file, logId), lost);
             if (hasTail && marks.tail == null) {
                 throw noMark(name, TailMark.slotOffset(0), "how far the newest page is durable");
             }
@@ -107,19 +111,15 @@ final class TailFile implements AutoCloseable {
         }
     }
 
-    private static @Nullable TailMark readTail(DiskFile file, long logId, LogShape shape) {
-        TailMark newest = null;
-        MemorySegment slot = MemorySegment.ofArray(new byte[LogShape.BLOCK_BYTES]);
-        for (int i = 0; i < 2; i++) {
-            int byteCount = file.read(TailMark.slotOffset(i), slot, 0, LogShape.BLOCK_BYTES);
-            TailMark mark = byteCount < LogShape.BLOCK_BYTES
-                    ? null
-                    : TailMark.readEither(slot, logId, shape);
-            if (mark != null && (newest == null || mark.number() > newest.number())) {
-                newest = mark;
-            }
-        }
-        return newest;
+    private static @Nullable TailMark readTail(
+            DiskFile file, int slot, long logId, LogShape shape) {
+        MemorySegment bytes = MemorySegment.ofArray(new byte[LogShape.BLOCK_BYTES]);
+        int byteCount = file.read(TailMark.slotOffset(slot), bytes, 0, LogShape.BLOCK_BYTES);
+        return byteCount < LogShape.BLOCK_BYTES ? null : TailMark.readEither(bytes, logId, shape);
+    }
+
+    private static @Nullable TailMark newer(@Nullable TailMark one, @Nullable TailMark other) {
+        return one == null || (other != null && other.number() > one.number()) ? other : one;
     }
 
     private static @Nullable BeginMark readBegin(DiskFile file, long logId) {

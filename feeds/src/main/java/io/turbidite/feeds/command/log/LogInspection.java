@@ -29,6 +29,7 @@ final class LogInspection {
                 .put("head", addresses.head())
                 .put("durable", addresses.durable())
                 .put("tail", addresses.tail())
+                .put("marksLost", addresses.marksLost())
                 .put("pageBytes", shape.pageBytes())
                 .put("memoryBytes", shape.ringBytes())
                 .put("segmentBytes", (long) shape.pageBytes() * shape.segmentPageCount())
@@ -89,6 +90,10 @@ final class LogInspection {
                 .formatted(
                         Words.count(log.bucketCount(), "bucket"),
                         Words.count(log.overflowBucketCount(), "overflow bucket")));
+        if (addresses.marksLost() > 0) {
+            out.println(
+                    "  damaged: one of two marks in TAIL can't be read, maybe the newest; the next opening for writing makes two of the end that is found");
+        }
         log.psfs().forEach(psf -> out.println("  psf " + text(psf)));
     }
 
