@@ -151,7 +151,7 @@ final class RetentionWork implements AutoCloseable {
             leaving.remove(partition);
             gone.forEach(ComponentHandle::unclaim);
             heldBack.remove(partition.schema().id());
-            substrate.events().expired(partition, gone);
+            substrate.events().expired(partition.name(), gone);
         }
     }
 

@@ -132,7 +132,7 @@ public final class Flush {
                     .sum();
             long nanos = substrate.clock().monotonicNanos() - startNanos;
             throttle.flushed(layerBytes, nanos - pacedNanos);
-            substrate.events().flushed(partition, layer, bytes, nanos);
+            substrate.events().flushed(partition.name(), layer, bytes, nanos);
         } catch (StoreFailedException uncertain) {
             // the manifest that stands after reopening may name the new files: they must stay
             installed = true;

@@ -125,12 +125,12 @@ public final class EngineEvents {
         return ingestedBytes;
     }
 
-    public void flushed(Partition partition, MemoryLayer layer, long bytes, long nanos) {
+    public void flushed(PartitionName partition, MemoryLayer layer, long bytes, long nanos) {
         flushBytes.add(bytes);
         flushes.record(nanos);
         events.publish(new StoreEvent.Flushed(
                 clock.wallMicros(),
-                partition.schema().name(),
+                partition.dataset(),
                 partition.number(),
                 layer.reportedBytes() > 0 ? "memory" : "request",
                 layer.minTimestamp(),
@@ -140,7 +140,7 @@ public final class EngineEvents {
                 nanos));
     }
 
-    public void merged(Partition partition, DatasetSchema schema, MergedTree merge, long nanos) {
+    public void merged(int partition, DatasetSchema schema, MergedTree merge, long nanos) {
         List<ComponentHandle> inputs = merge.inputs();
         ComponentHandle output = merge.output();
         long bytesRead = inputs.stream()
@@ -153,7 +153,7 @@ public final class EngineEvents {
         events.publish(new StoreEvent.Merged(
                 clock.wallMicros(),
                 schema.name(),
-                partition.number(),
+                partition,
                 schema.treeName(merge.tree()),
                 schema.mergePolicy().toString(),
                 inputs.size(),
@@ -172,7 +172,7 @@ public final class EngineEvents {
      * @param cause {@code "merge"}, {@code "request"} or {@code "auto"}
      */
     public void repaired(
-            Partition partition, IndexSchema index, String cause, RepairCounts counts) {
+            PartitionName partition, IndexSchema index, String cause, RepairCounts counts) {
         repairChecked.add(counts.checked());
         repairSpared.add(counts.spared());
         repairSearched.add(counts.searched());
@@ -181,7 +181,7 @@ public final class EngineEvents {
         repairs.record(counts.nanos());
         events.publish(new StoreEvent.Repaired(
                 clock.wallMicros(),
-                partition.schema().name(),
+                partition.dataset(),
                 partition.number(),
                 index.name(),
                 cause,
@@ -194,14 +194,11 @@ public final class EngineEvents {
 
     /** The repair of an index under auto is placed elsewhere from now on. */
     public void repairPlaced(
-            Partition partition,
-            IndexSchema index,
-            RepairPlacement before,
-            RepairDecision decision) {
+            String dataset, IndexSchema index, RepairPlacement before, RepairDecision decision) {
         repairMoves.increment();
         events.publish(new StoreEvent.RepairPlaced(
                 clock.wallMicros(),
-                partition.schema().name(),
+                dataset,
                 index.name(),
                 before.label(),
                 decision.placement().label(),
@@ -209,13 +206,13 @@ public final class EngineEvents {
     }
 
     /** A merge is started that no policy wants, for the garbage that it takes away. */
-    public void mergesGarbage(Partition partition, String cause) {
+    public void mergesGarbage(PartitionName partition, double garbageShare, String cause) {
         garbageMerges.increment();
         events.publish(new StoreEvent.GarbageMerged(
                 clock.wallMicros(),
-                partition.schema().name(),
+                partition.dataset(),
                 partition.number(),
-                (int) Math.round(100 * partition.garbage().largestShare()),
+                (int) Math.round(100 * garbageShare),
                 cause));
     }
 
@@ -293,11 +290,11 @@ public final class EngineEvents {
     }
 
     /** Says that retention dropped components. */
-    public void expired(Partition partition, Collection<ComponentHandle> components) {
+    public void expired(PartitionName partition, Collection<ComponentHandle> components) {
         expiredComponents.add(components.size());
         events.publish(new StoreEvent.Expired(
                 clock.wallMicros(),
-                partition.schema().name(),
+                partition.dataset(),
                 partition.number(),
                 components.size(),
                 components.stream()

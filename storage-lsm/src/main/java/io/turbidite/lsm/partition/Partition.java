@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The share of a dataset whose keys hash to one number: its primary and secondary indexes, always
@@ -26,7 +27,7 @@ import java.util.Map;
  * <p><em>Thread-safe.</em> Readers pin the version; writers work inside the gate; the reference to the
  * version changes under this object's monitor, held for no I/O.
  */
-public final class Partition {
+public final class Partition implements VersionLease.Source {
     private final int number;
     private final Substrate substrate;
     private final int order;
@@ -92,6 +93,11 @@ public final class Partition {
         return number;
     }
 
+    /** What events call it now. */
+    public PartitionName name() {
+        return new PartitionName(schema().name(), number);
+    }
+
     /** The order in which gates are entered; unique in the store. */
     public int order() {
         return order;
@@ -106,6 +112,7 @@ public final class Partition {
         return work;
     }
 
+    @Override
     public Substrate substrate() {
         return substrate;
     }
@@ -120,6 +127,7 @@ public final class Partition {
      *
      * @throws InvalidRequestException if the dataset was dropped
      */
+    @Override
     public Version pin() {
         Version pinned = pinUnlessDropped();
         if (pinned == null) {
@@ -154,8 +162,14 @@ public final class Partition {
     }
 
     /** Whether {@code pinned} is still the newest version; a hint for long cursors. */
+    @Override
     public boolean isCurrent(Version pinned) {
         return !isDropped() && version().equals(pinned);
+    }
+
+    @Override
+    public Set<VersionLease> leases() {
+        return current.holds();
     }
 
     /** Cursors that are open. */
@@ -300,6 +314,6 @@ public final class Partition {
 
     @Override
     public String toString() {
-        return "partition %d of %s".formatted(number, schema().name());
+        return name().toString();
     }
 }

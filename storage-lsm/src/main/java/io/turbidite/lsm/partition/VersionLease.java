@@ -5,6 +5,7 @@ import io.turbidite.lsm.version.Version;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -24,10 +25,24 @@ public final class VersionLease {
     private static final int INSIDE = 1;
     private static final int CLOSED = 2;
 
-    private final Partition partition;
+    private final Source source;
     private final ViewState view;
     private final Runnable release;
     private final AtomicInteger state = new AtomicInteger(FREE);
+
+    /** Whose versions are held: a partition. */
+    public interface Source {
+        /** Pins the version of now; the caller unpins it. */
+        Version pin();
+
+        /** Whether {@code pinned} is still the newest version; a hint for long cursors. */
+        boolean isCurrent(Version pinned);
+
+        /** The leases that are open, changed as they come and go. */
+        Set<VersionLease> leases();
+
+        Substrate substrate();
+    }
 
     /** Written inside; volatile, so that a look from outside is not stale for long. */
     private volatile @Nullable Version pinned;
@@ -35,11 +50,11 @@ public final class VersionLease {
     /**
      * @param release closes what the cursor has opened on a version; called inside
      */
-    public VersionLease(Partition partition, ViewState view, Runnable release) {
-        this.partition = partition;
+    public VersionLease(Source source, ViewState view, Runnable release) {
+        this.source = source;
         this.view = view;
         this.release = release;
-        partition.current().holds().add(this);
+        source.leases().add(this);
     }
 
     /**
@@ -74,7 +89,7 @@ public final class VersionLease {
 
     private void awaitNobodyInside() {
         if (state.get() == INSIDE) {
-            partition.substrate().tasks().await(() -> state.get() != INSIDE);
+            source.substrate().tasks().await(() -> state.get() != INSIDE);
         }
     }
 
@@ -105,7 +120,7 @@ public final class VersionLease {
      */
     public Version pin() {
         letGo();
-        Version version = partition.pin();
+        Version version = source.pin();
         pinned = version;
         view.checkOpen();
         return version;
@@ -122,10 +137,10 @@ public final class VersionLease {
     /** Takes the version back if it is not the newest and the cursor is idle. */
     void letGoIfStale() {
         Version seen = pinned;
-        if (seen != null && !partition.isCurrent(seen) && state.compareAndSet(FREE, INSIDE)) {
+        if (seen != null && !source.isCurrent(seen) && state.compareAndSet(FREE, INSIDE)) {
             letGo();
             leave();
-            partition.substrate().events().cursorLetGo();
+            source.substrate().events().cursorLetGo();
         }
     }
 
@@ -137,7 +152,7 @@ public final class VersionLease {
                 return;
             }
         }
-        partition.current().holds().remove(this);
+        source.leases().remove(this);
         try {
             release.run();
         } finally {

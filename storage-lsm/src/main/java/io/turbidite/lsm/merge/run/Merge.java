@@ -206,7 +206,8 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
             throw uncertain;
         }
         installed = true;
-        merges.forEach(merge -> substrate.events().merged(partition, schema, merge, busyNanos));
+        merges.forEach(
+                merge -> substrate.events().merged(partition.number(), schema, merge, busyNanos));
     }
 
     private void edit(List<MergedTree> merges) {

@@ -241,7 +241,12 @@ final class MergePlanner {
             boolean started = start(next.partition, next.pinned, next.plan);
             if (started && next.forGarbage) {
                 String cause = garbageCauses.remove(next.partition);
-                substrate.events().mergesGarbage(next.partition, String.valueOf(cause));
+                substrate
+                        .events()
+                        .mergesGarbage(
+                                next.partition.name(),
+                                next.partition.garbage().largestShare(),
+                                String.valueOf(cause));
             }
             return started;
         } finally {

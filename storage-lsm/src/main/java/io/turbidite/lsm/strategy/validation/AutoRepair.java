@@ -158,7 +158,9 @@ public final class AutoRepair {
                     isQuiet.getAsBoolean()));
             any.work().place(index.id(), decision);
             if (decision.placement() != before.placement()) {
-                substrate.events().repairPlaced(any, index, before.placement(), decision);
+                substrate
+                        .events()
+                        .repairPlaced(any.schema().name(), index, before.placement(), decision);
             }
             if (decision.isDue() && backoff.mayTry()) {
                 begin(partitions, index, decision.placement() == RepairPlacement.NOW);

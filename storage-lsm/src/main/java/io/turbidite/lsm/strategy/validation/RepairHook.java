@@ -132,7 +132,7 @@ public final class RepairHook implements MergeHook {
     @Override
     public ComponentFiles.Repaired repaired() {
         assert isComplete;
-        partition.substrate().events().repaired(partition, index, "merge", counts());
+        partition.substrate().events().repaired(partition.name(), index, "merge", counts());
         return new ComponentFiles.Repaired(Repair.reached(inputs, keyTrees), dead);
     }
 

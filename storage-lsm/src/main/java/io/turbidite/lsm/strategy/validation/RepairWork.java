@@ -234,7 +234,7 @@ public final class RepairWork implements AutoCloseable {
             substrate
                     .events()
                     .repaired(
-                            request.partition,
+                            request.partition.name(),
                             current.index(),
                             request.occasion.cause(),
                             current.counts());
