@@ -7,6 +7,7 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.DamagedSourceException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
 
 import org.junit.jupiter.api.Test;
@@ -18,6 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.zip.CRC32;
 import java.util.zip.GZIPOutputStream;
@@ -230,6 +232,66 @@ class FileSourceTest {
             assertThat(stream.settledBytes()).isEqualTo(good.length);
             assertThat(stream.head()).isEqualTo(source.head(source.files().getFirst(), 4096));
         }
+    }
+
+    /** Whatever happens to a file: what comes out is members as they were, one after the other. */
+    @Test
+    void whatComesOutOfAManglingIsWholeMembers() {
+        long seed = Seeds.of("FileSourceTest");
+        SplittableRandom random = new SplittableRandom(seed);
+        List<byte[]> contents = List.of(random(700), new byte[0], random(90), random(5_000));
+        byte[][] members = contents.stream().map(FileSourceTest::gzip).toArray(byte[][]::new);
+        byte[] good = join(members);
+        int damagedCount = 0;
+        for (int round = 0; round < 2_000; round++) {
+            String as = "%s round %d".formatted(Seeds.replay("FileSourceTest", seed), round);
+            int at = random.nextInt(2, good.length);
+            byte[] before = Arrays.copyOf(good, at);
+            byte[] behind = Arrays.copyOfRange(good, at, good.length);
+            byte[] noise = new byte[random.nextInt(1, 40)];
+            random.nextBytes(noise);
+            int lost = Math.min(behind.length, noise.length);
+            byte[] bad = switch (random.nextInt(5)) {
+                case 0 -> join(before, noise, behind);
+                case 1 -> join(before, Arrays.copyOfRange(behind, lost, behind.length));
+                case 2 -> join(before, new byte[noise.length], behind);
+                case 3 -> join(before, noise, Arrays.copyOfRange(behind, lost, behind.length));
+                default -> join(before, Arrays.copyOfRange(good, random.nextInt(at), at));
+            };
+            disk.put("a.gz", bad);
+            FileSource source = FileSource.open(disk, "a.gz");
+            ByteArrayOutputStream content = new ByteArrayOutputStream();
+            try (SourceStream stream = source.read(source.files().getFirst())) {
+                byte[] step = new byte[random.nextInt(1, 3_000)];
+                for (int count = 0; count >= 0; count = stream.read(step, 0, step.length)) {
+                    content.write(step, 0, count);
+                }
+            } catch (DamagedSourceException told) {
+                damagedCount++;
+            }
+            assertThat(isOfMembers(content.toByteArray(), contents)).as(as).isTrue();
+        }
+        assertThat(damagedCount).isGreaterThan(1_500);
+        assertThat(disk.openHandleCount()).isZero();
+    }
+
+    private static boolean isOfMembers(byte[] content, List<byte[]> members) {
+        int at = 0;
+        boolean found = true;
+        while (at < content.length && found) {
+            found = false;
+            for (byte[] member : members) {
+                int end = at + member.length;
+                if (member.length > 0
+                        && end <= content.length
+                        && Arrays.equals(content, at, end, member, 0, member.length)) {
+                    at = end;
+                    found = true;
+                    break;
+                }
+            }
+        }
+        return found;
     }
 
     @Test
