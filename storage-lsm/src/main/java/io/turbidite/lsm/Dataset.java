@@ -41,11 +41,11 @@ import java.util.Map;
 /**
  * A named collection of records of one open type, identified by a primary key.
  *
- * <p>Records come in as maps, as JSON, or encoded ({@link #newRecordWriter}); each write returns when it
- * is visible to every reader and as durable as the store's mode says. Reads see what was there when they
- * began.
+ * <p>Records come as maps, as JSON, or encoded ({@link #newRecordWriter}). Each write returns when
+ * it is visible to every reader and as durable as the store's mode says. A read sees the data of
+ * the moment when it began.
  *
- * <p><em>Thread-safe.</em>
+ * <em>Thread-safe.</em>
  */
 public final class Dataset implements Source {
     private final Store store;
@@ -61,7 +61,7 @@ public final class Dataset implements Source {
     }
 
     /**
-     * Puts a record, replacing the one with its primary key.
+     * Puts a record. It replaces the record with the same primary key, if there is one.
      *
      * @throws InvalidRequestException naming the field, if the record does not fit the type
      */
@@ -78,7 +78,7 @@ public final class Dataset implements Source {
         write(scratch);
     }
 
-    /** Puts a record encoded by {@link #newRecordWriter}; no garbage is made. */
+    /** Puts a record encoded by {@link #newRecordWriter}; makes no garbage. */
     public void upsertRecord(Slice record) {
         RecordScratch scratch = scratches.take();
         scratch.begin().upsert(opened, record);
@@ -88,7 +88,7 @@ public final class Dataset implements Source {
     /**
      * Puts a record whose primary key must be free.
      *
-     * @throws DuplicateKeyException if it is not; nothing was changed
+     * @throws DuplicateKeyException if the key is taken; nothing was changed
      */
     public void insert(Map<String, ? extends @Nullable Object> fields) {
         RecordScratch scratch = scratches.take();
@@ -138,9 +138,10 @@ public final class Dataset implements Source {
     }
 
     /**
-     * Copies the encoded record with this encoded primary key into {@code record}; no garbage is made.
+     * Copies the encoded record with this encoded primary key into {@code record}; makes no
+     * garbage.
      *
-     * @return whether there is one
+     * @return whether there is such a record
      */
     public boolean getRecord(Slice primaryKey, ByteSink record) {
         RecordScratch scratch = scratches.take();
@@ -153,12 +154,12 @@ public final class Dataset implements Source {
     }
 
     /**
-     * Gets the records of many encoded primary keys at one moment: {@code records} tells for each key, in
-     * the order of adding, its record or that there is none. Each component is read once, in key order; no
-     * garbage is made for a key.
+     * Gets the records of many encoded primary keys at one moment. For each key, in the order of
+     * adding, {@code records} holds its record or says that there is none. Each component is read
+     * once, in key order; no key makes garbage.
      *
-     * @param keys sorted by this call; repeated keys are answered each
-     * @throws InvalidRequestException if the records are more than {@code records} holds
+     * @param keys sorted by this call; a repeated key gets an answer each time
+     * @throws InvalidRequestException if {@code records} can't hold all records
      */
     public void getRecords(KeyBatch keys, RecordBatch records) {
         try (ReadView view = openView()) {
@@ -171,7 +172,7 @@ public final class Dataset implements Source {
         return opened.find(key, store.substrate().timestamps(), found);
     }
 
-    /** A writer of encoded records for {@link #upsertRecord}; for one thread, reusable. */
+    /** A reusable writer of encoded records for {@link #upsertRecord}; for one thread. */
     public RecordWriter newRecordWriter() {
         return new RecordWriter(schema().type());
     }
@@ -206,7 +207,7 @@ public final class Dataset implements Source {
         return schema().filterFields();
     }
 
-    /** How new components keep their pages, but those of indexes that say otherwise. */
+    /** How new components keep their pages, except those of indexes with pages of their own. */
     public PageOptions pages() {
         return schema().components().pages();
     }
@@ -225,12 +226,12 @@ public final class Dataset implements Source {
     }
 
     /**
-     * Starts a bulk load of records whose primary keys ascend; the dataset must be empty, and takes no other
-     * writes until the loader is closed.
+     * Starts a bulk load of records whose primary keys ascend. The dataset must be empty, and takes
+     * no other writes until the loader is closed.
      *
-     * @param expectedRecords sizes the Bloom filters; about right is good enough, at least 0
-     * @throws InvalidRequestException if it holds records, is being loaded, or has a unique index (which is
-     *     created or enabled afterwards: building it checks the keys all at once)
+     * @param expectedRecords sizes the Bloom filters; a rough number is good enough, at least 0
+     * @throws InvalidRequestException if the dataset holds records, is being loaded, or has a
+     *     unique index (create or enable that afterwards: building it checks all keys at once)
      */
     public BulkLoader bulkLoad(long expectedRecords) {
         return new BulkLoader(DatasetLoad.sorted(store.engine(), opened, expectedRecords));
@@ -239,7 +240,7 @@ public final class Dataset implements Source {
     /**
      * Starts a bulk load of records in any order; otherwise as {@link #bulkLoad}.
      *
-     * @throws InvalidRequestException if it holds records, or is being loaded
+     * @throws InvalidRequestException if the dataset holds records, or is being loaded
      */
     public BulkLoader bulkLoadUnsorted(DuplicateKeys duplicates) {
         boolean refusesRepeats = switch (duplicates) {
@@ -250,20 +251,21 @@ public final class Dataset implements Source {
     }
 
     /**
-     * Creates a secondary index while writers and readers go on, and returns when searches can use it.
+     * Creates a secondary index while writers and readers go on. Returns when searches can use it.
      *
-     * @throws InvalidRequestException naming what is wrong with the spec, or a record that does not fit;
-     *     {@link DuplicateKeyException} if the index is unique and two records have the same key. Nothing
-     *     is left of it
-     * @throws io.turbidite.core.StorageIoException if the disk is full: nothing is left of it
+     * @throws InvalidRequestException naming what is wrong with the spec, or a record that does not
+     *     fit; {@link DuplicateKeyException} if the index is unique and two records have the same
+     *     key. Nothing is left of the index
+     * @throws io.turbidite.core.StorageIoException if the disk is full; nothing is left of the
+     *     index
      */
     public void createIndex(IndexSpec spec) {
         startIndex(spec).await();
     }
 
     /**
-     * Starts to create a secondary index; returns when writers maintain it. The rest goes on in the
-     * background; the handle says how far it is.
+     * Starts to create a secondary index. Returns when writers maintain it. The rest goes on in the
+     * background; the handle tells the progress.
      *
      * @throws InvalidRequestException naming what is wrong with the spec
      */
@@ -281,38 +283,41 @@ public final class Dataset implements Source {
     }
 
     /**
-     * Drops an index, disabled or not; the build of one that is being built is stopped. Cursors that
-     * search it get an {@link InvalidRequestException}, or come to their end.
+     * Drops an index, disabled or not. If it is being built, the build stops. Cursors that search
+     * the index throw an {@link InvalidRequestException}, or come to their end.
      *
-     * @throws InvalidRequestException if there is none of that name
+     * @throws InvalidRequestException if no index has that name
      */
     public void dropIndex(String index) {
         changes().dropIndex(opened, index);
     }
 
     /**
-     * Keeps an index's definition and drops the rest: it is not maintained, not searched, and a unique one
-     * is not enforced, until it is enabled again.
+     * Keeps an index's definition and drops the rest. Until the index is enabled again, it is
+     * neither maintained nor searched, and a unique index is not enforced.
      *
-     * @throws InvalidRequestException if there is none of that name that is ready
+     * @throws InvalidRequestException if no ready index has that name
      */
     public void disableIndex(String index) {
         changes().disableIndex(opened, index);
     }
 
-    /** Builds a disabled index anew, as {@link #createIndex} does; it stays disabled if that fails. */
+    /**
+     * Builds a disabled index anew, as {@link #createIndex} does. It stays disabled if that fails.
+     */
     public void enableIndex(String index) {
         startEnableIndex(index).await();
     }
 
     /**
-     * Builds an index anew from the records, for one that is damaged: the primary is read whole, then the
-     * index is disabled and enabled. If the build fails after that it stays disabled, which an exception says that the
-     * failure has suppressed: a unique index is not enforced then.
+     * Builds a damaged index anew from the records: reads the whole primary, then disables and
+     * enables the index. If the build fails after that, the index stays disabled, and a suppressed
+     * exception of the failure says so. A unique index is then not enforced.
      *
-     * @throws io.turbidite.core.QuarantinedException if a component of the primary is in quarantine; the
+     * @throws io.turbidite.core.QuarantinedException if a component of the primary is in
+     *     quarantine; the index stays as it is
+     * @throws io.turbidite.core.CorruptionException if a component of the primary is damaged; the
      *     index stays as it is
-     * @throws io.turbidite.core.CorruptionException if one is damaged; the index stays as it is
      */
     public void rebuildIndex(String index) {
         startRebuildIndex(index).await();
@@ -332,7 +337,7 @@ public final class Dataset implements Source {
         return store.engine().schemaChanges();
     }
 
-    /** Writes all memory components to disk; returns when they are there. */
+    /** Writes all memory components to disk. Returns when they are there. */
     public void flush() {
         for (Partition partition : opened.partitions()) {
             store.background().flush(partition);
@@ -359,7 +364,7 @@ public final class Dataset implements Source {
     }
 
     /**
-     * As {@link #repair()}, of one index.
+     * As {@link #repair()}, for one index.
      *
      * @throws InvalidRequestException if there is no such index, or it is eager
      */
@@ -367,14 +372,15 @@ public final class Dataset implements Source {
         return IndexRepair.ofOne(store.engine(), opened, index);
     }
 
-    /** As {@link #repair()}, in other ways than the store's own: for experiments. */
+    /** As {@link #repair()}, with other options than the store's own; for experiments. */
     public RepairCounts repair(RepairOptions options) {
         return IndexRepair.ofAll(store.engine(), opened, options);
     }
 
     /**
-     * Finds obsolete entries by scanning all records of the primary on disk, as DELI does (LUO19 §6.5, primary
-     * repair): slower than {@link #repair()}, and blind for what merges have dropped. For comparison.
+     * Finds obsolete entries by scanning all records of the primary on disk, as DELI does (LUO19
+     * §6.5, primary repair). Slower than {@link #repair()}, and it misses what merges have dropped.
+     * For comparison.
      *
      * @return what was done
      */
@@ -386,14 +392,14 @@ public final class Dataset implements Source {
         return store;
     }
 
-    /** What of it the engine sees. */
+    /** The engine's part of this dataset. */
     OpenDataset opened() {
         return opened;
     }
 
     /**
-     * Says what other maintenance strategies would cost and save its indexes, by what was counted since it was
-     * created; changes nothing.
+     * Says what other maintenance strategies would cost and save this dataset's indexes, by the
+     * counts since its creation. Changes nothing.
      */
     public Advice advise() {
         store.checkReadable();

@@ -23,8 +23,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a dataset is: declared fields, primary key, filter fields, indexes and how it is kept. Built step
- * by step, checked as a whole by {@link Store#createDataset}.
+ * The definition of a dataset: declared fields, primary key, filter fields, indexes, and how the
+ * store keeps it. Built step by step; {@link Store#createDataset} checks the whole.
  *
  * <p>Defaults: one partition, eager maintenance, tiering merges, 16 KiB pages, no compression.
  */
@@ -62,13 +62,16 @@ public final class DatasetSpec {
         return this;
     }
 
-    /** The fields that identify a record, in key order; declared and not optional. */
+    /** The fields that identify a record, in key order; declared, not optional. */
     public DatasetSpec primaryKey(String... names) {
         primaryKey = List.of(names);
         return this;
     }
 
-    /** Fields whose minimum and maximum each component keeps, so that searches can skip it (ALS15). */
+    /**
+     * Filter fields: each component keeps their minimum and maximum, so searches can skip it
+     * (ALS15).
+     */
     public DatasetSpec filter(String... names) {
         filterFields = List.of(names);
         return this;
@@ -79,7 +82,7 @@ public final class DatasetSpec {
         return this;
     }
 
-    /** How many partitions the records are hashed to, 1 to 256. */
+    /** The number of partitions, 1 to 256. The hash of its key puts a record into one of them. */
     public DatasetSpec partitions(int count) {
         partitions = count;
         return this;
@@ -96,9 +99,9 @@ public final class DatasetSpec {
     }
 
     /**
-     * How long records are kept by the age of their first filter field, which must be a datetime or a date.
-     * Components are dropped as a whole, oldest first, once all their records are older; until then an old
-     * record stays. Needs a correlated, bounded merge policy. Default: for ever.
+     * How long the dataset keeps records, by the age of their first filter field, a datetime or a
+     * date. The store drops whole components, oldest first, once all their records are older; until
+     * then an old record stays. Needs a correlated, bounded merge policy. Default: for ever.
      */
     public DatasetSpec retain(Duration age) {
         return retain(Retention.of(age));
@@ -110,7 +113,7 @@ public final class DatasetSpec {
         return this;
     }
 
-    /** Whether merges repair indexes that are maintained by validation. Default: they do. */
+    /** Whether merges repair indexes under validation. Default: they do. */
     public DatasetSpec repair(MergeRepair choice) {
         repair = choice;
         return this;
@@ -180,7 +183,8 @@ public final class DatasetSpec {
     }
 
     /**
-     * Asks everything that {@link Store#createDataset} asks of the specification itself, without a store.
+     * Makes all checks of {@link Store#createDataset} that concern the specification itself,
+     * without a store.
      *
      * @return this
      * @throws InvalidRequestException saying what would be refused
@@ -191,7 +195,8 @@ public final class DatasetSpec {
     }
 
     /**
-     * As {@link #check()}, and what {@link Store#createDataset} asks of a store of these options.
+     * As {@link #check()}, and makes the checks of {@link Store#createDataset} that concern a store
+     * with these options.
      *
      * @throws InvalidRequestException saying what would be refused
      */
@@ -201,7 +206,7 @@ public final class DatasetSpec {
     }
 
     /**
-     * What the engine makes of it.
+     * The engine's form of this definition.
      *
      * @throws InvalidRequestException naming what does not go together
      */

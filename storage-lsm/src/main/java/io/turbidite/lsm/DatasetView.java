@@ -31,11 +31,12 @@ import io.turbidite.lsm.version.Version;
 import java.util.List;
 
 /**
- * A dataset at a registered snapshot, with the indexes that were usable when the view was opened: if one is
- * dropped meanwhile, a search of it fails, and another of its name is not taken for it.
+ * A dataset at a registered snapshot, with the indexes that were usable at its opening. If one of
+ * them is dropped meanwhile, a search of it fails; another index with the same name never takes its
+ * place.
  */
 final class DatasetView implements ReadView {
-    /** Memory for the records of a batch where they are wanted in key order. */
+    /** Memory for the records of a batch that the caller wants in key order. */
     private static final int FETCH_ORDER_BYTES = 1 << 20;
 
     private final Dataset dataset;
@@ -44,7 +45,7 @@ final class DatasetView implements ReadView {
     private final Runnable onClose;
 
     /**
-     * @param schema whose indexes can be searched
+     * @param schema has the indexes that can be searched
      * @param onClose releases the snapshot
      */
     DatasetView(Dataset dataset, DatasetSchema schema, ViewState state, Runnable onClose) {

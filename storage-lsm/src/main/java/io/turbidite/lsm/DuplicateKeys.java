@@ -1,10 +1,10 @@
 package io.turbidite.lsm;
 
-/** What a bulk load does with several records of one primary key. */
+/** What a bulk load does with several records of the same primary key. */
 public enum DuplicateKeys {
-    /** The last one given is loaded, as a series of upserts would leave it. */
+    /** Loads the last of them, like a series of upserts. */
     LAST_COUNTS,
 
-    /** The load fails, and nothing of it is loaded. */
+    /** The load fails and loads nothing. */
     REFUSED
 }

@@ -4,10 +4,10 @@ import io.turbidite.core.StorageException;
 import io.turbidite.lsm.engine.OnlineIndexBuild;
 
 /**
- * An index that is being built in the background, while writers and readers go on. Before its end nothing durable
- * knows the index: a crash leaves files that the next opening puts into the trash.
+ * A running build of an index in the background, while writers and readers go on. Until it ends
+ * nothing durable knows the index: a crash leaves files that the next opening puts into the trash.
  *
- * <p><em>Thread-safe.</em>
+ * <em>Thread-safe.</em>
  */
 public final class IndexBuild {
     private final OnlineIndexBuild build;
@@ -21,17 +21,17 @@ public final class IndexBuild {
         return build.index();
     }
 
-    /** Entries of the primary read so far. */
+    /** The number of primary entries read so far. */
     public long entriesRead() {
         return build.entriesRead();
     }
 
-    /** Entries of the primary to be read; 0 until they are counted, which waits for merges. */
+    /** The number of primary entries to read; 0 until they are counted, which waits for merges. */
     public long entriesTotal() {
         return build.entriesTotal();
     }
 
-    /** Whether the build has come to its end, well or not. */
+    /** Whether the build has ended, well or not. */
     public boolean isDone() {
         return build.isDone();
     }
@@ -39,15 +39,17 @@ public final class IndexBuild {
     /**
      * Waits for the end.
      *
-     * @throws StorageException what made it fail; nothing is left of a new index, and one that was to be enabled or
-     *     rebuilt is disabled, which a suppressed exception says
-     * @throws io.turbidite.core.InvalidRequestException also if it was stopped
+     * @throws StorageException the cause of a failure. Nothing is left of a new index; an index
+     *     that was to be enabled or rebuilt is disabled, and a suppressed exception says so
+     * @throws io.turbidite.core.InvalidRequestException also if the build was stopped
      */
     public void await() {
         build.await();
     }
 
-    /** Gives up; returns when nothing is left of the index, or it had been ready before. */
+    /**
+     * Gives up the build. Returns when nothing is left of the index, or when it was ready before.
+     */
     public void stop() {
         build.stop();
     }

@@ -14,15 +14,15 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * A secondary index to be created, with its dataset or later. <em>Immutable.</em>
+ * The definition of a secondary index, for a new dataset or an existing one. <em>Immutable.</em>
  *
  * @param name 1 to 64 of {@code [A-Za-z0-9_-]}, unique in its dataset
  * @param kind how it can be searched
  * @param fields declared fields, in key order; at least one
- * @param unique whether two records may not have the same key; a key with a null or missing field is
- *     equal to none
- * @param pages how its components keep their pages; null if as the dataset's
- * @param maintenance how it follows updates; null if as the dataset's secondaries do by default
+ * @param unique true if no two records may have the same key; a key with a null or missing field
+ *     equals no other
+ * @param pages how its components keep their pages; null for the dataset's pages
+ * @param maintenance how it follows updates; null for the default of the dataset's secondaries
  */
 public record IndexSpec(
         String name,
@@ -52,22 +52,22 @@ public record IndexSpec(
         return new IndexSpec(name, IndexDescription.Kind.BTREE, List.of(fields), false, null, null);
     }
 
-    /** The same, but two records may not have the same key. */
+    /** The same index, but no two records may have the same key. */
     public IndexSpec asUnique() {
         return new IndexSpec(name, kind, fields, true, pages, maintenance);
     }
 
-    /** The same with pages of its own kind, whatever the dataset's are. */
+    /** The same index with pages of its own instead of the dataset's. */
     public IndexSpec withPages(PageOptions options) {
         return new IndexSpec(name, kind, fields, unique, options, maintenance);
     }
 
-    /** The same, maintained by a strategy of its own, whatever the dataset's is. */
+    /** The same index with a maintenance strategy of its own instead of the dataset's. */
     public IndexSpec withMaintenance(Maintenance strategy) {
         return new IndexSpec(name, kind, fields, unique, pages, strategy);
     }
 
-    /** What the engine makes of it for a dataset. */
+    /** The engine's form of this index, for a dataset. */
     IndexSchema resolve(
             String dataset,
             RecordType type,

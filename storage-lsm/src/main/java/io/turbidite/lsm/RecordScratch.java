@@ -11,7 +11,10 @@ import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.write.Operations;
 import io.turbidite.lsm.write.Write;
 
-/** What one call on a dataset needs; reused, so that calls make no garbage. <em>Confined to one thread.</em> */
+/**
+ * The scratch memory of one call on a dataset; reused, so that calls make no garbage. <em>Confined
+ * to one thread.</em>
+ */
 final class RecordScratch {
     private final StoreEngine engine;
     final RecordWriter writer;
@@ -21,7 +24,7 @@ final class RecordScratch {
     final Slice slice = new Slice();
     final Found found = new Found(Limits.RECORD_BYTES_MAX);
 
-    /** Puts a value into what the caller of {@link Dataset#getRecord} gave last. */
+    /** Puts a value into the sink that the last caller of {@link Dataset#getRecord} gave. */
     private Found foreign = found;
 
     RecordScratch(StoreEngine engine, RecordType type) {
@@ -37,7 +40,7 @@ final class RecordScratch {
         return write.operations().clear();
     }
 
-    /** Callers mostly come with the same sink again. */
+    /** A {@code Found} for this sink; callers mostly give the same sink again. */
     Found foundIn(ByteSink sink) {
         if (foreign.value != sink) {
             foreign = new Found(sink);

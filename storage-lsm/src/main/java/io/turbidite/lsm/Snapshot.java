@@ -4,10 +4,10 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.lsm.partition.ViewState;
 
 /**
- * One moment of a whole store: every view of it, of whatever dataset, shows the same (D3). Old versions
- * that it shows are kept until it is closed.
+ * One moment of a whole store: all views of it, of any dataset, show this moment (D3). The store
+ * keeps the old versions that it shows until it is closed.
  *
- * <p><em>Thread-safe.</em>
+ * <em>Thread-safe.</em>
  */
 public final class Snapshot implements AutoCloseable {
     private final Store store;
@@ -20,7 +20,7 @@ public final class Snapshot implements AutoCloseable {
         this.onClose = onClose;
     }
 
-    /** Everything up to it is shown, nothing after. */
+    /** The snapshot shows everything up to this timestamp, and nothing after it. */
     public long timestamp() {
         return state.timestamp();
     }
@@ -30,9 +30,10 @@ public final class Snapshot implements AutoCloseable {
     }
 
     /**
-     * A dataset at this moment; closing the view leaves the snapshot open.
+     * A dataset at this moment. Closing the view leaves the snapshot open.
      *
-     * @throws io.turbidite.core.InvalidRequestException if it is another store's, or was dropped
+     * @throws io.turbidite.core.InvalidRequestException if the dataset belongs to another store, or
+     *     was dropped
      */
     public ReadView view(Dataset dataset) {
         state.checkOpen();

@@ -44,13 +44,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
- * A directory with datasets, held by one process: a write-ahead log, a buffer cache, background work.
+ * A directory with datasets: one process holds it, with a write-ahead log, a buffer cache and
+ * background work.
  *
- * <p>What a write has returned from survives as the durability mode says; after a crash every index
- * agrees with every other. A failed write or sync of the log or the manifest makes the store read-only
- * until it is opened again (D6).
+ * <p>When a write has returned, its data survives as the durability mode says. After a crash every
+ * index agrees with every other. A failed write or sync of the log or the manifest makes the store
+ * read-only until it is opened again (D6).
  *
- * <p><em>Thread-safe.</em> Cursors and views that are open when it is closed throw {@link
+ * <em>Thread-safe.</em> Cursors and views that are open when the store is closed throw {@link
  * ClosedException} at their next use.
  */
 public final class Store implements AutoCloseable {
@@ -69,17 +70,17 @@ public final class Store implements AutoCloseable {
         return dataset;
     }
 
-    /** Opens the store in a directory, or makes one there if the directory is empty or missing. */
+    /** Opens the store in a directory. Creates one if the directory is empty or missing. */
     public static Store open(Path directory) {
         return open(directory, StoreOptions.defaults());
     }
 
     /**
-     * Opens the store in a directory, or makes one there if the directory is empty or missing.
+     * Opens the store in a directory. Creates one if the directory is empty or missing.
      *
-     * @throws InvalidRequestException if the directory holds something else, or another process has the
-     *     store open
-     * @throws io.turbidite.core.CorruptionException naming file and offset, if what is there is damaged
+     * @throws InvalidRequestException if the directory holds something else, or another process has
+     *     the store open
+     * @throws io.turbidite.core.CorruptionException naming file and offset, if the store is damaged
      */
     public static Store open(Path directory, StoreOptions options) {
         Disk disk = RealDisk.open(directory);
@@ -89,7 +90,7 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Opens the store in a directory.
+     * Opens an existing store.
      *
      * @throws InvalidRequestException also if there is none; nothing is created
      */
@@ -98,8 +99,9 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Opens the store in a directory for queries, checks and backups, under its lock, and changes no byte of
-     * it: what a crash left stays as it is. What would change something is refused.
+     * Opens an existing store for queries, checks and backups. It holds the store's lock but
+     * changes no byte of the directory: everything that a crash left stays as it is. Calls that
+     * would change the store are refused.
      *
      * @throws InvalidRequestException also if there is none; nothing is created
      */
@@ -119,7 +121,9 @@ public final class Store implements AutoCloseable {
         return open(new Substrate.Surroundings(disk, tasks, Clock.system()), options, mode);
     }
 
-    /** Opens a store on a given disk with given background work and clock; closes {@code tasks}. */
+    /**
+     * Opens a store on a given disk, with given background work and clock; closes {@code tasks}.
+     */
     public static Store open(Disk disk, Tasks tasks, Clock clock, StoreOptions options) {
         return open(new Substrate.Surroundings(disk, tasks, clock), options, OpenMode.CREATE);
     }
@@ -130,9 +134,10 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Creates a dataset; it is there for good when this returns.
+     * Creates a dataset. When this returns the dataset is durable.
      *
-     * @throws InvalidRequestException naming what is wrong with the spec, or if there is one of that name
+     * @throws InvalidRequestException naming what is wrong with the spec, or if a dataset has that
+     *     name
      */
     public synchronized Dataset createDataset(DatasetSpec spec) {
         substrate().health().checkWritable();
@@ -144,11 +149,11 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Drops a dataset and all its records. Cursors that are on their way come to their end, or get an {@link
-     * InvalidRequestException} when they would open anew what they read; so does whatever is asked of the
-     * dataset afterwards. Its files are deleted when the last cursor is closed.
+     * Drops a dataset and all its records. An open cursor comes to its end, or throws an {@link
+     * InvalidRequestException} when it would have to reopen its source. Every later call on the
+     * dataset throws too. The store deletes the dataset's files when the last cursor is closed.
      *
-     * @throws InvalidRequestException if there is none of that name, or it is being bulk loaded
+     * @throws InvalidRequestException if no dataset has that name, or it is being bulk loaded
      */
     public void dropDataset(String name) {
         Dataset dataset = dataset(name);
@@ -158,7 +163,7 @@ public final class Store implements AutoCloseable {
     /**
      * The dataset of that name.
      *
-     * @throws InvalidRequestException listing the datasets there are
+     * @throws InvalidRequestException listing the existing datasets
      */
     public Dataset dataset(String name) {
         Dataset dataset = findDataset(name);
@@ -188,11 +193,13 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Does all operations of a batch or none, at one timestamp; returns when they are visible and as
-     * durable as the mode says.
+     * Does all operations of a batch or none, at one timestamp. Returns when they are visible and
+     * as durable as the mode says.
      *
-     * @throws io.turbidite.core.DuplicateKeyException if an insert's key is taken; nothing was changed
-     * @throws InvalidRequestException if the batch is another store's, or of an earlier opening of this one
+     * @throws io.turbidite.core.DuplicateKeyException if an insert's key is taken; nothing was
+     *     changed
+     * @throws InvalidRequestException if the batch belongs to another store, or to an earlier
+     *     opening of this one
      * @throws io.turbidite.core.StoreFailedException if the store takes no writes
      */
     public void write(WriteBatch batch) {
@@ -206,7 +213,7 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Checks that a dataset is this store's, got from it since it was opened.
+     * Checks that a dataset belongs to this store, and was got from it since its opening.
      *
      * @throws InvalidRequestException naming both stores
      */
@@ -228,7 +235,7 @@ public final class Store implements AutoCloseable {
                                 .formatted(what, there, here));
     }
 
-    /** Registers a snapshot of this moment; close it soon: it keeps old versions alive. */
+    /** Registers a snapshot of this moment. Close it soon: it keeps old versions alive. */
     public Snapshot openSnapshot() {
         return engine.openSnapshot((state, release) -> new Snapshot(this, state, release));
     }
@@ -241,32 +248,33 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Makes everything written so far durable, whatever the mode, and leaves a mark behind it in the log: if it is
-     * damaged there, the next opening says so.
+     * Makes everything written so far durable, whatever the mode, and leaves a mark behind it in
+     * the log. If the log before the mark is damaged later, the next opening says so.
      */
     public void sync() {
         engine.sync();
     }
 
     /**
-     * From then on nobody waits for room, or for a flush, a merge or a repair that was asked for: who does, or
-     * would have to, gets a {@link StorageIoException} of kind INTERRUPTED, and nothing of his write was done. For
-     * Ctrl-C, before the store is closed; an interrupt does the same for one thread. What has been
-     * logged is waited for to the end. Any thread may call it.
+     * After {@code micros} no call waits any more for room, or for a flush, a merge or a repair
+     * that it asked for. A call that waits, or would have to, throws a {@link StorageIoException}
+     * of kind INTERRUPTED, and none of its write was done. Use it for Ctrl-C, before you close the
+     * store; an interrupt does the same for one thread. A write that is already in the log is still
+     * waited for to the end. Any thread may call this.
      */
     public void endWaitsWithin(long micros) {
         substrate().endWaitsWithin(micros);
     }
 
-    /** Checks every checksum and every index against the primary; writers may go on. */
+    /** Checks every checksum, and every index against the primary. Writers may go on. */
     public VerifyReport verify() {
         return verify(Verifier::verify);
     }
 
     /**
-     * Checks the manifest, and of every component its size and everything but its leaf pages: takes a
-     * fraction of the time of {@link #verify} and finds what is cut, swapped or stale, not every flipped
-     * bit.
+     * Checks the manifest, and for every component its size and everything except its leaf pages.
+     * This takes a fraction of the time of {@link #verify}. It finds cut, swapped or stale files,
+     * but not every flipped bit.
      */
     public VerifyReport verifyQuickly() {
         checkReadable();
@@ -293,11 +301,12 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Copies the store, as it is now, into a new or empty directory while writers go on; the copy can be
-     * opened as a store. What is kept besides datasets (dead letters of feeds) is not in it.
+     * Copies the store, as it is now, into a new or empty directory while writers go on. The copy
+     * can be opened as a store. It lacks what is kept besides datasets (dead letters of feeds).
      *
-     * @throws InvalidRequestException if the directory is not empty, lies in the store, or {@code mode} is
-     *     {@code LINK} and it is on another file system; nothing is changed
+     * @throws InvalidRequestException if the directory is not empty or lies in the store, or if
+     *     {@code mode} is {@code LINK} and the directory is on another file system; nothing is
+     *     changed
      */
     public BackupReport backup(Path directory, CopyMode mode) {
         checkReadable();
@@ -315,12 +324,13 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Puts a component into quarantine that {@link #verify} has found damaged; every byte of it is read. A merge that
-     * meets the damage does so by itself.
+     * Puts a component into quarantine that {@link #verify} has found damaged. Reads every byte of
+     * the component. A merge that meets the damage does the same without being asked.
      *
      * @param file of the component, in the store's directory
      * @return what is wrong with it
-     * @throws InvalidRequestException if the file is whole, or no component's that is in use, or in quarantine already
+     * @throws InvalidRequestException if the file is whole, is in quarantine already, or belongs to
+     *     no component in use
      */
     public String quarantine(String file) {
         checkReadable();
@@ -331,12 +341,14 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Brings components back from quarantine: those whose files are whole again, and those whose very files are in
-     * {@code backup}. The others stay, and the report says what is lost with them.
+     * Brings components back from quarantine: those whose files are whole again, and those whose
+     * original files are in {@code backup}. The others stay, and the report says what is lost with
+     * them.
      *
-     * @param backup directory of a backup, or of a copy of this store that is not open; null to look only
-     *     whether files are whole again
-     * @throws InvalidRequestException if the directory is of no backup of this store, whatever is in quarantine
+     * @param backup directory of a backup, or of a copy of this store that is not open; null only
+     *     checks whether files are whole again
+     * @throws InvalidRequestException if the directory holds no backup of this store, even if
+     *     nothing is in quarantine
      */
     public QuarantineReport restoreQuarantined(@Nullable Path backup) {
         checkReadable();
@@ -361,11 +373,11 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Copies a backup into a new or empty directory, where it can be opened as a store, and checks every
-     * checksum of the copy; {@link #verify} checks the indexes too.
+     * Copies a backup into a new or empty directory and checks every checksum of the copy; {@link
+     * #verify} checks the indexes too. The copy can be opened as a store.
      *
-     * @throws InvalidRequestException if there is no complete backup that was never opened as a store, or
-     *     the directory is not empty; nothing is changed
+     * @throws InvalidRequestException if there is no complete backup that was never opened as a
+     *     store, or if the directory is not empty; nothing is changed
      * @throws io.turbidite.core.CorruptionException if the backup is damaged; nothing is restored
      */
     public static RestoreReport restore(Path backup, Path directory) {
@@ -373,8 +385,8 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Holds the store, as it is now, to be sent to another machine while writers go on; what was in memory
-     * is written beside the store's components first. Close it before the store.
+     * Holds the store, as it is now, to send it to another machine while writers go on. First
+     * writes what was in memory beside the store's components. Close the shipment before the store.
      *
      * @throws io.turbidite.core.StoreFailedException if the store takes no writes
      */
@@ -384,9 +396,9 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Makes a store in a directory out of a {@link Shipment}'s stream, and checks every checksum. If the
-     * stream breaks, what had come whole stays in the directory, which is no store; another stream of the
-     * same shipment goes on there ({@link #receivedCount}).
+     * Makes a store in a directory out of a {@link Shipment}'s stream, and checks every checksum.
+     * If the stream breaks, the complete files stay in the directory, which is not yet a store.
+     * Another stream of the same shipment can go on there ({@link #receivedCount}).
      *
      * @param in read to the shipment's end, not beyond; not closed
      * @param directory new, empty, or with the beginning of the same shipment
@@ -398,8 +410,8 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Component files of a shipment that a directory has after a stream broke: {@link Shipment#writeTo}
-     * can leave them out. 0 if the directory is empty or missing.
+     * The number of component files of a shipment that a directory has after a stream broke. {@link
+     * Shipment#writeTo} can leave these out. 0 if the directory is empty or missing.
      *
      * @throws InvalidRequestException if something else is there
      */
@@ -414,9 +426,9 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Deletes components and bitmaps that an opening found and no manifest names; {@link #describe} lists
-     * them. Look why they are there before: a manifest that somebody replaced by an older one doesn't name
-     * what it should.
+     * Deletes components and bitmaps that an opening found and no manifest names; {@link #describe}
+     * lists them. First find out why they are there: if somebody replaced the manifest by an older
+     * one, it does not name all files that it should.
      *
      * @return what was deleted
      */
@@ -425,19 +437,19 @@ public final class Store implements AutoCloseable {
         return StoreDescription.TrashDescription.of(substrate().emptyTrash("command"));
     }
 
-    /** What happened in the background. */
+    /** Events of the background work. */
     public StoreEvents events() {
         return engine.events();
     }
 
-    /** Counters and latencies; bind them with {@code MicrometerBinder}. */
+    /** Counters and latencies. Bind them with {@code MicrometerBinder}. */
     public Meters meters() {
         return engine.meters();
     }
 
     /**
-     * What the store stands on, for what is built upon it: background work runs on its tasks, and further
-     * files are kept on its disk, in a directory of their own.
+     * What the store runs on, for code that builds upon the store: its background work runs on the
+     * store's tasks, and it keeps its files on the store's disk, in a directory of its own.
      */
     public Substrate.Surroundings surroundings() {
         return new Substrate.Surroundings(
@@ -464,14 +476,14 @@ public final class Store implements AutoCloseable {
         engine.checkReadable();
     }
 
-    /** Whether nothing is left of what writes and readers take; for tests. */
+    /** Whether writers and readers have given back everything they took; for tests. */
     boolean holdsNothing() {
         return engine.holdsNothing();
     }
 
     /**
-     * Ends background work, seals the log, lets the directory go. Memory components are not flushed:
-     * what they hold is in the log. Does nothing the second time.
+     * Ends background work, seals the log and releases the directory. Does not flush memory
+     * components: the log has their contents. A second call does nothing.
      */
     @Override
     public void close() {

@@ -24,7 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a store consists of at a moment; for people and tools.
+ * The contents of a store at a moment; for people and tools.
  *
  * @param logBytes bytes of log kept
  * @param lastTimestamp the highest timestamp drawn
@@ -41,10 +41,11 @@ public record StoreDescription(
     /**
      * A file that an opening found and no manifest names; {@link Store#emptyTrash} deletes it.
      *
-     * @param name in the directory {@code trash}; without its suffix, if any, it was its name in {@code data}
+     * @param name in the directory {@code trash}; without its suffix, if any, it is the name the
+     *     file had in {@code data}
      */
     public record TrashDescription(String name, long bytes) {
-        /** The bytes of all of them. */
+        /** The bytes of all these files. */
         public static long bytes(List<TrashDescription> files) {
             return files.stream().mapToLong(TrashDescription::bytes).sum();
         }
@@ -59,7 +60,7 @@ public record StoreDescription(
     /**
      * A moment that readers keep alive; oldest first.
      *
-     * @param count how many snapshots and views are open at it
+     * @param count the number of open snapshots and views of this moment
      * @param ageMicros since the first of them was opened
      */
     public record SnapshotDescription(long timestamp, int count, long ageMicros) {}
@@ -67,7 +68,7 @@ public record StoreDescription(
     /**
      * A dataset.
      *
-     * @param schemaVersion 1 when it is created, one more after each change of its indexes
+     * @param schemaVersion 1 at its creation, one more after each change of its indexes
      */
     public record DatasetDescription(
             String name,
@@ -101,11 +102,11 @@ public record StoreDescription(
      * @param maintenance how it follows updates; the dataset's strategy for the primary
      * @param pages how new components keep their pages
      * @param state {@code ready}, {@code building} or {@code disabled}
-     * @param garbageEntries about how many entries on disk wait for a merge of the primary to find them
-     *     obsolete, in a deferred index; 0 in others
-     * @param repair where its repair is placed, of an index under auto; else null
-     * @param deletedKeys the companions of a deleted-key index's components, in their order; empty in
-     *     others
+     * @param garbageEntries in a deferred index, about how many entries on disk wait until a merge
+     *     of the primary finds them obsolete; 0 in others
+     * @param repair the place of its repair, for an index under auto; else null
+     * @param deletedKeys the companions of a deleted-key index's components, in their order; empty
+     *     in others
      */
     public record IndexDescription(
             String name,
@@ -146,7 +147,7 @@ public record StoreDescription(
      * A filter of a component.
      *
      * @param min null if no entry had a value
-     * @param hasAbsent whether some record had none
+     * @param hasAbsent whether some record had no value
      */
     public record FilterDescription(
             String field, @Nullable Object min, @Nullable Object max, boolean hasAbsent) {}

@@ -7,22 +7,22 @@ import io.turbidite.lsm.engine.EngineOptions;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 
 /**
- * Budgets and durability of a store. <em>Immutable.</em> What is out of range is refused with an {@link
- * InvalidRequestException} that names the option.
+ * Budgets and durability of a store. <em>Immutable.</em> A value out of range is refused with an
+ * {@link InvalidRequestException} that names the option.
  *
  * @param writeMemoryBytes all memory components together, at least 1 MiB; flushing starts at half to three
  *     quarters of it, as late as writers leave time for it; they are slowed from there on and wait when it is
  *     full. Besides, while they run: a bulk load takes half as much, an index build a quarter, all merges that
  *     hand marks over a quarter together, and a repair of an index a sixteenth or two
  * @param cacheBytes the buffer cache, at least 1 MiB
- * @param logBytesMax log size from which on partitions are flushed that hold little but keep old log alive;
- *     at least a segment of the log
+ * @param logBytesMax from this log size on the store also flushes partitions that hold little but keep
+ *     old log alive; at least a segment of the log
  * @param log durability mode, segments and ring of the write-ahead log
- * @param background how flushes and merges are done, and when writers are slowed for them
- * @param directIo read and write components past the operating system's page cache, so that memory holds
- *     no page twice and the buffer cache alone decides what stays: give it the memory then. Log and
- *     manifest are not concerned. Where the file system refuses it, files are buffered as without it, and
- *     {@link io.turbidite.core.meter.StoreEvent.DirectIoRefused} says so
+ * @param background how flushes and merges work, and when they slow writers down
+ * @param directIo read and write components past the operating system's page cache, so that memory
+ *     holds no page twice and the buffer cache alone decides what stays: give the memory to the buffer
+ *     cache then. Does not concern log and manifest. If the file system refuses direct I/O, files are
+ *     buffered as without it, and {@link io.turbidite.core.meter.StoreEvent.DirectIoRefused} says so
  */
 public record StoreOptions(
         long writeMemoryBytes,
@@ -79,7 +79,7 @@ public record StoreOptions(
         return withLog(logBytesMax, log.withDurability(durability));
     }
 
-    /** What the engine sees of them. */
+    /** The engine's form of these options. */
     EngineOptions forEngine() {
         return new EngineOptions(
                 writeMemoryBytes, cacheBytes, logBytesMax, log, background, directIo);

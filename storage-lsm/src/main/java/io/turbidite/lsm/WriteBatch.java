@@ -6,30 +6,32 @@ import io.turbidite.lsm.dataset.OneAtATime;
 import io.turbidite.lsm.write.Write;
 
 /**
- * Operations that happen together or not at all: one timestamp, one log record, across datasets and
- * partitions of one store. Reusable after {@link #clear()}.
+ * Operations that happen together or not at all, across datasets and partitions of one store: one
+ * timestamp, one log record. Reusable after {@link #clear()}.
  *
- * <p>Of several operations on one key the last one counts, and what each insert asks for holds as if they
- * came one after the other: there must be no record when its turn comes. So an insert after an operation
- * that left a record is a duplicate, and the first insert of a key needs it to be free whatever follows, a
- * delete too. Holds copies: what was handed in may be reused. A dataset of another store is refused.
+ * <p>If several operations have the same key, the last one counts. Each insert is checked as if the
+ * operations came one after the other: there must be no record when its turn comes. So an insert
+ * after an operation that left a record is a duplicate. The first insert of a key needs a free key
+ * whatever follows, even a delete. The batch copies keys and records: the caller may reuse them. It
+ * refuses a dataset of another store.
  *
- * <p><em>For one thread at a time:</em> a call while another is under way, the write too, is refused.
+ * <em>For one thread at a time:</em> while one call is under way, the write included, another is
+ * refused.
  */
 public final class WriteBatch {
     private final Store store;
     private final Write write;
     private final OneAtATime calls = new OneAtATime("a batch");
 
-    /**
-     * @param store the only one that may write it
-     */
+    /** @param store the only store that may write the batch */
     WriteBatch(Store store, Write write) {
         this.store = store;
         this.write = write;
     }
 
-    /** Puts an encoded record, replacing the one with its primary key. */
+    /**
+     * Puts an encoded record. It replaces the record with the same primary key, if there is one.
+     */
     public WriteBatch upsert(Dataset dataset, Slice record) {
         calls.enter();
         try {
@@ -56,7 +58,7 @@ public final class WriteBatch {
     /**
      * Deletes the record with this encoded primary key, if there is one.
      *
-     * @throws InvalidRequestException if it is longer than any key may be, so that no page could hold it
+     * @throws InvalidRequestException if the key is longer than any page can hold
      */
     public WriteBatch delete(Dataset dataset, Slice primaryKey) {
         calls.enter();
@@ -76,7 +78,7 @@ public final class WriteBatch {
         }
     }
 
-    /** Forgets all operations; memory is kept for the next ones. */
+    /** Forgets all operations; keeps the memory for the next ones. */
     public WriteBatch clear() {
         calls.enter();
         try {
@@ -87,12 +89,12 @@ public final class WriteBatch {
         }
     }
 
-    /** Operations put in. */
+    /** The number of operations. */
     public int size() {
         return write.operations().size();
     }
 
-    /** Bytes of keys and records put in. */
+    /** Bytes of the keys and records. */
     public int byteCount() {
         return write.operations().byteCount();
     }
@@ -101,7 +103,7 @@ public final class WriteBatch {
         return store;
     }
 
-    /** The write of the batch begins; {@link #endWrite} ends it. */
+    /** Begins the write of the batch; {@link #endWrite} ends it. */
     void beginWrite() {
         calls.enter();
     }
@@ -110,7 +112,7 @@ public final class WriteBatch {
         calls.leave();
     }
 
-    /** What of it the engine sees. */
+    /** The engine's part of this batch. */
     Write write() {
         return write;
     }
