@@ -15,14 +15,15 @@ import io.turbidite.lsm.schedule.BackgroundOptions;
  *     full. Besides, while they run: a bulk load takes half as much, an index build a quarter, all merges that
  *     hand marks over a quarter together, and a repair of an index a sixteenth or two
  * @param cacheBytes the buffer cache, at least 1 MiB
- * @param logBytesMax from this log size on the store also flushes partitions that hold little but keep
- *     old log alive; at least a segment of the log
+ * @param logBytesMax from this log size on the store also flushes partitions that hold little but
+ *     keep old log alive; at least a segment of the log
  * @param log durability mode, segments and ring of the write-ahead log
  * @param background how flushes and merges work, and when they slow writers down
  * @param directIo read and write components past the operating system's page cache, so that memory
- *     holds no page twice and the buffer cache alone decides what stays: give the memory to the buffer
- *     cache then. Does not concern log and manifest. If the file system refuses direct I/O, files are
- *     buffered as without it, and {@link io.turbidite.core.meter.StoreEvent.DirectIoRefused} says so
+ *     holds no page twice and the buffer cache alone decides what stays: give the memory to the
+ *     buffer cache then. Does not concern log and manifest. If the file system refuses direct I/O,
+ *     files are buffered as without it, and
+ *     {@link io.turbidite.core.meter.StoreEvent.DirectIoRefused} says so
  */
 public record StoreOptions(
         long writeMemoryBytes,

@@ -1,8 +1,8 @@
 /**
  * Types of fields and records, and the Java values that stand for them.
  *
- * <p>A record type is open: it declares some fields, a record may carry more. Immutable throughout.
- * Start reading at {@link io.turbidite.core.type.RecordType}.
+ * <p>A record type is open: it declares some fields, and a record may carry more. Immutable
+ * throughout. Start reading at {@link io.turbidite.core.type.RecordType}.
  */
 @NullMarked
 package io.turbidite.core.type;

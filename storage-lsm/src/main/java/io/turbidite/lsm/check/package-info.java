@@ -1,8 +1,8 @@
 /**
- * The verifier: every checksum, and every index against the primary.
+ * The verifier: checks every checksum, and every index against the primary.
  *
- * <p>Reads through the same cursors as queries, so that what it proves is what they see. Start reading at
- * {@link io.turbidite.lsm.check.Verifier}.
+ * <p>It reads through the same cursors as queries, so its proof holds for what queries see. Start
+ * reading at {@link io.turbidite.lsm.check.Verifier}.
  */
 @NullMarked
 package io.turbidite.lsm.check;

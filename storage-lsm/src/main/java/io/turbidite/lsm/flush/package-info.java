@@ -1,8 +1,9 @@
 /**
- * How a memory layer becomes disk components, and how writers are slowed down when that falls behind.
+ * Flushes: a memory layer becomes disk components, and writers slow down when flushes fall behind.
  *
- * <p>Invariant: one thread at a time flushes a partition; readers and writers go on. What is written becomes part
- * of the store by one edit of the manifest. Start reading at {@link Flush}, then {@link WriterThrottle}.
+ * <p>Invariant: one thread at a time flushes a partition; readers and writers go on. One edit of
+ * the manifest makes the new components part of the store. Start reading at {@link Flush}, then
+ * {@link WriterThrottle}.
  */
 @NullMarked
 package io.turbidite.lsm.flush;

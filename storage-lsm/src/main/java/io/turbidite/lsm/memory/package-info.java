@@ -1,9 +1,9 @@
 /**
- * The mutable layer of an index: an ordered, multi-version structure off the heap that takes writes
- * from many threads while others read, scan and flush it.
+ * The mutable layer of an index: an ordered, multi-version structure off the heap. Many threads
+ * write it while others read, scan and flush it.
  *
- * <p>Holds no log, no locks on keys and no notion of visibility beyond "newest version at or below a
- * timestamp". Invariant: what was put stays readable, unmoved, until the component is closed. Start
+ * <p>Holds no log, no locks on keys and no notion of visibility beyond "newest version at or below
+ * a timestamp". Invariant: an entry stays readable, unmoved, until the component is closed. Start
  * reading at {@code MemoryComponent}.
  */
 @NullMarked

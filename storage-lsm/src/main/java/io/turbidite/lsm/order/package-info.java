@@ -1,9 +1,9 @@
 /**
- * What orders writers and readers: timestamps with the watermark and the registered snapshots, and the gate
- * that lets a flush switch memory components.
+ * The order of writers and readers: timestamps with the watermark and the registered snapshots, and
+ * the gate that lets a flush switch memory components.
  *
- * <p>Knows no partition, no key and no log. Invariants: a timestamp at or below the watermark belongs to no
- * write in flight; nothing waits inside a gate. Start reading at {@link
+ * <p>Knows no partition, no key and no log. Invariants: a timestamp at or below the watermark
+ * belongs to no write in flight; nothing waits inside a gate. Start reading at {@link
  * io.turbidite.lsm.order.Timestamps}.
  */
 @NullMarked

@@ -1,11 +1,11 @@
 /**
- * Sorting entries that are more than memory holds: entries in any order in, one ordered stream out.
+ * Sorting more entries than memory holds: they come in any order and go out as one ordered stream.
  *
- * <p>Gives {@code core.sort} the words of a store: timestamps and anti-matter, what becomes of several
- * versions of one key, memory by chunks, run files among the components. What the entries mean, and what is
- * built from the stream, is the caller's: bulk load, the build of an index, repair. Invariant: run files live
- * no longer than the sort; what a crash leaves behind is deleted when the store opens. Start reading at
- * {@code EntrySort}.
+ * <p>Adds to {@code core.sort} what a store needs: timestamps and anti-matter, rules for several
+ * versions of one key, memory by chunks, run files among the components. The caller gives the
+ * entries their meaning and builds from the stream: bulk load, index build, repair. Invariant: run
+ * files live no longer than the sort; an opening deletes the files that a crash leaves. Start
+ * reading at {@code EntrySort}.
  */
 @NullMarked
 package io.turbidite.lsm.sort;

@@ -1,15 +1,17 @@
 /**
- * Deferred lightweight secondaries (DEFER18): anti-matter is made when the primary is merged, and met in the
- * correlated merge of the secondary.
+ * Deferred lightweight secondaries (DEFER18): a merge of the primary makes anti-matter, and the
+ * correlated merge of the secondary uses it up.
  *
- * <p><em>One upsert.</em> The new entry is put into memory, the old record is not read.
+ * <em>One upsert.</em> Puts the new entry into memory and does not read the old record.
  *
- * <p><em>One query.</em> Entries are checked by their records.
+ * <em>One query.</em> Checks entries by their records.
  *
- * <p><em>One merge.</em> {@link DeferredMerge} hands what the primary's merge finds superseded to {@link DeferredAntimatter},
- * which sorts it by secondary key and joins it into the merge of each secondary.
+ * <em>One merge.</em> {@link DeferredMerge} hands the records that the primary's merge finds
+ * superseded to {@link DeferredAntimatter}, which sorts them by secondary key and joins them into
+ * the merge of each secondary.
  *
- * <p>Invariant (design §4 rule 8): anti-matter has the overwriter's timestamp, and none is ever written.
+ * <p>Invariant (design §4 rule 8): anti-matter has the overwriter's timestamp, and none is ever
+ * written.
  */
 @NullMarked
 package io.turbidite.lsm.strategy.deferred;
