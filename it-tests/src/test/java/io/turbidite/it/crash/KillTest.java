@@ -2,19 +2,22 @@ package io.turbidite.it.crash;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.core.log.Durability;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,52 +26,57 @@ import java.util.SplittableRandom;
 
 /**
  * R6: a child process writes and is killed after a random number of acknowledgements; the parent opens
- * the store and finds at least the newest acknowledged version of each key, at most the one in flight,
- * and indexes that agree.
+ * the store and finds at least the newest acknowledged version of each key, at most the one that each
+ * thread had in flight, and indexes that agree. In every mode that promises to survive the process.
  */
 class KillTest {
-    private static final int CYCLES = Tier.count(12, 100, 5_000);
+    private static final int CYCLES = Tier.count(4, 35, 1_700);
 
-    @Test
-    void what_was_acknowledged_survives_a_kill(@TempDir Path directory)
+    @ParameterizedTest
+    @CsvSource({"SYNC, 1", "INTERVAL, 4", "PROCESS, 4"})
+    void what_was_acknowledged_survives_a_kill(
+            Durability durability, int threadCount, @TempDir Path directory)
             throws IOException, InterruptedException {
         long seed = Seeds.of("KillTest");
         SplittableRandom random = new SplittableRandom(seed);
         Map<Long, Long> acknowledged = new HashMap<>();
-        long lastVersion = 0;
+        long version = 0;
         for (int cycle = 0; cycle < CYCLES; cycle++) {
-            Process child = start(directory.resolve("store"), lastVersion);
+            long[] newest = new long[threadCount];
+            Arrays.fill(newest, version);
+            Process child = start(directory.resolve("store"), version, durability, threadCount);
             int kill = random.nextInt(400);
             try (BufferedReader lines = new BufferedReader(
                     new InputStreamReader(child.getInputStream(), StandardCharsets.UTF_8))) {
                 assertThat(lines.readLine()).isEqualTo("open");
                 for (int i = 0; i < kill; i++) {
-                    lastVersion = note(acknowledged, Objects.requireNonNull(lines.readLine()));
+                    note(acknowledged, newest, Objects.requireNonNull(lines.readLine()));
                 }
                 // through the handle: Process.destroyForcibly would close the pipe and lose lines
                 assertThat(child.toHandle().destroyForcibly()).isTrue();
                 for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                     if (line.indexOf(' ') > 0) {
-                        lastVersion = note(acknowledged, line);
+                        note(acknowledged, newest, line);
                     }
                 }
             }
             child.waitFor();
-            lastVersion = check(directory.resolve("store"), acknowledged, lastVersion, seed);
+            version = check(directory.resolve("store"), acknowledged, newest, seed);
         }
     }
 
-    private static long note(Map<Long, Long> acknowledged, String line) {
+    private static void note(Map<Long, Long> acknowledged, long[] newest, String line) {
         int space = line.indexOf(' ');
+        long id = Long.parseLong(line.substring(0, space));
         long version = Long.parseLong(line.substring(space + 1));
-        acknowledged.put(Long.parseLong(line.substring(0, space)), version);
-        return version;
+        acknowledged.put(id, version);
+        newest[(int) (id % newest.length)] = version;
     }
 
     /** The highest version there is: the child goes on above it. */
     private static long check(
-            Path directory, Map<Long, Long> acknowledged, long lastVersion, long seed) {
-        long highest = lastVersion;
+            Path directory, Map<Long, Long> acknowledged, long[] newest, long seed) {
+        long highest = Arrays.stream(newest).max().orElseThrow();
         try (Store store = Store.open(directory)) {
             Dataset dataset = store.dataset("T");
             for (long id = 0; id < KilledWriter.KEY_COUNT; id++) {
@@ -79,8 +87,10 @@ class KillTest {
                         .as("key %d; %s", id, Seeds.replay("KillTest", seed))
                         .isGreaterThanOrEqualTo(acknowledged.getOrDefault(id, 0L));
                 if (found > acknowledged.getOrDefault(id, 0L)) {
-                    // the write in flight when the child died: one at most, after all acknowledged
-                    assertThat(found).isEqualTo(lastVersion + 1);
+                    // in flight when the child died: one a thread, after all it acknowledged
+                    int thread = (int) (id % newest.length);
+                    assertThat(found).isEqualTo(newest[thread] + 1);
+                    newest[thread] = found;
                     acknowledged.put(id, found);
                 }
                 highest = Math.max(highest, found);
@@ -90,7 +100,9 @@ class KillTest {
         return highest;
     }
 
-    private static Process start(Path directory, long version) throws IOException {
+    private static Process start(
+            Path directory, long version, Durability durability, int threadCount)
+            throws IOException {
         return new ProcessBuilder(List.of(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:TieredStopAtLevel=1",
@@ -100,7 +112,9 @@ class KillTest {
                         System.getProperty("java.class.path"),
                         KilledWriter.class.getName(),
                         directory.toString(),
-                        Long.toString(version)))
+                        Long.toString(version),
+                        durability.name(),
+                        Integer.toString(threadCount)))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
     }

@@ -11,52 +11,69 @@ import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
 
 /**
- * The child of the kill test: opens the store, writes for as long as it lives, and says on standard
- * output what was acknowledged, one line a commit: {@code key version}.
+ * The child of the kill test: opens the store, writes with several threads for as long as it lives, and
+ * says on standard output what was acknowledged, one line a commit: {@code key version}.
  */
 final class KilledWriter {
     static final int KEY_COUNT = 500;
 
     private KilledWriter() {}
 
-    public static void main(String[] args) {
+    /** Directory, version to go on from, durability, threads. */
+    public static void main(String[] args) throws InterruptedException {
         long version = Long.parseLong(args[1]);
-        SplittableRandom random = new SplittableRandom(version);
-        PrintStream out = System.out;
+        int threadCount = Integer.parseInt(args[3]);
         try (Store store = Store.open(
                 Path.of(args[0]),
                 StoreOptions.defaults()
                         .withWriteMemoryBytes(1 << 20)
                         .withCacheBytes(4 << 20)
-                        .withDurability(Durability.SYNC))) {
-            Dataset dataset = store.findDataset("T");
-            if (dataset == null) {
-                dataset = store.createDataset(DatasetSpec.named("T")
-                        .field("id", "int64")
-                        .field("version", "int64")
-                        .field("group", "int32")
-                        .primaryKey("id")
-                        .index(IndexSpec.btree("by_group", "group")));
+                        .withDurability(Durability.valueOf(args[2])))) {
+            Dataset found = store.findDataset("T");
+            Dataset dataset = found != null
+                    ? found
+                    : store.createDataset(DatasetSpec.named("T")
+                            .field("id", "int64")
+                            .field("version", "int64")
+                            .field("group", "int32")
+                            .primaryKey("id")
+                            .index(IndexSpec.btree("by_group", "group")));
+            say("open");
+            for (int i = 0; i < threadCount; i++) {
+                int thread = i;
+                Thread.ofPlatform().start(() -> write(dataset, thread, threadCount, version));
             }
-            out.println("open");
+            new CountDownLatch(1).await(); // until it is killed
+        }
+    }
+
+    /** Each thread has keys of its own, and counts versions by itself. */
+    private static void write(Dataset dataset, int thread, int threadCount, long from) {
+        SplittableRandom random = new SplittableRandom(from * threadCount + thread);
+        for (long version = from + 1; ; version++) {
+            long id = random.nextInt(KEY_COUNT / threadCount) * (long) threadCount + thread;
+            dataset.upsert(Map.of(
+                    "id",
+                    id,
+                    "version",
+                    version,
+                    "group",
+                    random.nextInt(10),
+                    "filler",
+                    "f".repeat(random.nextInt(3_000))));
+            say(id + " " + version);
+        }
+    }
+
+    /** A line at once: the next thing that happens may be the kill. */
+    private static void say(String line) {
+        PrintStream out = System.out;
+        synchronized (out) {
+            out.println(line);
             out.flush();
-            while (true) {
-                version++;
-                long id = random.nextInt(KEY_COUNT);
-                dataset.upsert(Map.of(
-                        "id",
-                        id,
-                        "version",
-                        version,
-                        "group",
-                        random.nextInt(10),
-                        "filler",
-                        "f".repeat(random.nextInt(3_000))));
-                out.println(id + " " + version);
-                out.flush();
-            }
         }
     }
 }

@@ -1,11 +1,22 @@
 package io.turbidite.core.log;
 
-/** When a published record counts as safe. */
+/** When a published record counts as safe; from strong to weak. */
 public enum Durability {
-    /** When it has been synced: survives a power cut once acknowledged. Writers share syncs (group commit). */
+    /** When it has been synced: it survives a power cut. Writers share syncs (group commit). */
     SYNC,
-    /** At once; synced every {@link LogOptions#intervalMicros}, which bounds what a power cut can lose. */
+    /**
+     * As {@link #PROCESS}, and synced every {@link LogOptions#intervalMicros}, which bounds what a power cut can
+     * lose.
+     */
     INTERVAL,
-    /** At once; synced only when the store asks ({@link WriteAheadLog#flush}) and on a clean close. */
+    /**
+     * When the operating system has it: it survives the process, though not a power cut. Synced when the store
+     * asks ({@link WriteAheadLog#flush}) and on a clean close.
+     */
+    PROCESS,
+    /**
+     * At once: for about a millisecond it lies in memory of the process alone, and a killed process loses it.
+     * Synced as under {@link #PROCESS}.
+     */
     NONE
 }

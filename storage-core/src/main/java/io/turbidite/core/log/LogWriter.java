@@ -42,8 +42,8 @@ import java.util.concurrent.atomic.LongAdder;
  *
  * <p>Any other failure fails the log with its first cause (D6); nothing is written or synced after it.
  *
- * <p><em>Confined to its worker</em>, and to the closing thread once that has stopped; the counters may
- * be read by any thread.
+ * <p><em>Confined to one thread at a time</em>: its worker, or a caller that waits for a record to be written
+ * ({@link WriteAheadLog} locks). The counters may be read by any thread.
  */
 final class LogWriter implements EventPoller.Handler<Claim> {
     /** A segment that holds nothing but where the log goes on. */

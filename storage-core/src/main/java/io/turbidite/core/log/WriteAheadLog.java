@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -61,6 +62,13 @@ public final class WriteAheadLog implements AutoCloseable {
     private final boolean wakeOnPublish;
     private final long wakeMask;
     private final BooleanSupplier slotFreeOrGateShut;
+
+    /** Held by whoever lets the writer take a step; never while waiting. */
+    private final ReentrantLock writing = new ReentrantLock();
+
+    /** The writer takes no step any more; guarded by {@link #writing}. */
+    private boolean stopped;
+
     private final LongAdder waits = new LongAdder();
 
     /** What {@link #position} is before anything has been published. */
@@ -175,8 +183,17 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     private boolean writerStep() {
+        writing.lock();
+        try {
+            return step();
+        } finally {
+            writing.unlock();
+        }
+    }
+
+    private boolean step() {
         return orFail(() -> {
-            boolean more = writer.step(poller);
+            boolean more = !stopped && writer.step(poller);
             if (keeper.wantsWork()) {
                 keeperWorker.wake();
             }
@@ -351,15 +368,44 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * Waits until the record is as safe as the mode promises: synced under {@link Durability#SYNC}; at
-     * once under the others.
+     * Waits until the record is as safe as the mode promises: synced under {@link Durability#SYNC}, with the
+     * operating system under {@link Durability#INTERVAL} and {@link Durability#PROCESS}. Then all records before it
+     * are as safe. Under {@link Durability#NONE} it returns at once.
      *
      * @throws io.turbidite.core.StoreFailedException if it never will be, because a write or sync failed
      */
     public void awaitDurable(long sequence) {
-        if (options.durability() == Durability.SYNC) {
-            awaitSynced(sequence);
-        } else {
+        switch (options.durability()) {
+            case SYNC -> awaitSynced(sequence);
+            case INTERVAL, PROCESS -> writeUpTo(sequence);
+            case NONE -> progress.checkFailure();
+        }
+    }
+
+    /**
+     * The first that waits writes for all that have published, on its own thread: to wake the writer's worker and
+     * to be woken by it costs more than the write. Those that come meanwhile wait for it, and one of them writes
+     * what was published since.
+     */
+    private void writeUpTo(long sequence) {
+        while (progress.written() <= sequence && !progress.failed()) {
+            if (!writing.tryLock()) {
+                tasks.await(() ->
+                        progress.written() > sequence || progress.failed() || !writing.isLocked());
+                continue;
+            }
+            boolean wrote;
+            try {
+                wrote = step();
+            } finally {
+                writing.unlock();
+            }
+            if (!wrote && progress.written() <= sequence) {
+                // a claim before it is open: its holder writes both, or the worker
+                tasks.await(() -> progress.written() > sequence || progress.failed());
+            }
+        }
+        if (progress.written() <= sequence) {
             progress.checkFailure();
         }
     }
@@ -539,13 +585,16 @@ public final class WriteAheadLog implements AutoCloseable {
         tasks.await(() -> progress.failed() || poller.getSequence().get() == ring.getCursor());
         writerWorker.close();
         keeperWorker.close();
+        writing.lock();
         try {
+            stopped = true;
             if (!progress.failed()) {
                 writer.seal();
                 deleteUnused();
             }
         } finally {
             closeParts();
+            writing.unlock();
         }
     }
 

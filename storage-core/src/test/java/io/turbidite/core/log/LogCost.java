@@ -103,9 +103,7 @@ final class LogCost {
             MemorySegment.copy(source, 0, claim.segment(), claim.offset(), payloadBytes);
             claim.segment().set(Bytes.I64, claim.offset(), i);
             long sequence = claim.publish(payloadBytes);
-            if (mode == Durability.SYNC) {
-                log.awaitDurable(sequence);
-            }
+            log.awaitDurable(sequence);
             if (sequence % RECORDS_PER_FLUSH == 0) {
                 long position = log.position();
                 log.flush();

@@ -105,6 +105,9 @@ final class LogCrash {
             driver.noteDurable();
             driver.kill();
             disk.processDied();
+            if (end == 1) {
+                oracle.acknowledge(driver.survivesProcess());
+            }
         }
         disk.onOperation(operation -> {});
         requireNothingShown();

@@ -35,6 +35,8 @@ final class LogDriver implements AutoCloseable {
     private SimTasks tasks;
     private @Nullable WriteAheadLog log;
 
+    private long survivesProcess;
+
     LogDriver(long seed, Disk disk, LogOptions options, LogOracle oracle) {
         this.seed = seed;
         this.disk = disk;
@@ -159,8 +161,10 @@ final class LogDriver implements AutoCloseable {
         long last = oracle.end() - 1;
         if (last >= oracle.start() && log().position() > last) {
             log().awaitDurable(last);
-            if (options.durability() == Durability.SYNC) {
-                oracle.acknowledge(last + 1);
+            switch (options.durability()) {
+                case SYNC -> oracle.acknowledge(last + 1);
+                case INTERVAL, PROCESS -> survivesProcess = last + 1;
+                case NONE -> {}
             }
         }
     }
@@ -196,6 +200,11 @@ final class LogDriver implements AutoCloseable {
         NavigableMap<Long, byte[]> replayed = open();
         oracle.check(replayed);
         oracle.adopt(replayed);
+    }
+
+    /** What a killed process leaves behind must hold all records below this. */
+    long survivesProcess() {
+        return survivesProcess;
     }
 
     /** Stops as a killed process does: no seal. */

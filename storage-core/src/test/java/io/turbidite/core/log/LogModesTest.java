@@ -9,6 +9,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.sim.Fault;
 import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
@@ -55,6 +56,53 @@ class LogModesTest {
         driver.tasks().runForMicros(4 * LogDriver.TINY.intervalMicros());
         assertEquals(driver.oracle.end(), driver.log().durableSequence());
         driver.close();
+    }
+
+    /** Nobody syncs it, and no worker has run: what has been waited for lies in the file. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Durability.class,
+            names = {"INTERVAL", "PROCESS"})
+    @LeaksOnPurpose("the process was killed")
+    void aKilledProcessLosesNothingThatWasWaitedFor(Durability durability) {
+        LogDriver driver = driver(durability);
+        for (int i = 0; i < 5; i++) {
+            driver.append(10);
+            driver.log().awaitDurable(driver.oracle.end() - 1);
+        }
+        assertTrue(driver.log().durableSequence() < driver.oracle.end());
+        long end = driver.oracle.end();
+        driver.kill();
+        ((SimDisk) driver.disk).processDied();
+        driver.oracle.acknowledge(end);
+        driver.resume();
+        driver.close();
+    }
+
+    /** The record behind an open claim waits for it: what a call returns from has no gap before it. */
+    @Test
+    @Timeout(20)
+    void whatIsWaitedForHasNoGapBeforeIt() throws Exception {
+        SimDisk disk = new SimDisk(1, Profile.STRICT);
+        disk.createDirectories("log");
+        LogOptions options = LogDriver.TINY.withDurability(Durability.PROCESS);
+        try (Tasks tasks = ThreadTasks.create("gap");
+                WriteAheadLog log = WriteAheadLog.open(
+                        new LogSite(disk, "log", 1, tasks, Clock.system()),
+                        options,
+                        0,
+                        (_, _) -> {})) {
+            Claim open = log.claim(8);
+            Claim behind = log.claim(8);
+            long sequence = behind.publish(8);
+            Thread waiter = Thread.ofPlatform().start(() -> log.awaitDurable(sequence));
+            while (waiter.getState() != Thread.State.TIMED_WAITING) {
+                Thread.onSpinWait();
+            }
+            assertTrue(waiter.isAlive());
+            open.cancel();
+            waiter.join();
+        }
     }
 
     @Test

@@ -51,7 +51,7 @@ public final class CrashRun {
         Oracle oracle = new Oracle();
         Workload workload = new Workload(seed, oracle, 40);
         choice.accept(workload);
-        Durability durability = List.of(Durability.values()).get((int) (seed >>> 8 & 3) % 3);
+        Durability durability = List.of(Durability.values()).get((int) (seed >>> 8 & 3));
         StoreOptions options = SimStore.options(durability).withDirectIo((seed >>> 20 & 3) == 0);
         SimDisk disk = new SimDisk(seed, Profile.STRICT);
         SimStore sim = SimStore.open(disk, seed, options, lens);

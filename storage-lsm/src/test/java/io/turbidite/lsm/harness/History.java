@@ -161,7 +161,7 @@ public final class History {
         private final SchemaWorkload changes = new SchemaWorkload(Seeds.mix(seed, 1));
         private final Axes axes = Axes.of(seed);
         private final Durability durability =
-                List.of(Durability.values()).get((int) (seed >>> 8 & 3) % 3);
+                List.of(Durability.values()).get((int) (seed >>> 8 & 3));
         private final StoreOptions options = SimStore.options(durability)
                 .withBackground(background(Seeds.mix(seed, 1), axes.scheduler()))
                 .withDirectIo(axes.directIo());
