@@ -71,7 +71,8 @@ final class DefinitionReader {
     private static final List<String> POLICIES_NAMED =
             List.of("spill", "discard", "throttle", "elastic");
     private static final List<String> MODES = List.of("upsert", "insert", "delete");
-    private static final List<String> DURABILITIES = List.of("sync", "interval", "none");
+    private static final List<String> DURABILITIES =
+            List.of("sync", "interval", "process", "buffered");
     private static final List<String> MERGE_SCHEDULERS =
             Arrays.stream(MergeScheduler.values()).map(MergeScheduler::label).toList();
 

@@ -63,7 +63,7 @@ public final class SmallRecordsRun {
         StoreOptions options = StoreOptions.defaults()
                 .withWriteMemoryBytes(WRITE_MEMORY)
                 .withCacheBytes(CACHE)
-                .withDurability(Durability.NONE);
+                .withDurability(Durability.BUFFERED);
         try (Store store = Store.open(path, options)) {
             Dataset dataset = store.createDataset(DatasetSpec.named("Small")
                     .field("id", "int64")

@@ -68,7 +68,7 @@ final class Tweets implements AutoCloseable {
     /** Inserts tweets and closes the store again. */
     static void load(Path directory, int count, int componentCount) {
         StoreOptions options = StoreOptions.defaults()
-                .withDurability(Durability.NONE)
+                .withDurability(Durability.BUFFERED)
                 .withWriteMemoryBytes(1L << 30);
         try (Store store = Store.open(directory, options)) {
             Dataset dataset = store.createDataset(DatasetSpec.named("Tweets")
@@ -107,7 +107,7 @@ final class Tweets implements AutoCloseable {
                 ThreadTasks.create("turbidite"),
                 Clock.system(),
                 StoreOptions.defaults()
-                        .withDurability(Durability.NONE)
+                        .withDurability(Durability.BUFFERED)
                         .withCacheBytes(cacheBytes)
                         .withDirectIo(directIo));
         return new Tweets(disk, store, store.dataset("Tweets"));

@@ -58,7 +58,7 @@ public final class TurbiditeEngine implements Engine {
                         .withWriteMemoryBytes(options.writeMemoryBytes())
                         .withCacheBytes(options.cacheBytes())
                         .withDirectIo(options.directIo())
-                        .withDurability(Durability.NONE));
+                        .withDurability(Durability.BUFFERED));
         DatasetSpec spec = DatasetSpec.named("Tweets").field("id", "int64");
         for (int i = 0; i < Tweet.ATTRIBUTE_COUNT; i++) {
             spec.field("a" + i, "int32");

@@ -89,7 +89,7 @@ final class TweetStore implements AutoCloseable {
                         .withWriteMemoryBytes(regime.writeMemoryBytes())
                         .withCacheBytes(regime.cacheBytes())
                         .withDirectIo(regime.directIo())
-                        .withDurability(Durability.NONE));
+                        .withDurability(Durability.BUFFERED));
         DatasetSpec spec = DatasetSpec.named("Tweets").field("id", "int64");
         for (int i = 0; i < Tweet.ATTRIBUTE_COUNT; i++) {
             spec.field("a" + i, "int32");

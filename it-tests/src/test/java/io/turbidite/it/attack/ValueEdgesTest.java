@@ -254,7 +254,7 @@ class ValueEdgesTest {
         // what is asked here is not whether it lasts
         LogOptions log = LogOptions.defaults()
                 .withSegmentBytes(256 << 10, 16, 256, 64 << 10)
-                .withDurability(Durability.NONE);
+                .withDurability(Durability.BUFFERED);
         StoreOptions options = StoreOptions.defaults().withLog(1 << 20, log);
         try (Store store = Store.open(directory.resolve("store"), options)) {
             for (Edge edge : edges()) {

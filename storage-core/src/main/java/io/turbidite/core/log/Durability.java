@@ -18,5 +18,5 @@ public enum Durability {
      * At once: for about a millisecond it lies in memory of the process alone, and a killed process loses it.
      * Synced as under {@link #PROCESS}.
      */
-    NONE
+    BUFFERED
 }

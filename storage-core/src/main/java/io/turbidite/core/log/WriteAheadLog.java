@@ -370,7 +370,7 @@ public final class WriteAheadLog implements AutoCloseable {
     /**
      * Waits until the record is as safe as the mode promises: synced under {@link Durability#SYNC}, with the
      * operating system under {@link Durability#INTERVAL} and {@link Durability#PROCESS}. Then all records before it
-     * are as safe. Under {@link Durability#NONE} it returns at once.
+     * are as safe. Under {@link Durability#BUFFERED} it returns at once.
      *
      * @throws io.turbidite.core.StoreFailedException if it never will be, because a write or sync failed
      */
@@ -378,7 +378,7 @@ public final class WriteAheadLog implements AutoCloseable {
         switch (options.durability()) {
             case SYNC -> awaitSynced(sequence);
             case INTERVAL, PROCESS -> writeUpTo(sequence);
-            case NONE -> progress.checkFailure();
+            case BUFFERED -> progress.checkFailure();
         }
     }
 

@@ -223,7 +223,7 @@ class LogCorruptionTest {
     /** A log of several segments and sessions; unsealed ones end in a record that was not synced. */
     private SimDisk written(long seed, boolean sealed) {
         SimDisk disk = new SimDisk(seed, Profile.STRICT);
-        LogOptions options = LogDriver.TINY.withDurability(Durability.NONE);
+        LogOptions options = LogDriver.TINY.withDurability(Durability.BUFFERED);
         LogDriver driver = new LogDriver(seed, disk, options, oracle);
         for (int session = 0; session < 3; session++) {
             driver.resume();

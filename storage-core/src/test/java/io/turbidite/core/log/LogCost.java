@@ -37,7 +37,7 @@ final class LogCost {
 
     public static void main(String[] args) throws InterruptedException {
         Path directory = Path.of(args[0]);
-        Durability mode = Durability.valueOf(args.length > 1 ? args[1] : "NONE");
+        Durability mode = Durability.valueOf(args.length > 1 ? args[1] : "BUFFERED");
         int producers = args.length > 2 ? Integer.parseInt(args[2]) : 1;
         int records = args.length > 3 ? Integer.parseInt(args[3]) : 2_000_000;
         int payloadBytes = args.length > 4 ? Integer.parseInt(args[4]) : 560;

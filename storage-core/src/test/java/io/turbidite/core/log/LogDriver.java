@@ -164,7 +164,7 @@ final class LogDriver implements AutoCloseable {
             switch (options.durability()) {
                 case SYNC -> oracle.acknowledge(last + 1);
                 case INTERVAL, PROCESS -> survivesProcess = last + 1;
-                case NONE -> {}
+                case BUFFERED -> {}
             }
         }
     }

@@ -185,7 +185,7 @@ class LogFaultTest {
         LogOracle oracle = new LogOracle();
         LogOptions options = LogDriver.TINY
                 .withSegmentBytes(256 << 10, 64, 1 << 10, 8 << 10)
-                .withDurability(Durability.NONE);
+                .withDurability(Durability.BUFFERED);
         LogDriver driver = new LogDriver(5, new RefusingDisk(disk, 20_000), options, oracle);
         var _ = driver.open();
         driver.append(50);
@@ -205,7 +205,7 @@ class LogFaultTest {
     @Test
     void aGrowingLogWritesZerosForItsReserveAlone() {
         SimDisk disk = new SimDisk(4, Profile.STRICT);
-        LogOptions options = LogDriver.TINY.withDurability(Durability.NONE);
+        LogOptions options = LogDriver.TINY.withDurability(Durability.BUFFERED);
         LogDriver driver = new LogDriver(4, disk, options, new LogOracle());
         var _ = driver.open();
         for (int i = 0; i < 1_000; i++) {

@@ -107,7 +107,7 @@ class LogModesTest {
 
     @Test
     void withoutDurabilityOnlyAFlushSyncs() {
-        LogDriver driver = driver(Durability.NONE);
+        LogDriver driver = driver(Durability.BUFFERED);
         driver.append(10);
         driver.tasks().runForMicros(60_000_000);
         assertTrue(driver.log().durableSequence() < driver.oracle.end());
@@ -134,7 +134,7 @@ class LogModesTest {
 
     @Test
     void anOpenClaimHoldsThePositionBack() {
-        LogDriver driver = driver(Durability.NONE);
+        LogDriver driver = driver(Durability.BUFFERED);
         driver.append(1);
         Claim open = driver.log().claim(8);
         driver.append(1);

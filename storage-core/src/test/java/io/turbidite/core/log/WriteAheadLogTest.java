@@ -132,7 +132,7 @@ class WriteAheadLogTest {
     @Test
     void manyProducersShareTheRing() throws InterruptedException {
         Map<Long, String> published = new ConcurrentSkipListMap<>();
-        LogOptions options = SMALL.withDurability(Durability.NONE);
+        LogOptions options = SMALL.withDurability(Durability.BUFFERED);
         try (Opened opened = new Opened(options, 0);
                 Tasks producers = ThreadTasks.create("producers")) {
             CountDownLatch done = new CountDownLatch(4);

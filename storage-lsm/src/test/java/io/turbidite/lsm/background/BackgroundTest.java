@@ -66,7 +66,7 @@ class BackgroundTest {
     }
 
     private void open(BackgroundOptions background) {
-        StoreOptions options = SimStore.options(Durability.NONE)
+        StoreOptions options = SimStore.options(Durability.BUFFERED)
                 .withCacheBytes(8 << 20)
                 .withBackground(background);
         opened = SimStore.open(disk, seed, options);

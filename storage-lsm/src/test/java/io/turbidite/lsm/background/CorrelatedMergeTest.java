@@ -29,7 +29,7 @@ class CorrelatedMergeTest {
 
     private final SplittableRandom random = new SplittableRandom(SEED);
     private final SimStore sim = SimStore.open(
-            new SimDisk(SEED, Profile.STRICT), SEED, SimStore.options(Durability.NONE));
+            new SimDisk(SEED, Profile.STRICT), SEED, SimStore.options(Durability.BUFFERED));
 
     @ParameterizedTest
     @CsvSource({

@@ -21,7 +21,7 @@ import java.util.List;
 /** The files of what is dropped go with the last reader, and no sooner. */
 class DroppedFilesTest {
     private final SimDisk disk = new SimDisk(7, Profile.STRICT);
-    private final SimStore sim = SimStore.open(disk, 7, SimStore.options(Durability.NONE));
+    private final SimStore sim = SimStore.open(disk, 7, SimStore.options(Durability.BUFFERED));
     private final Dataset dataset = sim.store.createDataset(Row.spec("T").partitions(1));
     private final Partition partition = Inside.partitions(dataset).getFirst();
 

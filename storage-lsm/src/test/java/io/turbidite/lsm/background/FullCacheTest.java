@@ -44,7 +44,7 @@ class FullCacheTest {
 
     private final SimDisk disk = new SimDisk(SEED, Profile.STRICT);
     private final SimStore sim = SimStore.open(
-            disk, SEED, SimStore.options(Durability.NONE).withCacheBytes(CACHE_BYTES));
+            disk, SEED, SimStore.options(Durability.BUFFERED).withCacheBytes(CACHE_BYTES));
     private final List<RecordCursor> cursors = new ArrayList<>();
     private final List<ReadView> views = new ArrayList<>();
 
@@ -143,7 +143,7 @@ class FullCacheTest {
         assertThat(sim.store.findDataset("Wide")).isNull();
 
         SimDisk elsewhere = new SimDisk(SEED, Profile.STRICT);
-        StoreOptions options = SimStore.options(Durability.NONE);
+        StoreOptions options = SimStore.options(Durability.BUFFERED);
         try (SimStore large = SimStore.open(elsewhere, SEED, options.withCacheBytes(2 << 20))) {
             large.store.createDataset(spec).upsert(row(1, 1).toMap());
         }

@@ -224,7 +224,7 @@ class BackupTest {
     }
 
     private SimStore unsynced(SimDisk on, String directory) {
-        StoreOptions options = SimStore.options(Durability.NONE);
+        StoreOptions options = SimStore.options(Durability.BUFFERED);
         return SimStore.open(on, seed, options, same -> SubDisk.of(same, directory));
     }
 

@@ -55,7 +55,7 @@ class EndedWaitTest {
                         64 << 20,
                         LogOptions.defaults()
                                 .withSegmentBytes(256 << 10, 16, 4 << 10, 64 << 10)
-                                .withDurability(Durability.NONE))
+                                .withDurability(Durability.BUFFERED))
                 .withBackground(BackgroundOptions.defaults().withIoBytesPerSecond(64 << 10));
         return Store.open(disk, ThreadTasks.create("slow"), Clock.system(), options);
     }

@@ -27,7 +27,7 @@ import java.util.Objects;
  */
 class LogOrderTest {
     private static final long SEED = Seeds.of("LogOrderTest");
-    private static final StoreOptions OPTIONS = SimStore.options(Durability.NONE);
+    private static final StoreOptions OPTIONS = SimStore.options(Durability.BUFFERED);
 
     @ParameterizedTest
     @EnumSource(Maintenance.class)

@@ -77,7 +77,8 @@ class PlantedBugTest {
     }
 
     private static SimStore store() {
-        return SimStore.open(new SimDisk(5, Profile.STRICT), 5, SimStore.options(Durability.NONE));
+        return SimStore.open(
+                new SimDisk(5, Profile.STRICT), 5, SimStore.options(Durability.BUFFERED));
     }
 
     private static Row row(long id, String user) {

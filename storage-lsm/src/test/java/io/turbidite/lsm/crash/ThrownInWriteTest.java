@@ -129,7 +129,7 @@ class ThrownInWriteTest {
     @Test
     void nothing_is_read_from_disk_while_a_place_in_the_log_is_held() {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);
-        StoreOptions options = SimStore.options(Durability.NONE);
+        StoreOptions options = SimStore.options(Durability.BUFFERED);
         try (SimStore sim = SimStore.open(disk, SEED, options)) {
             Dataset dataset = sim.store.createDataset(Row.spec("T")
                     .mergePolicy(MergePolicySpec.parse("correlated-no-merge"))

@@ -33,7 +33,7 @@ class LongKeyBuildTest {
     private static final IndexSpec BY_BODY = IndexSpec.btree("by_body", "body");
 
     private final SimDisk disk = new SimDisk(7, Profile.STRICT);
-    private final SimStore sim = SimStore.open(disk, 7, SimStore.options(Durability.NONE));
+    private final SimStore sim = SimStore.open(disk, 7, SimStore.options(Durability.BUFFERED));
 
     @BeforeEach
     void create() {

@@ -43,7 +43,7 @@ class SchemaChangeTest {
     private static final IndexSpec BY_BODY = IndexSpec.btree("by_body", "body");
 
     private SimDisk disk = new SimDisk(7, Profile.STRICT);
-    private SimStore sim = SimStore.open(disk, 7, SimStore.options(Durability.NONE));
+    private SimStore sim = SimStore.open(disk, 7, SimStore.options(Durability.BUFFERED));
 
     @BeforeEach
     void create() {
@@ -65,7 +65,7 @@ class SchemaChangeTest {
 
     private void reopen() {
         sim.close();
-        sim = SimStore.open(disk, 8, SimStore.options(Durability.NONE));
+        sim = SimStore.open(disk, 8, SimStore.options(Durability.BUFFERED));
     }
 
     private static Row row(long id, String body) {

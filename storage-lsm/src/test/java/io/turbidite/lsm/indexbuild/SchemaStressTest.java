@@ -173,7 +173,7 @@ class SchemaStressTest {
     void a_full_disk_ends_a_build_and_leaves_the_store_as_it_was() {
         for (int call = 1; call <= 16; call++) {
             SimDisk disk = new SimDisk(call, Profile.STRICT);
-            try (SimStore sim = SimStore.open(disk, call, SimStore.options(Durability.NONE))) {
+            try (SimStore sim = SimStore.open(disk, call, SimStore.options(Durability.BUFFERED))) {
                 Dataset dataset = sim.store.createDataset(Row.spec("T").partitions(2));
                 for (long id = 0; id < 300; id++) {
                     dataset.upsert(row(id, (int) id).toMap());

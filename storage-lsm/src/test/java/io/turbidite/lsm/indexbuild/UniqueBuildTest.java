@@ -38,7 +38,7 @@ class UniqueBuildTest {
             long seed = Seeds.mix(Seeds.of("UniqueBuildTest"), round);
             String replay = Seeds.replay("UniqueBuildTest", Seeds.of("UniqueBuildTest"));
             SimDisk disk = new SimDisk(seed, Profile.STRICT);
-            try (SimStore sim = SimStore.open(disk, seed, SimStore.options(Durability.NONE))) {
+            try (SimStore sim = SimStore.open(disk, seed, SimStore.options(Durability.BUFFERED))) {
                 Dataset dataset = sim.store.createDataset(Row.blindSpec("T").partitions(2));
                 for (long id = 0; id < TAKEN; id++) {
                     dataset.upsert(row(id, "u" + id, "").toMap());

@@ -48,7 +48,7 @@ class LookupTest {
     private static final int ID_LIMIT = 400;
 
     private final SimDisk disk = new SimDisk(SEED, Profile.STRICT);
-    private final SimStore sim = SimStore.open(disk, SEED, SimStore.options(Durability.NONE));
+    private final SimStore sim = SimStore.open(disk, SEED, SimStore.options(Durability.BUFFERED));
     private final Dataset dataset = sim.store.createDataset(
             Row.spec("T").mergePolicy(MergePolicySpec.parse("no-merge", Map.of())));
 
@@ -346,7 +346,7 @@ class LookupTest {
     @Test
     void a_batch_reads_pages_that_lie_near_one_another_at_once() {
         SimDisk cold = new SimDisk(SEED, Profile.STRICT);
-        StoreOptions options = SimStore.options(Durability.NONE).withCacheBytes(16 << 20);
+        StoreOptions options = SimStore.options(Durability.BUFFERED).withCacheBytes(16 << 20);
         try (SimStore other = SimStore.open(cold, SEED, options)) {
             Dataset rows = other.store.createDataset(Row.spec("T"));
             for (long id = 0; id < 10_000; id++) {

@@ -50,7 +50,7 @@ class PageOptionsTest {
     @Test
     void each_index_keeps_its_pages_as_it_was_told() {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);
-        StoreOptions options = SimStore.options(Durability.NONE);
+        StoreOptions options = SimStore.options(Durability.BUFFERED);
         long compressed;
         try (SimStore sim = SimStore.open(disk, SEED, options)) {
             fill(create(sim, Compression.ZSTD));

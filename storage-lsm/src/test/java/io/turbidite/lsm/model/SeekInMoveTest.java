@@ -37,7 +37,7 @@ class SeekInMoveTest {
                 hook,
                 ThreadTasks.create("seek"),
                 Clock.system(),
-                SimStore.options(Durability.NONE));
+                SimStore.options(Durability.BUFFERED));
     }
 
     @ParameterizedTest

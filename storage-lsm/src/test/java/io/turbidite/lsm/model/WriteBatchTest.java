@@ -156,7 +156,7 @@ class WriteBatchTest {
     @ParameterizedTest
     @EnumSource(Maintenance.class)
     void a_batch_does_what_its_operations_would_one_after_the_other(Maintenance maintenance) {
-        try (SimStore sim = SimStore.open(disk, SEED, SimStore.options(Durability.NONE))) {
+        try (SimStore sim = SimStore.open(disk, SEED, SimStore.options(Durability.BUFFERED))) {
             Dataset dataset = sim.store.createDataset(DatasetSpec.named("T")
                     .field("id", "int64")
                     .field("user", "string?")
@@ -182,7 +182,7 @@ class WriteBatchTest {
 
     @Test
     void the_same_with_a_unique_index_over_two_keys() {
-        try (SimStore sim = SimStore.open(disk, SEED, SimStore.options(Durability.NONE))) {
+        try (SimStore sim = SimStore.open(disk, SEED, SimStore.options(Durability.BUFFERED))) {
             Dataset dataset = sim.store.createDataset(DatasetSpec.named("T")
                     .field("id", "int64")
                     .field("user", "string?")
@@ -204,7 +204,7 @@ class WriteBatchTest {
 
     @Test
     void a_batch_that_was_refused_can_be_written_when_nothing_is_in_its_way_any_more() {
-        try (SimStore sim = SimStore.open(disk, SEED, SimStore.options(Durability.NONE))) {
+        try (SimStore sim = SimStore.open(disk, SEED, SimStore.options(Durability.BUFFERED))) {
             Dataset dataset = sim.store.createDataset(
                     DatasetSpec.named("T").field("id", "int64").primaryKey("id"));
             for (List<Op> sequence : sequences(operations(1), 3)) {

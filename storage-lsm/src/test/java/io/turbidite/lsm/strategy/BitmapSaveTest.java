@@ -63,7 +63,7 @@ class BitmapSaveTest {
     private final SimDisk disk = new SimDisk(SEED, Profile.STRICT);
 
     private SimStore open(SimDisk on) {
-        return SimStore.open(on, SEED, SimStore.options(Durability.NONE));
+        return SimStore.open(on, SEED, SimStore.options(Durability.BUFFERED));
     }
 
     private static Row row(long id, int second) {

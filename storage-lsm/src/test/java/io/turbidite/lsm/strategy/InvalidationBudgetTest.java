@@ -30,7 +30,7 @@ class InvalidationBudgetTest {
     private final SimStore sim = SimStore.open(
             new SimDisk(3, Profile.STRICT),
             3,
-            SimStore.options(Durability.NONE).withWriteMemoryBytes(WRITE_MEMORY_BYTES));
+            SimStore.options(Durability.BUFFERED).withWriteMemoryBytes(WRITE_MEMORY_BYTES));
     private final Dataset dataset = sim.store.createDataset(spec("Marked")
             .maintenance(Maintenance.MUTABLE_BITMAP)
             .mergePolicy(MergePolicySpec.parse("correlated-no-merge")));

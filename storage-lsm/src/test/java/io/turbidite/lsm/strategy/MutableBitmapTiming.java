@@ -85,7 +85,7 @@ final class MutableBitmapTiming {
     }
 
     private Store open(String name) {
-        StoreOptions options = StoreOptions.defaults().withDurability(Durability.NONE);
+        StoreOptions options = StoreOptions.defaults().withDurability(Durability.BUFFERED);
         return Store.open(
                 RealDisk.open(directory.resolve(name)),
                 ThreadTasks.create("timing"),
