@@ -1,6 +1,6 @@
 /**
- * The place of the secondary index for persistent memory (design §6). Holds nothing yet; the module is
- * here so that its direction (it sees storage-core alone) is checked from the start.
+ * The place for a secondary index in persistent memory (design §6). Holds nothing yet. The module
+ * exists so that its direction is checked from the start: it sees storage-core alone.
  */
 @NullMarked
 package io.turbidite.pm;

@@ -1,5 +1,6 @@
 /**
- * What the calls of the public API cost, cold and warm. Start reading at {@link io.turbidite.bench.api.ApiSuite}.
+ * The cost of the calls of the public API, cold and warm. Start reading at {@link
+ * io.turbidite.bench.api.ApiSuite}.
  */
 @NullMarked
 package io.turbidite.bench.api;

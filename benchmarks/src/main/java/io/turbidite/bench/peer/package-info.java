@@ -1,8 +1,9 @@
 /**
- * Turbidite and its peers behind one small contract, so that a suite asks all of them the same.
+ * Turbidite and its peers behind one small contract, so a suite asks the same of all of them.
  *
- * <p>Each implementation is driven as its users would for speed, on reused buffers; answers are reduced to
- * numbers that suites compare. Start reading at {@link io.turbidite.bench.peer.Engine}.
+ * <p>Each implementation is driven for speed as its users would drive it, on reused buffers. It
+ * reduces answers to numbers, and suites compare these. Start reading at {@link
+ * io.turbidite.bench.peer.Engine}.
  */
 @NullMarked
 package io.turbidite.bench.peer;

@@ -1,5 +1,5 @@
 /**
- * What a suite measured, as a table, as JSON and as a plot, under {@code docs/experiments}.
+ * The measurements of a suite as a table, as JSON and as a plot, under {@code docs/experiments}.
  *
  * <p>Start reading at {@link io.turbidite.bench.report.Report}.
  */

@@ -1,5 +1,5 @@
 /**
- * How much disk a store takes for real data, and where the bytes are. Start reading at {@link
+ * The disk space of a store with real data, and what takes it. Start reading at {@link
  * io.turbidite.bench.space.SpaceSuite}.
  */
 @NullMarked

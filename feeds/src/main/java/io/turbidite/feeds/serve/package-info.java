@@ -1,11 +1,12 @@
 /**
- * A Unix domain socket in the directory of a store, over which other processes have the process that holds
- * the store run their commands: the protocol, the server and the client.
+ * A Unix domain socket in a store's directory: the protocol, the server and the client. Over it,
+ * the process that holds the store runs the commands of other processes.
  *
- * <p>Knows nothing of commands: the server is given a {@link io.turbidite.feeds.serve.CommandHandler}.
- * Invariants: what a connection holds in memory is bounded whatever a client sends; a client that goes away
- * stops its command; the socket can be opened by its owner only. Start reading at {@link
- * io.turbidite.feeds.serve.FrameLayout}, then {@link io.turbidite.feeds.serve.SocketServer}.
+ * <p>Knows nothing of commands: the server's caller gives it a {@link
+ * io.turbidite.feeds.serve.CommandHandler}. Invariants: the memory of a connection is bounded,
+ * whatever a client sends; a client that goes away stops its command; only the owner can open the
+ * socket. Start reading at {@link io.turbidite.feeds.serve.FrameLayout}, then {@link
+ * io.turbidite.feeds.serve.SocketServer}.
  */
 @NullMarked
 package io.turbidite.feeds.serve;

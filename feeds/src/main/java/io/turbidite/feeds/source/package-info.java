@@ -1,10 +1,10 @@
 /**
- * Where a feed's bytes come from: a file or the files of a directory, plain or gzip.
+ * The bytes of a feed: a file or the files of a directory, plain or gzip.
  *
- * <p>Holds reading and positions in bytes, nothing of records. Invariants: a position is the offset in
- * the file's content as a parser sees it (uncompressed), so it means the same whatever the file's form;
- * nothing of a member of gzip is given out before its checksum was found right.
- * Start reading at {@link io.turbidite.feeds.source.FileSource}.
+ * <p>Holds reading and positions in bytes, and nothing about records. Invariants: a position is the
+ * offset in the file's content as a parser sees it (uncompressed), so it means the same whatever
+ * the file's form; a source gives out nothing of a gzip member before it has found the member's
+ * checksum right. Start reading at {@link io.turbidite.feeds.source.FileSource}.
  */
 @NullMarked
 package io.turbidite.feeds.source;

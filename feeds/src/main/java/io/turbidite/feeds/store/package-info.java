@@ -1,9 +1,9 @@
 /**
- * Where a feed's batches end: in the dataset, with the position behind them, as one atomic batch of the
- * store; and in the dead-letter file.
+ * The end of a feed's way: each batch goes into the dataset, with the position behind it, as one
+ * atomic batch of the store; refused records go into the dead-letter file.
  *
- * <p>Invariant: a position says exactly what of its file is in the dataset or among the dead letters,
- * whenever the process dies. Start reading at {@link io.turbidite.feeds.store.Delivery}.
+ * <p>Invariant: whenever the process dies, a position says exactly which part of its file is in the
+ * dataset or among the dead letters. Start reading at {@link io.turbidite.feeds.store.Delivery}.
  */
 @NullMarked
 package io.turbidite.feeds.store;

@@ -1,7 +1,7 @@
 /**
- * The code in the documents, where it compiles and runs.
+ * The code samples of the documents, compiled and run.
  *
- * <p>What stands between the two marks of a file stands in a document word for word; a test compares
+ * <p>A document contains the text between the two marks of a file word for word; a test compares
  * them. Start reading at {@link io.turbidite.it.samples.FirstStore}.
  */
 @NullMarked

@@ -1,4 +1,4 @@
-/** Attacks on the public API and the command alone, by models that share no code with what they attack. */
+/** Attacks on the public API and the command alone, by models that share no code with them. */
 @NullMarked
 package io.turbidite.it.attack;
 

@@ -1,4 +1,4 @@
-/** The command as a process of its own: signals, and two processes at one store. */
+/** The command as a process of its own: signals, and two processes on one store. */
 @NullMarked
 package io.turbidite.it.command;
 

@@ -1,4 +1,4 @@
-/** Stores in child processes that are killed, and what is left of them. */
+/** Stores in child processes that are killed: tests check what is left. */
 @NullMarked
 package io.turbidite.it.crash;
 

@@ -1,6 +1,6 @@
 /**
- * Queries over a real store, against what a walk through all of its records gives. Start reading at {@link
- * io.turbidite.it.query.QueryAnswersTest}.
+ * Queries over a real store, compared with a walk through all of its records. Start reading at
+ * {@link io.turbidite.it.query.QueryAnswersTest}.
  */
 @NullMarked
 package io.turbidite.it.query;

@@ -1,4 +1,7 @@
-/** Who may use whom, checked on the compiled classes. */
+/**
+ * Rules for classes and documents: which room may use which, checked on the compiled classes, and
+ * documents that say what the code says.
+ */
 @NullMarked
 package io.turbidite.it.rules;
 

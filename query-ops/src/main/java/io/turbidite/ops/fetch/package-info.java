@@ -1,8 +1,9 @@
 /**
- * From secondary to primary: batches of candidate keys, sorted, fetched and re-checked.
+ * From secondary to primary: sorts batches of candidate keys, fetches their records and checks
+ * these again.
  *
- * <p>Holds {@link io.turbidite.ops.fetch.FetchedRecords}, to start reading at. Invariant: a record comes out
- * at most once, and only if it matches as it is, whatever the index said of it.
+ * <p>Start reading at {@link io.turbidite.ops.fetch.FetchedRecords}. Invariant: a record comes out
+ * at most once, and only if it matches now, whatever the index said of it.
  */
 @NullMarked
 package io.turbidite.ops.fetch;

@@ -1,10 +1,11 @@
 /**
- * From a request to a job: checks it against its source, picks the way in, builds the operators.
+ * From a request to a job: checks the request against its source, picks the access path, builds the
+ * operators.
  *
- * <p>Holds the request as it was asked, the rule and the costs by which a way in is chosen ({@code
- * AccessChoice}), and {@link io.turbidite.ops.plan.Plan}, which knows every shape of a job. The only room
- * that knows all operators. Invariant: a plan changes what is read, never what is answered. Start reading
- * at {@code Plan}.
+ * <p>Holds the request as the caller asked it, the rule and the costs that choose an access path
+ * ({@code AccessChoice}), and {@link io.turbidite.ops.plan.Plan}, which knows every shape of a job.
+ * Only this room knows all operators. Invariant: a plan decides what the query reads, never what it
+ * answers. Start reading at {@code Plan}.
  */
 @NullMarked
 package io.turbidite.ops.plan;

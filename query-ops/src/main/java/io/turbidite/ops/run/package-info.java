@@ -2,9 +2,9 @@
  * Runs jobs: stages of branches, one after the other, step by step.
  *
  * <p>Holds the {@link io.turbidite.ops.run.Job}, its stages, the sink that a result reads from, the
- * budget of a query's memory and what a query may use. Knows operators only by the protocol of {@code
- * ops.frame}. Invariant: whatever a branch opened is closed exactly once, on every way out. Start
- * reading at {@code Job}.
+ * memory budget of a query and the other limits of a query. Knows operators only by the protocol of
+ * {@code ops.frame}. Invariant: whatever a branch opened is closed exactly once, on every way out.
+ * Start reading at {@code Job}.
  */
 @NullMarked
 package io.turbidite.ops.run;

@@ -1,4 +1,4 @@
-/** Tests of what the API refuses and promises to an embedder. */
+/** Tests of what the API refuses and promises. */
 @NullMarked
 package io.turbidite.lsm.api;
 

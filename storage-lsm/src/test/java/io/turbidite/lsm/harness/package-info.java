@@ -1,4 +1,7 @@
-/** What tests of the engine share: simulated stores, histories, the in-memory oracle, and what compares the two. */
+/**
+ * The shared parts of the engine's tests: simulated stores, histories, the in-memory oracle, and
+ * the comparison of the two.
+ */
 @NullMarked
 package io.turbidite.lsm.harness;
 

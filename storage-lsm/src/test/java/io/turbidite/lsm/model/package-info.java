@@ -1,4 +1,4 @@
-/** Tests of answers: random histories and small cases against what plain maps say. */
+/** Tests of answers: random histories and small cases, compared with plain maps. */
 @NullMarked
 package io.turbidite.lsm.model;
 

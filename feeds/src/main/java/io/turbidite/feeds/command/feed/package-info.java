@@ -1,6 +1,6 @@
 /**
- * Running feeds: {@code run} and {@code quickstart}, with progress, a summary, and other processes served meanwhile.
- * Start reading at {@link FeedRunner}.
+ * Running feeds: {@code run} and {@code quickstart}. They show progress and a summary, and serve
+ * other processes meanwhile. Start reading at {@link FeedRunner}.
  */
 @NullMarked
 package io.turbidite.feeds.command.feed;

@@ -1,6 +1,6 @@
 /**
- * The subcommands of {@code log}: hash logs are filled, asked, joined, moved into a store, and salvaged. Start
- * reading at {@link LogCommand}.
+ * The subcommands of {@code log}: they fill, query, join and salvage hash logs, and move them into
+ * a store. Start reading at {@link LogCommand}.
  */
 @NullMarked
 package io.turbidite.feeds.command.log;

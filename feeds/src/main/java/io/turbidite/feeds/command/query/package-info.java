@@ -1,5 +1,6 @@
 /**
- * Asking a store: {@code query} and {@code get}. Start reading at {@link Question}, which makes a query of arguments.
+ * Asking a store: {@code query} and {@code get}. Start reading at {@link Question}, which makes a
+ * query from arguments.
  */
 @NullMarked
 package io.turbidite.feeds.command.query;

@@ -1,6 +1,4 @@
-/**
- * What a store consists of: {@code inspect}, {@code advise}, {@code index} and {@code drop}.
- */
+/** The contents of a store: {@code inspect}, {@code advise}, {@code index} and {@code drop}. */
 @NullMarked
 package io.turbidite.feeds.command.store;
 
