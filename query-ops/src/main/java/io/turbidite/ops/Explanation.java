@@ -7,13 +7,14 @@ import java.util.Map;
 import java.util.OptionalLong;
 
 /**
- * Why a query is answered the way it is: the access path, what else was considered, and each operator
- * with its estimated and, once the query ran, its actual number of rows. <em>Immutable.</em>
+ * Why a query is answered as it is: the access path, the other paths that the planner considered,
+ * and each operator with its estimated number of rows and, once the query ran, its actual one.
+ * <em>Immutable.</em>
  *
  * @param dataset name of the source
  * @param access the access path in a few words, for example {@code index by_tail, then fetch}
  * @param operators from the result down to the storage
- * @param considered every way in that was possible, cheapest first
+ * @param considered every possible access path, cheapest first
  */
 public record Explanation(
         String dataset, String access, List<Operator> operators, List<Choice> considered) {
@@ -21,15 +22,15 @@ public record Explanation(
      * One operator of the plan.
      *
      * @param name what it does, for example {@code fetch}
-     * @param detail to what
-     * @param estimatedRows rows it was expected to hand on; empty where nothing is known
-     * @param actualRows rows it handed on; empty before the query ran
+     * @param detail what it does this to
+     * @param estimatedRows how many rows the planner expected it to hand on; empty if unknown
+     * @param actualRows how many rows it handed on; empty before the query ran
      */
     public record Operator(
             String name, String detail, OptionalLong estimatedRows, OptionalLong actualRows) {}
 
     /**
-     * A way in.
+     * An access path.
      *
      * @param cost in units of one record read by a scan
      */

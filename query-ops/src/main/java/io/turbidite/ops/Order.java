@@ -1,6 +1,8 @@
 package io.turbidite.ops;
 
-/** A direction. Null and missing are below every value: first ascending, last descending. */
+/**
+ * A direction. Null and missing are below every value: they come first ascending, last descending.
+ */
 public enum Order {
     ASC,
     DESC

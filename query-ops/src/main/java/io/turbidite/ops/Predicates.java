@@ -7,8 +7,8 @@ import io.turbidite.ops.expr.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes predicates for {@link Query#where}. Fields must be declared, values must be of the field's Java
- * class (see {@link io.turbidite.core.type.TypeKind}); both are checked when the query is planned.
+ * Makes predicates for {@link Query#where}. Fields must be declared, and values must be of the
+ * field's Java class (see {@link io.turbidite.core.type.TypeKind}); planning checks both.
  */
 public final class Predicates {
     private Predicates() {}
@@ -19,19 +19,20 @@ public final class Predicates {
     }
 
     /**
-     * The field lies between the bounds, both included; a null bound is open. Null and missing lie in no
-     * range, not even one that is open on both sides. Strings are compared by their UTF-8 bytes.
+     * The field is between the bounds, both included; a null bound is open. Null and missing are in
+     * no range, not even in one that is open on both sides. Strings compare by their UTF-8 bytes.
      */
     public static Predicate range(String field, @Nullable Object low, @Nullable Object high) {
         return new Predicate.Range(field, low, high);
     }
 
     /**
-     * Stands for a value in {@link #eq} or a bound in {@link #range} of a query that is prepared ({@link
-     * Query#prepare}) and run with values. One name may stand in several places, for one value.
+     * Stands for a value in {@link #eq} or a bound in {@link #range} of a prepared query ({@link
+     * Query#prepare}), which gets the values when it runs. One name may stand in several places,
+     * for one value.
      *
      * @param name for {@link PreparedQuery#parameters} and messages
-     * @throws InvalidRequestException if it is empty
+     * @throws InvalidRequestException if the name is empty
      */
     public static Predicate.Parameter parameter(String name) {
         if (name.isEmpty()) {
@@ -50,7 +51,7 @@ public final class Predicates {
         return new Predicate.Within(field, new Rectangle(minX, minY, maxX, maxY));
     }
 
-    /** A string that has all of the words of {@code words}, in any order, letters without case. */
+    /** A string that contains all of the words of {@code words}, in any order, ignoring case. */
     public static Predicate contains(String field, String words) {
         return new Predicate.Contains(field, words);
     }
@@ -61,7 +62,7 @@ public final class Predicates {
         return eq(parts[0], parts[1].equals("null") ? null : new Predicate.Text(parts[1]));
     }
 
-    /** Reads {@code f=lo..hi}, split at the first {@code ..}; either may be empty. */
+    /** Reads {@code f=lo..hi}, split at the first {@code ..}; either bound may be empty. */
     public static Predicate parseRange(String text) {
         String[] parts = split("range", text, "f=low..high");
         int dots = parts[1].indexOf("..");

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * A question that is asked often, with other values each time: checked once, run with the values.
+ * A query that is checked once and run often, with different values.
  *
  * <pre>{@code
  * PreparedQuery byTail = Query.on(flights)
@@ -23,8 +23,8 @@ import java.util.List;
  * }
  * }</pre>
  *
- * <p>Each run gives what the query with these values would give at that moment. Which index it searches is chosen in
- * each run, so indexes may come and go in between.
+ * <p>Each run gives the answer that the query with these values would give at that moment. Each run
+ * chooses its index, so indexes may come and go in between.
  *
  * <p><em>Thread-safe.</em> It holds nothing open.
  */
@@ -34,9 +34,7 @@ public final class PreparedQuery {
     private final PreparedPlan plan;
     private final RunOptions options;
 
-    /**
-     * @param view what runs ask; null: the source, as it is then
-     */
+    /** @param view what runs read; null: the source, as it is at the run */
     PreparedQuery(Source source, @Nullable ReadView view, PreparedPlan plan, RunOptions options) {
         this.source = source;
         this.view = view;
@@ -44,7 +42,10 @@ public final class PreparedQuery {
         this.options = options;
     }
 
-    /** Names of the parameters, in the order in which the predicates first name them: that of the values. */
+    /**
+     * The names of the parameters, in the order in which the predicates first name them. Values
+     * come in this order.
+     */
     public List<String> parameters() {
         return plan.parameters();
     }
@@ -52,18 +53,20 @@ public final class PreparedQuery {
     /**
      * Runs the query with these values; close the result.
      *
-     * @param values one for each of {@link #parameters}, of its field's Java class; null is what it is in {@link
-     *     Predicates#eq} and {@link Predicates#range}
-     * @throws InvalidRequestException if there are more or fewer, or one does not fit its field
+     * @param values one for each of {@link #parameters}, of its field's Java class; null means the
+     *     same as in {@link Predicates#eq} and {@link Predicates#range}
+     * @throws InvalidRequestException if there are too many or too few values, or one does not fit
+     *     its field
      */
     public QueryResult run(@Nullable Object... values) {
         return QueryResult.start(source, view, moment -> plan.bind(moment, options, values));
     }
 
     /**
-     * As {@link #run}, of the moment that {@code moment} shows; the caller closes it, after the result.
+     * As {@link #run}, for the moment that {@code moment} shows; the caller closes the view, after
+     * the result.
      *
-     * @throws InvalidRequestException if it is a view of something else, too
+     * @throws InvalidRequestException also if it is a view of another source
      */
     public QueryResult runOn(ReadView moment, @Nullable Object... values) {
         if (!moment.source().equals(source)) {

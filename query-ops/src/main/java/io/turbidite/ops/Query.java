@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A question to one source, put together call by call and then run.
+ * A query of one source, built call by call and then run.
  *
  * <pre>{@code
  * try (QueryResult rows = Query.on(flights)
@@ -28,15 +28,15 @@ import java.util.List;
  * }
  * }</pre>
  *
- * <p>Without order, rows come in no promised order; with it, rows that are equal in all of it come by
- * primary key. Rows of a grouped query come by group unless ordered. The answer is that of one moment
- * (D3).
+ * <p>Without an order, rows come in no promised order. With an order, rows that are equal in all of
+ * it come by primary key. Rows of a grouped query come by group unless ordered. The answer is that of
+ * one moment (D3).
  *
  * <p>Every mistake in a query (an undeclared field, a value of the wrong class, parts that do not go
- * together) is an {@link InvalidRequestException} from {@link #run} or {@link #explain}, or from the
- * call that makes it where that can be told.
+ * together) is an {@link InvalidRequestException} from {@link #run} or {@link #explain}, or already
+ * from the call that makes the mistake, if it shows there.
  *
- * <p>What is asked often, with other values each time, is better prepared once: {@link #prepare}.
+ * <p>If you ask a query often with different values, prepare it once: {@link #prepare}.
  *
  * <p><em>Confined to one thread.</em> Each call changes this query and returns it; it may be run often.
  */
@@ -58,17 +58,19 @@ public final class Query {
         this.view = view;
     }
 
-    /** Asks {@code source} as it is when the query is run. */
+    /** A query of {@code source}, as it is when the query runs. */
     public static Query on(Source source) {
         return new Query(source, null);
     }
 
-    /** Asks the moment that {@code view} shows; the caller closes the view, after the results. */
+    /**
+     * A query of the moment that {@code view} shows; the caller closes the view, after the results.
+     */
     public static Query on(ReadView view) {
         return new Query(view.source(), view);
     }
 
-    /** Adds a condition; all must hold. */
+    /** Adds a condition; a record must fulfil all of them. */
     public Query where(Predicate predicate) {
         predicates.add(predicate);
         return this;
@@ -90,7 +92,10 @@ public final class Query {
         return this;
     }
 
-    /** Returns a row {@code {field…, "count": n}} for each combination of values; null and missing are one. */
+    /**
+     * Returns a row {@code {field…, "count": n}} for each combination of values; null and missing
+     * count as the same value.
+     */
     public Query groupBy(String... fields) {
         groupBy.addAll(List.of(fields));
         return this;
@@ -124,8 +129,9 @@ public final class Query {
     }
 
     /**
-     * Orders rows; the first call decides, the next breaks ties. Records order by any declared field,
-     * groups by their fields, {@code cell} and {@code count}. Null and missing are below all values.
+     * Orders rows. The first call decides, each further call breaks ties. Records order by any
+     * declared field, groups by their fields, {@code cell} and {@code count}. Null and missing are
+     * below all values.
      */
     public Query orderBy(String field, Order direction) {
         order.add(new QueryRequest.OrderBy(field, direction == Order.DESC));
@@ -151,19 +157,21 @@ public final class Query {
         return this;
     }
 
-    /** Reads the primary index even where an index looks cheaper. */
+    /** Reads the primary index even if another index looks cheaper. */
     public Query usingScan() {
         access = QueryRequest.SCAN;
         return this;
     }
 
-    /** Searches this index even where another way looks cheaper; it must fit the predicates. */
+    /**
+     * Searches this index even if another access path looks cheaper; it must fit the predicates.
+     */
     public Query usingIndex(String index) {
         access = index;
         return this;
     }
 
-    /** Sets what the query may use; {@link RunOptions#defaults()} otherwise. */
+    /** Sets the limits of the query; otherwise {@link RunOptions#defaults()}. */
     public Query with(RunOptions newOptions) {
         options = newOptions;
         return this;
@@ -176,10 +184,11 @@ public final class Query {
     }
 
     /**
-     * Checks the query once, to be run with values for the parameters of its predicates ({@link
-     * Predicates#parameter}); without any it is run as it is. Later changes of this query do not reach it.
+     * Checks the query once, to run it later with values for the parameters of its predicates
+     * ({@link Predicates#parameter}). A query without parameters runs as it is. Later changes of
+     * this query do not affect the prepared one.
      *
-     * @throws InvalidRequestException for every mistake that can be told without the values
+     * @throws InvalidRequestException for every mistake that shows without the values
      */
     public PreparedQuery prepare() {
         return new PreparedQuery(source, view, PreparedPlan.of(request(), source), options);

@@ -27,15 +27,16 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 
 /**
- * The rows of a query, computed as they are taken: a cursor, and on top of it maps and JSON lines.
+ * The rows of a query, computed on demand: a cursor, and on top of it maps and JSON lines.
  *
- * <p><em>For one thread at a time</em>: a second call meanwhile is refused, and so is reading a row that another
- * thread has moved away from. It may be handed on, with {@link #next()} as the first call. Any thread may {@link #close}
- * it: a call under way ends first. Keeps a snapshot until its end is reached or it is closed: close it. A use after that
- * throws {@link ClosedException}; {@link #explain()} and {@link #rowType()} go on.
+ * <em>For one thread at a time</em>: the result refuses a second call while one is under way, and
+ * refuses to read a row that another thread has moved away from. It may be handed to another
+ * thread, whose first call is then {@link #next()}. Any thread may {@link #close} it: a running
+ * call ends first. It keeps a snapshot until it reaches its end or is closed: close it. A later use
+ * throws {@link ClosedException}; {@link #explain()} and {@link #rowType()} still work.
  */
 public final class QueryResult implements Iterable<Map<String, @Nullable Object>>, AutoCloseable {
-    /** JSON is handed to the stream in pieces of about this. */
+    /** JSON goes to the stream in pieces of about this size. */
     private static final int JSON_BYTES = 64 << 10;
 
     private final String dataset;
@@ -48,7 +49,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     private boolean ended;
     private boolean released;
 
-    /** Who moved last; null before the first move. */
+    /** The thread that moved last; null before the first move. */
     private @Nullable Thread mover;
 
     private QueryResult(String dataset, Plan plan, @Nullable ReadView ownedView) {
@@ -62,7 +63,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     /**
      * Plans a query and starts it.
      *
-     * @param view what it asks; null: one that is opened for it and closed with the result
+     * @param view what it reads; null: a new view, which the result closes
      */
     static QueryResult start(
             Source source, @Nullable ReadView view, Function<ReadView, Plan> planner) {
@@ -97,7 +98,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
         return plan.rowType();
     }
 
-    /** Moves to the next row; false at the end, where everything is released. */
+    /** Moves to the next row. False at the end; everything is released then. */
     public boolean next() {
         turns.enter();
         try {
@@ -107,7 +108,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
         }
     }
 
-    /** In turn. */
+    /** Moves; the caller has the turn. */
     private boolean move() {
         turns.checkOpen();
         onRow = false;
@@ -130,7 +131,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     }
 
     /**
-     * The current row where it lies, without copying; the same object for all rows, valid until the next
+     * The current row in place, without copying. The same object for all rows, valid until the next
      * move.
      */
     public RecordView row() {
@@ -145,7 +146,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
         return row;
     }
 
-    /** The current row's fields, in order; a missing field is left out. */
+    /** The current row's fields, in order, without missing fields. */
     public Map<String, @Nullable Object> map() {
         turns.enter();
         try {
@@ -205,7 +206,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     /**
      * Writes the remaining rows, one JSON object a line, and flushes.
      *
-     * @return how many there were
+     * @return how many rows it wrote
      * @throws UncheckedIOException if the stream fails
      */
     public long forEachJson(OutputStream out) {
@@ -252,7 +253,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
         return count;
     }
 
-    /** How the answer comes about, with the rows that each operator has handed on so far. */
+    /** How the query is answered, with the rows that each operator has handed on so far. */
     public Explanation explain() {
         return explanation(dataset, plan, true);
     }
@@ -273,7 +274,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
         return new Explanation(dataset, plan.access(), operators, considered);
     }
 
-    /** Drops what was not read. */
+    /** Drops the unread rows. */
     @Override
     public void close() {
         if (turns.close()) {
@@ -287,7 +288,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
         }
     }
 
-    /** Once. */
+    /** Releases everything, once. */
     private void release() {
         if (released) {
             return;

@@ -6,16 +6,17 @@ import io.turbidite.core.InvalidRequestException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Whose turn it is with a result: one call at a time, and a close that a call under way carries out when it ends. A
- * call costs two compare-and-swaps on a word that nobody else touches.
+ * Decides whose turn it is to use a result: one call at a time. If a close comes during a call,
+ * that call carries it out when it ends. A call costs two compare-and-swaps on a word that nobody
+ * else touches.
  *
- * <p><em>Thread-safe.</em> What a turn has changed is seen by the next one.
+ * <em>Thread-safe.</em> The next turn sees what a turn has changed.
  */
 final class Turns {
     private static final int FREE = 0;
     private static final int INSIDE = 1;
 
-    /** A call is under way, and releases everything when it leaves. */
+    /** A call is under way, and will release everything when it leaves. */
     private static final int CLOSING = 2;
 
     private static final int CLOSED = 3;
@@ -25,7 +26,7 @@ final class Turns {
     /**
      * Begins a call.
      *
-     * @throws InvalidRequestException if one is under way
+     * @throws InvalidRequestException if another call is under way
      * @throws ClosedException after a close
      */
     void enter() {
@@ -36,12 +37,14 @@ final class Turns {
         }
     }
 
-    /** Ends a call; true if it is to release what was closed meanwhile. */
+    /** Ends a call. True if the caller must release what was closed meanwhile. */
     boolean leave() {
         return !state.compareAndSet(INSIDE, FREE) && state.compareAndSet(CLOSING, CLOSED);
     }
 
-    /** Closes for good; true if the caller is to release, else a call under way does, or it is done. */
+    /**
+     * Closes for good. True if the caller must release; else a running call does so, or it is done.
+     */
     boolean close() {
         while (true) {
             switch (state.get()) {
