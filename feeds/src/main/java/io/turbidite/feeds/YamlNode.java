@@ -12,6 +12,9 @@ sealed interface YamlNode {
 
     /** A single value as it was written, without its quotes. */
     record Scalar(int line, String text, Kind kind) implements YamlNode {
+        /** A file that is no definition may be one long text. */
+        private static final int SHOWN_MAX = 60;
+
         enum Kind {
             TEXT,
             NUMBER,
@@ -22,7 +25,10 @@ sealed interface YamlNode {
         @Override
         public String described() {
             return switch (kind) {
-                case TEXT -> "'" + text + "'";
+                case TEXT ->
+                    text.length() <= SHOWN_MAX
+                            ? "'" + text + "'"
+                            : "'" + text.substring(0, SHOWN_MAX) + "…'";
                 case NUMBER -> "the number " + text;
                 case TRUTH -> "the truth value " + text;
                 case NOTHING -> "nothing";

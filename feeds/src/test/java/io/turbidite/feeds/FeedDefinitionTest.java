@@ -396,6 +396,16 @@ class FeedDefinitionTest {
     }
 
     @Test
+    void ofALongTextWhereAMappingBelongsTheBeginningIsShown() {
+        assertThat(problems("id,name\n" + "1,Ada\n".repeat(1_000)))
+                .singleElement()
+                .asString()
+                .hasSizeLessThan(150)
+                .startsWith("f.yaml:1: must be a mapping of keys to values, not 'id,name 1,Ada")
+                .endsWith("…'");
+    }
+
+    @Test
     void aMissingFileIsToldByName() {
         InvalidRequestException e = catchThrowableOfType(
                 InvalidRequestException.class, () -> FeedDefinition.load(Path.of("no/such.yaml")));

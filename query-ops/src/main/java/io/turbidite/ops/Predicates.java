@@ -97,7 +97,7 @@ public final class Predicates {
         int equals = text.indexOf('=');
         if (equals <= 0) {
             throw new InvalidRequestException(
-                    "%s '%s' names no field; write it as %s".formatted(option, text, shape));
+                    "%s '%s' is not of the form %s".formatted(option, text, shape));
         }
         return new String[] {text.substring(0, equals), text.substring(equals + 1)};
     }

@@ -68,7 +68,7 @@ class QueryTest {
         uses.forEach((use, query) -> assertThatThrownBy(query::run)
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessage(
-                        "%s field 'remark', which is not declared: queries know declared fields, others come with whole records alone; declared when the dataset was made (dataset.type of a feed definition) are id, departure, carrier, tail, delay, name, place, area"
+                        "%s field 'remark', which is not declared. Only declared fields can be asked for, others are shown with whole records. Declared (dataset.type of the feed definition) are id, departure, carrier, tail, delay, name, place, area"
                                 .formatted(use)));
     }
 

@@ -160,7 +160,8 @@ class BackupCommandTest {
 
     @Test
     void what_is_no_whole_backup_is_not_restored() throws IOException {
-        assertThat(Command.run("restore", store, at("x")).err()).contains("opened as a store");
+        assertThat(Command.run("restore", store, at("x")).err())
+                .contains("is no backup, or one that has been opened as a store since");
         assertThat(Command.run("restore", at("nowhere"), at("x")).code()).isEqualTo(2);
         Path backup = at("backup");
         assertThat(Command.run("backup", store, backup).code()).isZero();

@@ -72,13 +72,17 @@ class QuarantineCommandTest {
         byte[] bytes = Files.readAllBytes(damaged);
         bytes[200] ^= 1;
         Files.write(damaged, bytes);
-        assertThat(Command.run("verify", store).out()).contains(name);
+        assertThat(Command.run("verify", store).out())
+                .containsPattern(name + " at .*; part of index \\w+ of \\w+, partition \\d");
         assertThat(Command.run("quarantine", store).out()).contains("nothing is in quarantine");
 
         Result taken = Command.run("quarantine", store, name);
 
         assertThat(taken.code()).isEqualTo(1);
-        assertThat(taken.out()).contains(name + " is set aside: ", "not restored");
+        assertThat(taken.out())
+                .contains(
+                        name + " is set aside: ",
+                        "not restored: the file is as it was; give --restore");
         Result restored = Command.run("quarantine", store, "--restore", backup);
         assertThat(restored.code()).isZero();
         assertThat(restored.out()).contains(name, "in use again");

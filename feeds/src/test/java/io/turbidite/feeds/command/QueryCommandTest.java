@@ -174,7 +174,7 @@ class QueryCommandTest {
                 "--eq|colour=red|'colour'",
                 "--eq|number=one|int32",
                 "--eq|number=3000000000|int32",
-                "--eq|number|names no field",
+                "--eq|number|is not of the form f=value",
                 "--eq|day=2013-02-30|date",
                 "--range|number=1|'..'",
                 "--range|at=yesterday..|datetime",

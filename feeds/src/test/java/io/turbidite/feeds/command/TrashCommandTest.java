@@ -61,7 +61,7 @@ class TrashCommandTest {
                         .formatted(bytes, bytes));
         assertThat(files("trash")).isEmpty();
         assertThat(Command.run("trash", store, "--empty").outLines())
-                .containsExactly("0 files, 0 B deleted");
+                .containsExactly("the trash is empty");
         assertThat(Command.run("inspect", store).out()).doesNotContain("trash");
     }
 }

@@ -92,7 +92,7 @@ public final class Conditions {
         int field = type.indexOf(name);
         if (field < 0) {
             throw new InvalidRequestException(
-                    "%s names field '%s', which is not declared: queries know declared fields, others come with whole records alone; declared when the dataset was made (dataset.type of a feed definition) are %s"
+                    "%s names field '%s', which is not declared. Only declared fields can be asked for, others are shown with whole records. Declared (dataset.type of the feed definition) are %s"
                             .formatted(
                                     use,
                                     name,

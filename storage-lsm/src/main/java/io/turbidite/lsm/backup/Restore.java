@@ -87,8 +87,8 @@ public final class Restore {
                 || (backup.exists(StoreFiles.LOG)
                         && !backup.list(StoreFiles.LOG).isEmpty())) {
             throw new InvalidRequestException(
-                    ("%s has been opened as a store since it was made (it has no file %s), so that it may have"
-                                    + " changed; back it up to a new directory and restore from there")
+                    ("%s is no backup, or one that has been opened as a store since, and may have changed (it has"
+                                    + " no file %s): back it up to a new directory and restore from there")
                             .formatted(backup.description(), StoreFiles.UNOPENED));
         }
         return state;

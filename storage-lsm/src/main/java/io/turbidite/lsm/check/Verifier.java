@@ -111,7 +111,15 @@ public final class Verifier {
                                         setAside.cause(),
                                         setAside.remedy()));
                     }
-                    check.accept(handle.component(), damage -> report(damage));
+                    String whose = "index %s of %s, partition %d"
+                            .formatted(
+                                    pinned.schema().treeName(tree),
+                                    pinned.schema().name(),
+                                    partition.number());
+                    check.accept(
+                            handle.component(),
+                            damage ->
+                                    report("%s; part of %s".formatted(damage.getMessage(), whose)));
                     if (handle.component().isOpen() && !handle.isBitmapUnread()) {
                         checkDead(partition, handle);
                     }

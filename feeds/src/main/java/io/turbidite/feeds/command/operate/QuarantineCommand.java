@@ -146,7 +146,9 @@ public final class QuarantineCommand implements Callable<Integer> {
                                     outcome.whose(),
                                     outcome.cause(),
                                     outcome.lost(),
-                                    refusal));
+                                    backup == null && refusal.equals(outcome.cause())
+                                            ? "the file is as it was; give --restore BACKUP to take it from there"
+                                            : refusal));
         }
     }
 }

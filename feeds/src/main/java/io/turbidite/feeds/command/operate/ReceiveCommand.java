@@ -110,12 +110,16 @@ public final class ReceiveCommand implements Callable<Integer> {
         } else if (verified.isOk()) {
             console.out()
                     .println(
-                            "received %s as of timestamp %d: %s, %s kept, %s; every checksum and every index is right"
+                            "received %s as of timestamp %d: %s%s, %s; every checksum and every index is right"
                                     .formatted(
                                             directory,
                                             received.timestamp(),
                                             Words.count(received.sent(), "component"),
-                                            Words.number(received.kept()),
+                                            received.kept() == 0
+                                                    ? ""
+                                                    : " and %s of the try before"
+                                                            .formatted(
+                                                                    Words.number(received.kept())),
                                             Words.count(verified.records(), "record")));
         } else {
             verified.errors().forEach(console.out()::println);

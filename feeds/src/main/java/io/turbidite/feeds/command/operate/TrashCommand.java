@@ -64,6 +64,11 @@ public final class TrashCommand implements Callable<Integer> {
                     .printTo(console.out());
             return ExitCode.OK;
         }
+        int kept = empty ? store.describe().trash().size() : 0;
+        if (files.isEmpty() && kept == 0) {
+            console.out().println("the trash is empty");
+            return ExitCode.OK;
+        }
         files.forEach(file ->
                 console.out().println("%s, %s".formatted(file.name(), Words.bytes(file.bytes()))));
         console.out()
@@ -72,7 +77,6 @@ public final class TrashCommand implements Callable<Integer> {
                                 Words.count(files.size(), "file"),
                                 Words.bytes(bytes),
                                 empty ? " deleted" : ""));
-        int kept = empty ? store.describe().trash().size() : 0;
         if (kept > 0) {
             console.out()
                     .println("%s kept: MANIFEST names them".formatted(Words.count(kept, "file")));

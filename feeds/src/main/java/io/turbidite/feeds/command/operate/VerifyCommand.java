@@ -1,6 +1,7 @@
 package io.turbidite.feeds.command.operate;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.feeds.ShellWord;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
@@ -51,14 +52,23 @@ public final class VerifyCommand implements Callable<Integer> {
     public Integer call() {
         try {
             return stores.use(
-                    directory, store -> print(quick ? store.verifyQuickly() : store.verify()));
+                    directory,
+                    store -> print(quick ? store.verifyQuickly() : store.verify(), advice()));
         } catch (CorruptionException e) {
             // damage that keeps the store from being opened is an error like others
-            return print(new VerifyReport(0, 0, 0, List.of(String.valueOf(e.getMessage()))));
+            return print(
+                    new VerifyReport(0, 0, 0, List.of(String.valueOf(e.getMessage()))),
+                    "restore the store from a backup, or load it anew");
         }
     }
 
-    private int print(VerifyReport report) {
+    private String advice() {
+        String store = ShellWord.of(directory);
+        return "a damaged index is built anew: ./turbidite index rebuild %s DATASET NAME; damaged records (index primary) come from a backup: ./turbidite quarantine %s FILE --restore BACKUP; else restore the whole store from a backup, or load it anew"
+                .formatted(store, store);
+    }
+
+    private int print(VerifyReport report, String advice) {
         if (common.json) {
             Json.line()
                     .put("ok", report.isOk())
@@ -81,9 +91,7 @@ public final class VerifyCommand implements Callable<Integer> {
                                 Words.count(errors, "error"),
                                 errors == VerifyReport.ERROR_COUNT_MAX ? " (the first ones)" : "",
                                 directory));
-        console.err()
-                .println(
-                        "  a damaged index: ./turbidite index rebuild STORE DATASET NAME; damaged records: ./turbidite quarantine STORE FILE, then ./turbidite quarantine STORE --restore BACKUP; else restore the whole store from a backup, or load it anew");
+        console.err().println("  " + advice);
         return ExitCode.FAILED;
     }
 

@@ -21,14 +21,14 @@ final class Reasons {
                 "%,d writes were flushed, %,d of them deletes", writes.count(), writes.deletes()));
         lines.add(text(
                 writes.isCounted()
-                        ? "%.1f %% took the place of an older version, as writers that looked for it counted"
+                        ? "%.1f %% took the place of an older version: writers looked for it, and counted"
                         : "about %.1f %% took the place of an older version: what flushes and merges met, and keys that components have in common",
                 100 * writes.updateShare()));
         lines.add(text(
                 "an entry is written %.1f times, by its flush and by merges",
                 writes.amplification()));
         lines.add(text(
-                "an old record costs its writer %.2f pages if there is one, %.2f if not: %.1f components, Bloom filters wrong at %.2f %%",
+                "to look for an old record costs %.2f pages read if there is one, %.2f if there is none (%.1f components; Bloom filters err %.2f %% of the time)",
                 CostModel.presentLookup(facts),
                 CostModel.absentLookup(facts),
                 primary.components(),
@@ -38,13 +38,15 @@ final class Reasons {
         double pages = CostModel.oldRecords(facts);
         if (facts.needsOldRecord()) {
             lines.add(text(
-                    "the eager filter has old records read whatever the indexes are: %,.0f pages",
+                    "the eager filter makes writers read old records whatever the indexes are: %,.0f pages so far",
                     pages));
         } else if (eager) {
-            lines.add(text("eager indexes have old records read: %,.0f pages, together", pages));
+            lines.add(text(
+                    "eager indexes make writers read old records, once for all of them: %,.0f pages so far",
+                    pages));
         } else {
             lines.add(text(
-                    "no old record is read; one eager index would have all of them read: %,.0f pages",
+                    "no writer reads old records; one eager index would make all of them: %,.0f pages",
                     pages));
         }
         if (facts.indexes().stream().anyMatch(index -> index.returned() > 0)) {
