@@ -29,8 +29,8 @@ import java.util.List;
  * }</pre>
  *
  * <p>Without an order, rows come in no promised order. With an order, rows that are equal in all of
- * it come by primary key. Rows of a grouped query come by group unless ordered. The answer is that of
- * one moment (D3).
+ * it come by primary key. Rows of a grouped query come by group unless ordered. The answer is that
+ * of one moment (D3).
  *
  * <p>Every mistake in a query (an undeclared field, a value of the wrong class, parts that do not go
  * together) is an {@link InvalidRequestException} from {@link #run} or {@link #explain}, or already

@@ -36,8 +36,8 @@ import java.util.function.Supplier;
 /**
  * A log of raw records with a subset hash index (FISH19).
  *
- * <p><em>Thread-safe;</em> sessions and readers are confined to their threads. One process, one opening:
- * whoever opens it holds the directory's lock.
+ * <p><em>Thread-safe;</em> sessions and readers are confined to their threads. Only one process can
+ * open a log, and only once: an opening holds the directory's lock.
  *
  * <pre>{@code
  * try (HashLog log = HashLog.openOrCreate(site, HashLogOptions.defaults(), random.nextLong())) {
@@ -96,7 +96,7 @@ public final class HashLog implements AutoCloseable {
         meters.gauge("hashlog.durable", log::durable);
     }
 
-    /** What a checkpoint keeps besides the log. */
+    /** The content of a checkpoint besides the log. */
     private record Indexed(HashTable table, Sessions of) implements Checkpoints.Source {
         @Override
         public Map<String, SessionPoint> sessions() {
@@ -105,11 +105,13 @@ public final class HashLog implements AutoCloseable {
     }
 
     /**
-     * A new, empty log.
+     * Creates a new, empty log.
      *
      * @param logId a random number: it tells this log's files from all others
-     * @throws InvalidRequestException if there is a log in the directory, or the budgets don't suffice
-     * @throws io.turbidite.core.CorruptionException if there are pages of a log whose registry is missing
+     * @throws InvalidRequestException if there is a log in the directory, or the budgets don't
+     *     suffice
+     * @throws io.turbidite.core.CorruptionException if there are pages of a log whose registry is
+     *     missing
      */
     public static HashLog create(LogSite site, HashLogOptions options, long logId) {
         Disk disk = site.disk();
@@ -133,7 +135,7 @@ public final class HashLog implements AutoCloseable {
                 logId, options.log().shape(), options.tableBits(), options.parser());
     }
 
-    /** The marks come before the registry, which says that they are there. */
+    /** Writes the marks before the registry, because the registry says that they exist. */
     private static HashLog create(
             LogSite site, HashLogOptions options, long logId, Disk disk, Disk.Lock lock) {
         LogDirectory.requireNoLog(disk, site.directory());
@@ -144,23 +146,25 @@ public final class HashLog implements AutoCloseable {
     }
 
     /**
-     * Opens the log in the site's directory and recovers it: all records up to its end are there and in
-     * their chains, PSFs go on, {@link #recoveredSerial} says how far each session had come.
+     * Opens the log in the site's directory and recovers it: all records up to its end are there
+     * and in their chains, PSFs go on, and {@link #recoveredSerial} says how far each session had
+     * come.
      *
-     * @throws InvalidRequestException if there is no log, a PSF names a function that the options don't
-     *     have, or the budgets don't suffice
-     * @throws StoreInUseException if it is open already
-     * @throws io.turbidite.core.CorruptionException if what was durable can't be read
+     * @throws InvalidRequestException if there is no log, a PSF names a function that the options
+     *     don't have, or the budgets don't suffice
+     * @throws StoreInUseException if the log is open already
+     * @throws io.turbidite.core.CorruptionException if durable data can't be read
      */
     public static HashLog open(LogSite site, HashLogOptions options) {
         return opened(site, options, false);
     }
 
     /**
-     * The same for a log that is only read: what it would mend or tidy up it does in memory, and no file of the
-     * directory changes but the lock's. Sessions, deletions, registrations, truncations and checkpoints are refused.
+     * Opens a log for reading only. It mends and tidies up in memory alone, and changes no file of
+     * the directory except the lock's. It refuses sessions, deletions, registrations, truncations
+     * and checkpoints.
      *
-     * @throws StoreInUseException if it is open already, for whatever
+     * @throws StoreInUseException if the log is open already, even for reading
      */
     public static HashLog openForReading(LogSite site, HashLogOptions options) {
         return opened(site, options, true);
@@ -186,7 +190,7 @@ public final class HashLog implements AutoCloseable {
                 "there is no hash log in %s: create one".formatted(site.where()));
     }
 
-    /** Opens the log that is there, or else creates one with {@code logId}. */
+    /** Opens the existing log, or else creates one with {@code logId}. */
     public static HashLog openOrCreate(LogSite site, HashLogOptions options, long logId) {
         Disk disk = site.disk();
         if (disk == null) {
@@ -205,9 +209,9 @@ public final class HashLog implements AutoCloseable {
     // ---- PSFs -----------------------------------------------------------------------------------
 
     /**
-     * Registers a PSF and waits until every record that comes is indexed by it.
+     * Registers a PSF and waits until it indexes every new record.
      *
-     * @param name as people call it; of the active PSFs no other may have it
+     * @param name as people call it; no other active PSF may have it
      * @return with its id and the interval that begins at the safe boundary
      * @throws InvalidRequestException if the name is taken or the definition isn't understood
      */
@@ -216,9 +220,9 @@ public final class HashLog implements AutoCloseable {
     }
 
     /**
-     * The same for a PSF with hot values.
+     * Registers a PSF with hot values; otherwise as {@link #register(String, PsfDefinition)}.
      *
-     * @param chainCount chains that each of its properties is spread over: 1, 2, 4, 8 or 16
+     * @param chainCount over how many chains each of its properties is spread: 1, 2, 4, 8 or 16
      */
     public RegisteredPsf register(String name, PsfDefinition definition, int chainCount) {
         return call("a registration", () -> {
@@ -228,13 +232,15 @@ public final class HashLog implements AutoCloseable {
     }
 
     /**
-     * Registers several PSFs together: all of them or none, with one boundary. As dear as one of them, where one
-     * after the other would make the registry durable twice for each.
+     * Registers several PSFs together: all of them or none, with one boundary. This costs as much
+     * as registering one; registering them one after the other makes the registry durable twice for
+     * each.
      *
      * @param definitions by name; ids are given in the map's order
      * @param chainCount as of {@link #register(String, PsfDefinition, int)}, for each of them
      * @return in the map's order
-     * @throws InvalidRequestException if a name is taken or a definition isn't understood: none is registered
+     * @throws InvalidRequestException if a name is taken or a definition isn't understood: none is
+     *     registered
      */
     public List<RegisteredPsf> registerAll(Map<String, PsfDefinition> definitions, int chainCount) {
         return call("a registration", () -> {
@@ -244,10 +250,10 @@ public final class HashLog implements AutoCloseable {
     }
 
     /**
-     * Ends the indexing of a PSF; returns when no session evaluates it any more. Its intervals stay and
-     * serve queries.
+     * Ends the indexing of a PSF. Returns when no session evaluates the PSF any more. Its intervals
+     * stay and serve queries.
      *
-     * @throws InvalidRequestException if it is not registered
+     * @throws InvalidRequestException if the PSF is not registered
      */
     public RegisteredPsf deregister(int id) {
         return call("a deregistration", () -> {
@@ -257,11 +263,13 @@ public final class HashLog implements AutoCloseable {
     }
 
     /**
-     * Starts to index in the background what the log took before a PSF was registered. Until it is done, and where
-     * it has not come yet, queries look at every record there. It ends with the log; ask again then.
+     * Starts to index in the background the records that the log took before a PSF was registered.
+     * Queries still look at every record that it has not reached yet. It ends with the log; start
+     * it again then.
      *
      * @param psf name of the PSF
-     * @throws InvalidRequestException if there is none, it is under way, or the log is on the null device
+     * @throws InvalidRequestException if there is no such PSF, its history is being indexed
+     *     already, or the log is on the null device
      */
     public HistoryIndexing indexHistory(String psf) {
         return call("an indexing of history", () -> {
@@ -270,25 +278,25 @@ public final class HashLog implements AutoCloseable {
         });
     }
 
-    /** All PSFs there are and were, by id, with the intervals in which each is indexed. */
+    /** All PSFs, present and past, by id, with the intervals in which each is indexed. */
     public List<RegisteredPsf> psfs() {
         return call("a look at PSFs", () -> registrations.registry().psfs());
     }
 
     // ---- ingestion ------------------------------------------------------------------------------
 
-    /** A session that counts from 0 and whose refused records are only counted. */
+    /** Opens a session that counts from 0 and only counts its refused records. */
     public IngestSession openSession(String name) {
         return openSession(name, 0, record -> {});
     }
 
     /**
-     * A session.
+     * Opens a session.
      *
-     * @param name 1 to 256 bytes of UTF-8; marks in the log say how far it came, so a client that comes back
-     *     after a crash takes the name again
-     * @param startSerial records that the session had been given before
-     * @param listener told of each refused record
+     * @param name 1 to 256 bytes of UTF-8. Marks in the log say how far the session came, so a
+     *     client that comes back after a crash uses the same name
+     * @param startSerial how many records the session got before
+     * @param listener gets each refused record
      * @throws InvalidRequestException if a session of this name is open, or too many are
      */
     public IngestSession openSession(
@@ -298,16 +306,16 @@ public final class HashLog implements AutoCloseable {
     }
 
     /**
-     * How many input records of the session the log is known to hold, as it was opened; 0 if it knows no
-     * session of the name. A client goes on behind it: {@code openSession(name, recoveredSerial(name), ..)}.
-     * Records that the session took after its last mark (64 KiB of them at most, none after a clean close)
-     * may be in the log too, and then come twice.
+     * How many input records of the session the log certainly held at its opening; 0 if it knows no
+     * session of this name. A client goes on behind them: {@code openSession(name,
+     * recoveredSerial(name), ..)}. The log may also have records that the session took after its
+     * last mark (64 KiB of them at most, none after a clean close); these then come twice.
      */
     public long recoveredSerial(String name) {
         return sessions.recoveredSerial(name);
     }
 
-    /** The names of the sessions that left marks in the log, as it was opened. */
+    /** The names of the sessions that had left marks in the log at its opening. */
     public Set<String> recoveredSessions() {
         return sessions.recovered();
     }
@@ -319,12 +327,12 @@ public final class HashLog implements AutoCloseable {
         return log;
     }
 
-    /** A reader of what lies at addresses; {@code name} is shown if it stalls the others. */
+    /** Opens a reader of records by address; {@code name} is shown if it stalls the others. */
     public LogReader openReader(String name) {
         return call("the opening of a reader", () -> reader(name));
     }
 
-    /** The same for what is part of a call. */
+    /** Opens a reader within a call. */
     LogReader reader(String name) {
         return LogReader.open(log, name, device);
     }
@@ -332,7 +340,7 @@ public final class HashLog implements AutoCloseable {
     /**
      * A walk along the chain of a property through {@code reader}, newest first.
      *
-     * @throws InvalidRequestException if the reader is another log's
+     * @throws InvalidRequestException if the reader belongs to another log
      */
     public ChainWalk walk(LogReader reader, Property property) {
         return walk(reader, property, newReadAhead());
@@ -342,12 +350,12 @@ public final class HashLog implements AutoCloseable {
         return new AdaptiveReadAhead(device);
     }
 
-    /** The same, reading from disk as {@code readAhead} says. */
+    /** The same walk, reading from disk as {@code readAhead} says. */
     public ChainWalk walk(LogReader reader, Property property, ReadAhead readAhead) {
         return walk(reader, property, plan().heads().hashes(property), readAhead);
     }
 
-    /** The same along some of the property's chains, given by their hashes. */
+    /** The same walk along some of the property's chains, given by their hashes. */
     ChainWalk walk(LogReader reader, Property property, long[] chains, ReadAhead readAhead) {
         callers.checkOpen();
         if (reader.log() != log) {
@@ -360,7 +368,8 @@ public final class HashLog implements AutoCloseable {
     /**
      * Finds records, newest first.
      *
-     * @throws InvalidRequestException if the query names what isn't there, or a value that can't be
+     * @throws InvalidRequestException if the query names something that doesn't exist, or an
+     *     impossible value
      */
     public LogCursor find(LogQuery query) {
         return owned("a cursor", caller -> LogCursor.open(this, caller, query));
@@ -370,8 +379,8 @@ public final class HashLog implements AutoCloseable {
      * Hands over matching records as they come, oldest first, from address {@code query.from()} on.
      *
      * @param query a property, an expression, both or none; without an end
-     * @param durableOnly whether a record is shown only when a power cut can't take it back
-     * @throws InvalidRequestException if the query names what isn't there
+     * @param durableOnly true shows a record only when a power cut can't take it back
+     * @throws InvalidRequestException if the query names something that doesn't exist
      */
     public LogSubscription subscribe(LogQuery query, boolean durableOnly) {
         return owned(
@@ -379,11 +388,12 @@ public final class HashLog implements AutoCloseable {
     }
 
     /**
-     * Deletes a record: queries and subscriptions don't show it any more. Its bytes stay in the log until
-     * they are truncated. Durable as a record is that a session takes now; see {@link #awaitDurable}.
+     * Deletes a record: queries and subscriptions don't show it any more. Its bytes stay in the log
+     * until truncation. The deletion becomes durable like a record that a session takes now; see
+     * {@link #awaitDurable}.
      *
-     * @param address that a query has shown
-     * @return false if it was deleted before
+     * @param address of a record that a query has shown
+     * @return false if the record was deleted before
      * @throws InvalidRequestException if no record starts there
      */
     public boolean delete(long address) {
@@ -397,12 +407,12 @@ public final class HashLog implements AutoCloseable {
         });
     }
 
-    /** The same for an address that is known to be a record's; the caller is not protected. */
+    /** Deletes a record at an address that certainly is a record's. The caller is not protected. */
     boolean deleteRecord(long address) {
         return deletions.delete(address);
     }
 
-    /** Blocks until everything that was taken, deleted or marked so far is durable. */
+    /** Blocks until all records, deletions and marks so far are durable. */
     public void awaitDurable() {
         run("a wait for durability", () -> {
             log.awaitDurable(log.tail());
@@ -412,26 +422,26 @@ public final class HashLog implements AutoCloseable {
     /**
      * Hands every record that a query finds to the sinks, page by page, in no order.
      *
-     * @param workerCount 1 to 256, each with a sink of its own
+     * @param workerCount 1 to 256, each with its own sink
      */
     public void findInParallel(LogQuery query, int workerCount, Supplier<RecordSink> sinks) {
         ParallelScan scan = call("a parallel query", () -> new ParallelScan(this, query));
         scan.run(workerCount, sinks);
     }
 
-    /** Reads the records. */
+    /** The parser of the records. */
     public ParserSpec parser() {
         callers.checkOpen();
         return registry().parser();
     }
 
-    /** Buckets of the hash table. */
+    /** The number of buckets of the hash table. */
     public int bucketCount() {
         callers.checkOpen();
         return table.bucketCount();
     }
 
-    /** Buckets behind a full one. */
+    /** The number of overflow buckets, chained behind full ones. */
     public int overflowBucketCount() {
         callers.checkOpen();
         return table.overflowBucketCount();
@@ -460,10 +470,10 @@ public final class HashLog implements AutoCloseable {
     // ---- durability -----------------------------------------------------------------------------
 
     /**
-     * Drops the records below {@code address}, whole segments from disk; returns when a power cut can't
-     * bring them back. What is not durable yet stays.
+     * Drops the records below {@code address}, and whole segments from disk. Returns when a power
+     * cut can't bring them back. Records that are not durable yet stay.
      *
-     * @param address any; if it lies within a record, that record stays
+     * @param address any; if it is within a record, that record stays
      */
     public void truncate(long address) {
         run("a truncation", () -> {
@@ -477,7 +487,7 @@ public final class HashLog implements AutoCloseable {
         });
     }
 
-    /** The start of the record that holds {@code address}, which is at most the safe tail. */
+    /** The start of the record that contains {@code address}, which is at most the safe tail. */
     private long startOfRecord(long address) {
         long page = log.shape().pageOf(address);
         long from = Math.max(log.begin(), log.shape().firstRecordOf(page));
@@ -497,12 +507,13 @@ public final class HashLog implements AutoCloseable {
     }
 
     /**
-     * Writes an index checkpoint, besides those that are made by themselves: an opening replays only what
-     * the log has from the returned address on. Ingestion goes on meanwhile.
+     * Writes an index checkpoint, besides the automatic ones. Then an opening replays the log only
+     * from the returned address on. Ingestion goes on meanwhile.
      *
-     * @return -1 if the table grew again and again, so that none was made
+     * @return -1 if the table grew again and again, so that no checkpoint was made
      * @throws InvalidRequestException on the null device
-     * @throws io.turbidite.core.StorageIoException if the disk refused; older checkpoints are still there
+     * @throws io.turbidite.core.StorageIoException if the disk refused; older checkpoints are still
+     *     there
      */
     public long checkpoint() {
         return call("a checkpoint", () -> {
@@ -515,8 +526,9 @@ public final class HashLog implements AutoCloseable {
     }
 
     /**
-     * From then on no call waits for the device longer than {@code micros}: sessions give records back, a close says
-     * what is lost. For a user who wants the process to end, such as by Ctrl-C; there is no way back.
+     * From then on no call waits for the device longer than {@code micros}: sessions give records
+     * back, and a close says what is lost. Use it when the user wants the process to end, for
+     * example by Ctrl-C; you can't take it back.
      */
     public void endWaitsWithin(long micros) {
         callers.checkOpen();

@@ -8,16 +8,18 @@ import io.turbidite.hashlog.psf.PsfFunctions;
 /**
  * Budgets and shape of a hash log. <em>Immutable.</em>
  *
- * <p>Some are fixed when the log is created and taken from the log when it is opened: the sizes of pages and
+ * <p>Creation fixes some of them, and an opening takes these from the log: the sizes of pages and
  * segments, the parser, and the table's bits.
  *
  * @param log pages, ring, segments, flushing, retention
- * @param tableBits the hash table starts with 2^{@code tableBits} buckets of 64 bytes and may grow 256-fold
- * @param tableBytesMax what the table may take of the memory budget, at any moment
- * @param parser reads the records when there are PSFs
+ * @param tableBits the hash table starts with 2^{@code tableBits} buckets of 64 bytes and may grow
+ *     256-fold
+ * @param tableBytesMax the most that the table may take of the memory budget, at any moment
+ * @param parser reads the records if there are PSFs
  * @param functions the user's functions that PSFs may name
- * @param checkpointBytes log bytes between two automatic index checkpoints: what recovery replays at most,
- *     about; more if the table is large. {@link Long#MAX_VALUE}: none are made
+ * @param checkpointBytes log bytes between two automatic index checkpoints. Recovery replays about
+ *     so much at most, and more if the table is large. {@link Long#MAX_VALUE}: no automatic
+ *     checkpoints
  */
 public record HashLogOptions(
         LogOptions log,
@@ -36,8 +38,8 @@ public record HashLogOptions(
     }
 
     /**
-     * JSON; 256 MiB of memory for pages, a table of 6 MiB that may grow to 1 GiB, no functions, a checkpoint
-     * each 256 MiB.
+     * JSON; 256 MiB of memory for pages, a table of 6 MiB that may grow to 1 GiB, no functions, a
+     * checkpoint every 256 MiB.
      */
     public static HashLogOptions defaults() {
         return new HashLogOptions(

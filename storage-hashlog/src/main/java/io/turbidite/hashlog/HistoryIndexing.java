@@ -23,17 +23,17 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Indexes by one PSF what the log took before it was registered, in the background (FISH19 appendix A), newest
- * first, piece by piece:
+ * Indexes by one PSF the records that the log took before the PSF was registered, in the background
+ * (FISH19 appendix A), newest first, piece by piece:
  *
  * <ol>
- *   <li>the newest range that neither chains nor runs cover is taken, 256 MiB of it at most;
- *   <li>its pages are read upwards, one a step, and each record's property is noted by hash and address;
- *   <li>once the range is durable, the notes are sorted and written as a run, and the registry names it: queries
- *       use it from then on.
+ *   <li>takes the newest range that neither chains nor runs cover, 256 MiB of it at most;
+ *   <li>reads its pages upwards, one a step, and notes each record's property by hash and address;
+ *   <li>once the range is durable, sorts the notes and writes them as a run; the registry names the
+ *       run, and queries use it from then on.
  * </ol>
  *
- * <p>What was done when the log is closed, or the power goes, stays; whoever asks again goes on with the rest.
+ * <p>Finished runs stay when the log is closed or the power goes. A later call goes on with the rest.
  *
  * <p><em>Thread-safe;</em> the work is its worker's.
  */
@@ -59,10 +59,10 @@ public final class HistoryIndexing implements AutoCloseable {
     private boolean released;
 
     /**
-     * How much of it at once.
+     * The bounds of one piece.
      *
      * @param pieceBytes most log bytes of a run
-     * @param entryCountMax most properties of a run; a piece that has more becomes several runs
+     * @param entryCountMax most properties of a run; a piece with more becomes several runs
      */
     record Bounds(long pieceBytes, int entryCountMax) {
         /** 32 MiB of memory to sort entries in. */
@@ -88,21 +88,21 @@ public final class HistoryIndexing implements AutoCloseable {
         return psfId;
     }
 
-    /** Whether it has ended: everything is indexed, it failed, or it was closed. */
+    /** Whether the indexing has ended: everything is indexed, it failed, or it was closed. */
     public boolean isDone() {
         return done;
     }
 
-    /** Log bytes that it has indexed so far. */
+    /** The number of log bytes indexed so far. */
     public long indexedBytes() {
         return indexedBytes.get();
     }
 
     /**
-     * Blocks until everything that was in the log before the PSF is indexed.
+     * Blocks until all records from before the PSF are indexed.
      *
-     * @throws io.turbidite.core.StorageException if it failed; what was done stays
-     * @throws ClosedException if it was closed before, or the log was
+     * @throws io.turbidite.core.StorageException if the indexing failed; finished runs stay
+     * @throws ClosedException if the indexing or the log was closed before
      */
     public void await() {
         history.site().tasks().await(() -> done);
@@ -187,7 +187,9 @@ public final class HistoryIndexing implements AutoCloseable {
         return taken;
     }
 
-    /** False if there are more entries than there is room for: the record at {@link #next} is not noted. */
+    /**
+     * Reads a page. False if its entries exceed the room: the record at {@link #next} is not noted.
+     */
     private boolean readPage(Interval now) {
         LogShape shape = addresses.shape();
         long pageEnd = Math.min(now.to(), shape.startOf(shape.pageOf(next) + 1));
@@ -213,7 +215,7 @@ public final class HistoryIndexing implements AutoCloseable {
         return true;
     }
 
-    /** False if there is no room for what the record has. */
+    /** Notes the record's entries. False if there is no room for them. */
     private boolean note(LogScan scan) {
         long word = scan.header();
         if (RecordHeader.kind(word) != RecordHeader.RECORD
@@ -226,7 +228,7 @@ public final class HistoryIndexing implements AutoCloseable {
         return !read || properties.count() == 0 || entries.add(properties.hash(0), scan.address());
     }
 
-    /** Ends it; what is done stays. */
+    /** Ends the indexing; finished runs stay. */
     @Override
     public void close() {
         worker.close();

@@ -22,23 +22,25 @@ import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
 /**
- * One worker that puts records into a log (FISH19 §6): parse and evaluate, take space, copy, insert into the
- * chains, make visible.
+ * One worker that puts records into a log (FISH19 §6): it parses and evaluates a record, takes
+ * space, copies the record, inserts it into the chains, and makes it visible.
  *
- * <p><em>Confined to one thread at a time.</em> Between calls it holds nothing: an idle session stalls
- * nobody. It counts the records it is given, refused ones too; that number, the serial, is how a client
- * finds its place again: {@link #durableSerial()} says up to which one a power cut leaves all of them.
+ * <em>Confined to one thread at a time.</em> Between calls it holds nothing: an idle session stalls
+ * nobody. It counts the records it gets, refused ones too. By this number, the serial, a client
+ * finds its place again: {@link #durableSerial()} says up to which serial a power cut leaves all
+ * records.
  *
- * <p>Allocates nothing per record, waits only when memory is full because the device is slower.
+ * <p>It allocates nothing per record. It waits only when memory is full because the device is
+ * slower.
  */
 public final class IngestSession implements AutoCloseable {
     /** Records between two looks at the epoch. */
     private static final int REFRESH_MASK = 255;
 
-    /** Between two times in the log: queries by time are as exact as that. */
+    /** The interval between two times in the log: queries by time are as exact as this. */
     private static final long TIME_MICROS = 100_000;
 
-    /** Time marks that are tried: queries are less exact without, not wrong. */
+    /** How often a time mark is tried: without one, queries are less exact, not wrong. */
     private static final int TIME_TRY_COUNT = 4;
 
     /** Log bytes between two marks of how far the session has come. */
@@ -61,7 +63,7 @@ public final class IngestSession implements AutoCloseable {
     private final Counter hardTotal;
     private final PlanWatch.Follower follower;
 
-    /** How rows of CSV are written; null: records are lines. */
+    /** The format of CSV rows; null: records are lines. */
     private final ParserSpec.@Nullable Csv rows;
 
     private Registrations.Plan plan;
@@ -112,14 +114,15 @@ public final class IngestSession implements AutoCloseable {
     }
 
     /**
-     * Takes every record of a batch of newline-delimited records. The last one needs no newline; blank
-     * lines are skipped; a carriage return before a newline is left out. A newline within the quotes of a CSV
-     * value belongs to the value; where quotes are not closed within the batch, a row ends with its line.
+     * Takes every record of a batch of newline-delimited records. The last one needs no newline.
+     * Blank lines are skipped; a carriage return before a newline is left out. A newline within the
+     * quotes of a CSV value belongs to the value; if quotes are not closed within the batch, a row
+     * ends with its line.
      *
      * @param segment native or heap; only read, and free again when this returns
-     * @return how many records were taken; the others were told to the listener
-     * @throws io.turbidite.core.StoreFailedException if the log failed; how many were taken is what {@link
-     *     #serial()} and the counts say
+     * @return how many records were taken; the listener got the others
+     * @throws io.turbidite.core.StoreFailedException if the log failed; {@link #serial()} and the
+     *     counts say how many were taken
      */
     public long ingest(MemorySegment segment, long offset, long byteCount) {
         Objects.checkFromIndexSize(offset, byteCount, segment.byteSize());
@@ -162,7 +165,7 @@ public final class IngestSession implements AutoCloseable {
     /**
      * Takes one record as it is, newlines included.
      *
-     * @return whether it was taken; if not, the listener was told why
+     * @return whether it was taken; if not, the listener got the reason
      */
     public boolean append(MemorySegment segment, long offset, int byteCount) {
         Objects.checkFromIndexSize(offset, byteCount, segment.byteSize());
@@ -178,17 +181,19 @@ public final class IngestSession implements AutoCloseable {
         return acceptedCount > before;
     }
 
-    /** Records handed to this session so far, the start serial included. */
+    /** The number of records that this session got so far, the start serial included. */
     public long serial() {
         return serial;
     }
 
-    /** All records up to this serial that were taken survive a power cut. On the null device: the serial. */
+    /**
+     * All accepted records up to this serial survive a power cut. On the null device: the serial.
+     */
     public long durableSerial() {
         return log.isNullDevice() ? serial : points.durableSerial(log.durable());
     }
 
-    /** Blocks until all records handed in so far are durable. */
+    /** Blocks until all records that this session got so far are durable. */
     public void awaitDurable() {
         if (closed) {
             throw new ClosedException("session " + session.name());
@@ -209,7 +214,7 @@ public final class IngestSession implements AutoCloseable {
         log.awaitDurable(markEnd);
     }
 
-    /** Marks how far it came, whether or not there is something new. */
+    /** Marks how far the session has come, even if there is nothing new. */
     void markNow() {
         begin();
         try {
@@ -219,22 +224,25 @@ public final class IngestSession implements AutoCloseable {
         }
     }
 
-    /** Records taken by this session. */
+    /** The number of accepted records. */
     public long acceptedCount() {
         return acceptedCount;
     }
 
-    /** Records refused. */
+    /** The number of refused records. */
     public long rejectedCount() {
         return rejectedCount;
     }
 
-    /** Bytes of the records taken. */
+    /** Bytes of the accepted records. */
     public long payloadBytes() {
         return payloadBytes;
     }
 
-    /** Bytes that they took in the log, headers, key pointers, evaluated values and padding included. */
+    /**
+     * Bytes of the accepted records in the log: headers, key pointers, evaluated values and padding
+     * included.
+     */
     public long logBytes() {
         return logBytes;
     }
@@ -243,7 +251,7 @@ public final class IngestSession implements AutoCloseable {
         return session.name();
     }
 
-    /** Marks how far it came and gives the session's place to others. */
+    /** Marks how far the session has come and frees its place. */
     @Override
     public void close() {
         if (closed) {
@@ -290,7 +298,7 @@ public final class IngestSession implements AutoCloseable {
         }
     }
 
-    /** Protects and takes the plan of now; holds nothing if that can't be compiled. */
+    /** Protects and takes the present plan; holds nothing if the plan can't be compiled. */
     private void enter() {
         session.begin();
         boolean entered = false;
@@ -408,7 +416,7 @@ public final class IngestSession implements AutoCloseable {
         caller.checkOpen(); // the listener may have closed the log
     }
 
-    /** Goes on to the next page; while it waits for one, no registration waits for it. */
+    /** Goes on to the next page. While it waits for a page, no registration waits for it. */
     private void turn(long full) {
         follower.idle();
         session.turn(full);
@@ -422,14 +430,14 @@ public final class IngestSession implements AutoCloseable {
         }
     }
 
-    /** What came before it and what comes after can be told apart by a query. */
+    /** Marks the time if due, so that queries can tell earlier records from later ones. */
     private void markTimeIfDue() {
         if (log.nowMicros() - log.notedMicros() >= TIME_MICROS && !log.isNullDevice()) {
             markTime();
         }
     }
 
-    /** The client has come to an end, for now: what it handed in came before this. */
+    /** Marks the time at a pause of the client: all its records so far came before this time. */
     private void closeTime() {
         if (timedSerial < serial) {
             markTime();

@@ -10,12 +10,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * What a query finds, newest first: every record of the range that was visible when it started, once, while
- * ingestion goes on.
+ * The result of a query, newest first: every record of the range that was visible at the start,
+ * once, while ingestion goes on.
  *
- * <p><em>Confined to one thread.</em> Bytes are valid until the cursor moves. A cursor that is open holds
- * back the reuse of memory at the record it shows, so that one that is kept for long stalls ingestion and is
- * reported.
+ * <em>Confined to one thread.</em> Bytes are valid until the cursor moves. An open cursor holds
+ * back the reuse of memory at the record it shows. So a cursor that stays open for long stalls
+ * ingestion, and the log reports it.
  */
 public final class LogCursor implements AutoCloseable {
     private final HashLog log;
@@ -62,8 +62,8 @@ public final class LogCursor implements AutoCloseable {
     /**
      * Moves to the next record, an older one.
      *
-     * @return false at the end; {@link #isTruncated} says whether that is the range's
-     * @throws io.turbidite.core.CorruptionException if the disk has something else than was written
+     * @return false at the end; {@link #isTruncated} says whether this is the end of the range
+     * @throws io.turbidite.core.CorruptionException if the disk has other bytes than were written
      */
     public boolean next() {
         requireOpen();
@@ -106,7 +106,7 @@ public final class LogCursor implements AutoCloseable {
     }
 
     /**
-     * Whether older records of the range were dropped while the cursor was on its way to them: by retention,
+     * Whether older records of the range were dropped before the cursor reached them: by retention,
      * or on the null device by new records.
      */
     public boolean isTruncated() {
@@ -119,26 +119,26 @@ public final class LogCursor implements AutoCloseable {
         return scan.address();
     }
 
-    /** What holds the record's bytes. */
+    /** The segment that holds the record's bytes. */
     public MemorySegment segment() {
         requireOpen();
         return scan.segment();
     }
 
-    /** Where in {@link #segment} they begin. */
+    /** The offset in {@link #segment} where the bytes begin. */
     public long offset() {
         requireOpen();
         return scan.payloadOffset();
     }
 
-    /** How many they are. */
+    /** The number of the record's bytes. */
     public int length() {
         requireOpen();
         return scan.payloadBytes();
     }
 
     /**
-     * Deletes the record that the cursor shows; its bytes can't be looked at afterwards.
+     * Deletes the record that the cursor shows. Its bytes can't be read afterwards.
      *
      * @return false if it was deleted meanwhile
      */
@@ -157,17 +157,17 @@ public final class LogCursor implements AutoCloseable {
         }
     }
 
-    /** How the range is read, newest part first; for explain. */
+    /** The parts of the range and how each is read, newest first; for explain. */
     public List<ScanPart> parts() {
         return plan.parts();
     }
 
-    /** Records that full scans looked at so far. */
+    /** The number of records that full scans looked at so far. */
     public long scannedCount() {
         return scan.scannedCount();
     }
 
-    /** Key pointers of chains and entries of runs looked at so far. */
+    /** The number of key pointers of chains and entries of runs looked at so far. */
     public long hopCount() {
         return scan.hopCount();
     }

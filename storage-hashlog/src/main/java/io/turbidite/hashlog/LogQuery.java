@@ -5,7 +5,7 @@ import io.turbidite.core.InvalidRequestException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to look for in a log. <em>Immutable;</em> each method gives another query.
+ * The description of a search in a log. <em>Immutable;</em> each method gives another query.
  *
  * <pre>{@code
  * LogQuery.property("type", "PushEvent").where("repo.id > 10").limit(100)
@@ -13,16 +13,17 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * @param psf name of a PSF whose value is wanted, or null
- * @param value its value as text: a string between quotes, a number, {@code true}, {@code false}, or any
- *     other text, which is a string as it stands; null exactly if {@code psf} is
- * @param expression that must hold too, or null
- * @param from lowest record address, inclusive; any address: the first record counts that starts there or above
- * @param to highest, exclusive; what is not visible when the query starts is not looked at
- * @param arrivedFromMicros wall clock, inclusive. Arrival is known by page: a record counts if its page has
- *     records of the time
+ * @param value its value as text: a string between quotes, a number, {@code true}, {@code false}, or
+ *     any other text, which is a string as it stands; null exactly if {@code psf} is null
+ * @param expression that must be true too, or null
+ * @param from lowest record address, inclusive. May be any address: the first record is the one that
+ *     starts there or above
+ * @param to highest, exclusive; the query does not look at records that are not visible at its start
+ * @param arrivedFromMicros wall clock, inclusive. The log knows arrival by page: a record counts if
+ *     its page has records of the time
  * @param arrivedToMicros inclusive
  * @param limit most records, newest first
- * @param scanOnly whether chains are left aside; for comparison
+ * @param scanOnly true uses no chains; for comparison
  */
 public record LogQuery(
         @Nullable String psf,
@@ -62,7 +63,7 @@ public record LogQuery(
                 false);
     }
 
-    /** The records of which PSF {@code psf} has the value. */
+    /** The records for which PSF {@code psf} has this value. */
     public static LogQuery property(String psf, String value) {
         LogQuery all = all();
         return new LogQuery(
@@ -77,12 +78,12 @@ public record LogQuery(
                 false);
     }
 
-    /** The records of which {@code expression} is true, by full scan. */
+    /** The records for which {@code expression} is true, by full scan. */
     public static LogQuery expression(String expression) {
         return all().where(expression);
     }
 
-    /** Those of which {@code expression} is true too. */
+    /** This query, restricted to records for which {@code expression} is true. */
     public LogQuery where(String expression) {
         return new LogQuery(
                 psf,
@@ -96,7 +97,9 @@ public record LogQuery(
                 scanOnly);
     }
 
-    /** Those at addresses from {@code from}, inclusive, to {@code to}, exclusive. */
+    /**
+     * This query, restricted to addresses from {@code from}, inclusive, to {@code to}, exclusive.
+     */
     public LogQuery between(long from, long to) {
         return new LogQuery(
                 psf,
@@ -110,13 +113,16 @@ public record LogQuery(
                 scanOnly);
     }
 
-    /** Those in pages that took records from {@code fromMicros} to {@code toMicros}. */
+    /**
+     * This query, restricted to pages that took records from {@code fromMicros} to {@code
+     * toMicros}.
+     */
     public LogQuery arrivedBetween(long fromMicros, long toMicros) {
         return new LogQuery(
                 psf, value, expression, from, to, fromMicros, toMicros, limit, scanOnly);
     }
 
-    /** The newest {@code count} at most. */
+    /** This query, restricted to the newest {@code count} records. */
     public LogQuery limit(long count) {
         return new LogQuery(
                 psf,
@@ -130,7 +136,7 @@ public record LogQuery(
                 scanOnly);
     }
 
-    /** The same without chains. */
+    /** This query without the use of chains. */
     public LogQuery byScan() {
         return new LogQuery(
                 psf, value, expression, from, to, arrivedFromMicros, arrivedToMicros, limit, true);

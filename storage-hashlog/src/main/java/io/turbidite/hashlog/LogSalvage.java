@@ -36,13 +36,14 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * Reads what is sound of a log that can't be opened, or whose queries meet damage, into a new one, and says what is
- * lost. The damaged log is locked meanwhile and not changed.
+ * Reads the sound part of a damaged log into a new one, and says what is lost. For a log that can't
+ * be opened, or whose queries meet damage. The damaged log is locked meanwhile and not changed.
  *
- * <p><em>Used once, by one thread.</em> In this order: 1. deletions are collected, so that a deleted record does not
- * come back; 2. records are appended to the new log as they came, in the order of their addresses; 3. each session's
- * mark is made again, so that its client goes on where it was; 4. PSFs are registered and the history is indexed by
- * them. They come last, since a record may be there that a PSF's parser would refuse.
+ * <em>Used once, by one thread.</em> In this order: 1. it collects deletions, so that a deleted
+ * record does not come back; 2. it appends records to the new log unchanged, in the order of their
+ * addresses; 3. it writes each session's mark again, so that its client goes on at its place; 4. it
+ * registers the PSFs and indexes the history by them. PSFs come last, since a PSF's parser might
+ * refuse a record that is there.
  */
 public final class LogSalvage implements AutoCloseable {
     private final Disk disk;
@@ -73,15 +74,16 @@ public final class LogSalvage implements AutoCloseable {
     private record Known(long logId, LogShape shape, ParserSpec parser, List<RegisteredPsf> psfs) {}
 
     /**
-     * What came of it. <em>Immutable.</em>
+     * The result of a salvage. <em>Immutable.</em>
      *
-     * @param records that are in the new log
-     * @param bytes of them
+     * @param records in the new log
+     * @param bytes of these records
      * @param deleted records that were left out, since they had been deleted
-     * @param lostBytes of the damaged log, between the places that could be read
+     * @param lostBytes of the damaged log, between the readable places
      * @param psfsLeft names of PSFs whose functions the new log doesn't have
-     * @param finished whether it was not stopped before the end
-     * @param unreadFiles that the disk gave an error for, in all or in part: a second try may read more
+     * @param finished whether it ran to the end
+     * @param unreadFiles for which the disk gave an error, in all or in part: a second try may read
+     *     more
      */
     public record Result(
             long records,
@@ -95,8 +97,8 @@ public final class LogSalvage implements AutoCloseable {
     /**
      * Locks a damaged log.
      *
-     * @param site of it, on a disk
-     * @param parser how its records are read, if its registry is lost and they are not JSON; or null
+     * @param site of the log, on a disk
+     * @param parser how to read its records, if its registry is lost and they are not JSON; or null
      * @throws InvalidRequestException if there is no log
      * @throws StoreInUseException if it is open
      * @throws StorageException if neither the registry nor a segment says which log it is
@@ -157,12 +159,12 @@ public final class LogSalvage implements AutoCloseable {
         return new Known(identity.logId(), identity.shape(), read, List.of());
     }
 
-    /** Why parser and PSFs are not known, or null if they are. */
+    /** The reason why parser and PSFs are unknown, or null if they are known. */
     public @Nullable StorageException registryDamage() {
         return registryDamage;
     }
 
-    /** How records are read. */
+    /** The parser of the records. */
     public ParserSpec parser() {
         return parser;
     }
@@ -178,11 +180,11 @@ public final class LogSalvage implements AutoCloseable {
     }
 
     /**
-     * Copies.
+     * Copies the sound records.
      *
      * @param target a new log, of {@link #targetOptions}
-     * @param losses is told each loss
-     * @param stopped what was copied by then stays
+     * @param losses gets each loss
+     * @param stopped ends the copying; the records copied by then stay
      */
     public Result copy(HashLog target, Consumer<Loss> losses, BooleanSupplier stopped) {
         Deleted deleted = new Deleted();
@@ -221,7 +223,7 @@ public final class LogSalvage implements AutoCloseable {
         return unread.stream().sorted().toList();
     }
 
-    /** Marks and PSFs; returns the names of those that can't be. */
+    /** Writes marks and registers PSFs; returns the names of the PSFs that can't be registered. */
     private List<String> finish(HashLog target, Map<String, Long> sessions) {
         sessions.forEach((name, serial) -> {
             if (!name.equals("salvage")) {
@@ -270,7 +272,7 @@ public final class LogSalvage implements AutoCloseable {
         }
     }
 
-    /** Appends what is left. */
+    /** Appends the remaining records. */
     private static final class Copy implements SoundRecords.Visitor {
         private final IngestSession session;
         private final Set<Long> deleted;
@@ -317,7 +319,7 @@ public final class LogSalvage implements AutoCloseable {
         }
     }
 
-    /** Gives the damaged log free. */
+    /** Unlocks the damaged log. */
     @Override
     public void close() {
         lock.close();

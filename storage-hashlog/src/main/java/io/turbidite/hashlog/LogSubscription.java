@@ -18,23 +18,24 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * The matching records of a log as they come, oldest first: the subscriptions that FISH19 §5.3 leaves to
- * others.
+ * The matching records of a log as they come, oldest first: FISH19 §5.3 mentions such subscriptions
+ * and leaves them to others.
  *
- * <p><em>Confined to one thread at a time.</em> The consumer asks ({@link #poll}), so that it sets the pace;
- * what it has not asked for stays in the log, and a slow one reads it from disk. It stalls nobody: records
- * are copied, a batch of {@link #BATCH_BYTES} at a time, and handed over when nothing is protected any more.
- * If retention is quicker, it goes on where the log begins, and {@link #skippedBytes} tells.
+ * <em>Confined to one thread at a time.</em> The consumer asks ({@link #poll}), so it sets the
+ * pace. What it has not asked for stays in the log, and a slow consumer reads it from disk. It
+ * stalls nobody: a poll copies records, a batch of {@link #BATCH_BYTES} at a time, and hands them
+ * over when nothing is protected any more. If retention is quicker, the subscription goes on where
+ * the log begins, and {@link #skippedBytes} tells.
  *
- * <p>{@link #position} is all that a consumer has to keep: a subscription from there hands over exactly the
- * records that this one has not. Where the wanted PSF is indexed, a record's key pointers say whether it
- * matches, and nothing is parsed.
+ * <p>A consumer has to keep only the {@link #position}: a subscription from there hands over
+ * exactly the records that this one has not. If the wanted PSF is indexed, a record's key pointers
+ * say whether it matches, and nothing is parsed.
  */
 public final class LogSubscription implements AutoCloseable {
     /** Records are collected until they have so many bytes, or one record more. */
     static final int BATCH_BYTES = 256 << 10;
 
-    /** Log bytes looked at in one poll at most, whether they match or not. */
+    /** The most log bytes that one poll looks at, whether they match or not. */
     static final long POLL_BYTES = 8 << 20;
 
     private final HashLog owner;
@@ -54,7 +55,10 @@ public final class LogSubscription implements AutoCloseable {
     private long position;
     private long scanned;
 
-    /** Whether a record starts at {@link #scanned}, which a caller's address may lie within. */
+    /**
+     * Whether a record starts at {@link #scanned}; an address from the caller may be within a
+     * record.
+     */
     private boolean aligned;
 
     private long skippedBytes;
@@ -89,13 +93,14 @@ public final class LogSubscription implements AutoCloseable {
     }
 
     /**
-     * Hands over matching records that are there.
+     * Hands over the matching records that are there.
      *
-     * @param sink takes them, with nothing held; if it throws, the record is handed over again
+     * @param sink takes them, with nothing held; if it throws, the next poll hands the record over
+     *     again
      * @param countMax at most so many
-     * @return how many there were; 0 says that there are none now, or none among the next {@link #POLL_BYTES}:
-     *     {@link #await} tells the one from the other
-     * @throws io.turbidite.core.CorruptionException if the disk has something else than was written
+     * @return how many there were. 0: there are none now, or none among the next {@link
+     *     #POLL_BYTES}; {@link #await} tells one from the other
+     * @throws io.turbidite.core.CorruptionException if the disk has other bytes than were written
      */
     public int poll(RecordSink sink, int countMax) {
         requireOpen();
@@ -132,7 +137,10 @@ public final class LogSubscription implements AutoCloseable {
         return count;
     }
 
-    /** Whether the sink, or somebody meanwhile, has closed this or the log: nothing more is handed over. */
+    /**
+     * Whether the sink, or another thread meanwhile, has closed this or the log: then nothing more
+     * is handed over.
+     */
     private boolean isOver() {
         return closed || caller.isLogClosed();
     }
@@ -140,7 +148,7 @@ public final class LogSubscription implements AutoCloseable {
     /**
      * Blocks until there is something to poll, or for {@code micros}.
      *
-     * @return whether there is
+     * @return whether there is something
      */
     public boolean await(long micros) {
         requireOpen();
@@ -159,17 +167,23 @@ public final class LogSubscription implements AutoCloseable {
         return delivered < collected || bound() > scanned;
     }
 
-    /** Every matching record below was handed over; a later subscription starts from here. */
+    /**
+     * This subscription has handed over every matching record below this address; a later
+     * subscription starts here.
+     */
     public long position() {
         return position;
     }
 
-    /** Bytes of the log that were dropped before this got to them; what matched among them is lost. */
+    /**
+     * Log bytes that were dropped before this subscription reached them; their matching records are
+     * lost.
+     */
     public long skippedBytes() {
         return skippedBytes;
     }
 
-    /** Bytes of the log that this has not looked at yet. */
+    /** Log bytes that this subscription has not looked at yet. */
     public long backlogBytes() {
         return Math.max(0, bound() - position);
     }

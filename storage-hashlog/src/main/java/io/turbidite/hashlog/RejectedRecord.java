@@ -3,21 +3,21 @@ package io.turbidite.hashlog;
 import io.turbidite.hashlog.parse.Rejection;
 import io.turbidite.hashlog.psf.FunctionFailure;
 
-/** A record that was not taken, and why; ingestion goes on with the next one. <em>Immutable.</em> */
+/** A refused record, and the reason; ingestion goes on with the next one. <em>Immutable.</em> */
 public sealed interface RejectedRecord {
-    /** The record's number among those handed to its session, from 1. */
+    /** The record's number among those that its session got, from 1. */
     long serial();
 
-    /** Where it begins in the segment that was handed in. */
+    /** The offset of the record in the caller's segment. */
     long offset();
 
     /** Bytes of the record. */
     int byteCount();
 
-    /** What is wrong with it, for people. */
+    /** The reason, for people. */
     String reason();
 
-    /** The parser refused it; it stays in no chain and not in the log. */
+    /** The parser refused it; it is in no chain and not in the log. */
     record Malformed(long serial, long offset, int byteCount, Rejection why)
             implements RejectedRecord {
         @Override
@@ -26,7 +26,7 @@ public sealed interface RejectedRecord {
         }
     }
 
-    /** A user's function threw, so that nobody knows in which chains it belongs. */
+    /** A user's function threw, so its chains are unknown. */
     record FunctionFailed(long serial, long offset, int byteCount, FunctionFailure why)
             implements RejectedRecord {
         @Override
@@ -35,7 +35,7 @@ public sealed interface RejectedRecord {
         }
     }
 
-    /** With its key pointers it needs more than a page holds. */
+    /** The record with its key pointers needs more space than a page has. */
     record TooLarge(long serial, long offset, int byteCount, int recordBytesMax)
             implements RejectedRecord {
         @Override
@@ -45,7 +45,7 @@ public sealed interface RejectedRecord {
         }
     }
 
-    /** Is told each rejection, on the ingesting thread, which holds nothing while it calls. */
+    /** Gets each rejection, on the ingesting thread, which holds nothing during the call. */
     @FunctionalInterface
     interface Listener {
         void rejected(RejectedRecord record);
