@@ -320,7 +320,7 @@ public final class Store implements AutoCloseable {
     /** As {@link #backup(Path, CopyMode)}, into the root of a disk, which must be empty. */
     public BackupReport backup(Disk target, CopyMode mode) {
         checkReadable();
-        return Backup.write(substrate(), target, mode);
+        return Backup.write(engine.partitions(), target, mode);
     }
 
     /**
@@ -367,7 +367,7 @@ public final class Store implements AutoCloseable {
     /** As {@link #restoreQuarantined}, from the root of a disk. */
     public synchronized QuarantineReport restoreFrom(@Nullable Disk backup) {
         checkReadable();
-        QuarantineReport report = ComponentRestore.run(substrate(), backup);
+        QuarantineReport report = ComponentRestore.run(engine.partitions(), backup);
         engine.background().wakeMerges();
         return report;
     }
@@ -392,7 +392,7 @@ public final class Store implements AutoCloseable {
      */
     public Shipment openShipment() {
         checkReadable();
-        return Shipment.open(substrate());
+        return Shipment.open(engine.partitions());
     }
 
     /**

@@ -8,6 +8,7 @@ import io.turbidite.lsm.flush.Flush;
 import io.turbidite.lsm.flush.WriterThrottle;
 import io.turbidite.lsm.merge.run.MergeWork;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 import io.turbidite.lsm.schedule.Backoff;
@@ -49,6 +50,7 @@ public final class BackgroundWork implements AutoCloseable {
     /** Between two tries of a flush that fails alone. */
     private static final long HELD_NANOS_MAX = 10_000_000_000L;
 
+    private final PartitionRegistry partitions;
     private final Substrate substrate;
     private final long logBytesMax;
     private final long syncBytes;
@@ -76,27 +78,28 @@ public final class BackgroundWork implements AutoCloseable {
      * @param segmentBytes space that the log wants at once
      */
     public BackgroundWork(
-            Substrate substrate,
+            PartitionRegistry partitions,
             long writeMemoryBytes,
             long logBytesMax,
             long segmentBytes,
             BackgroundOptions options) {
-        this.substrate = substrate;
+        this.partitions = partitions;
+        this.substrate = partitions.substrate();
         this.logBytesMax = logBytesMax;
         this.syncBytes = options.syncBytes();
         this.flushBytesMin = writeMemoryBytes / 16;
         this.throttle = new WriterThrottle(
                 substrate, new WritePace(writeMemoryBytes, options.backlogComponentsMax()));
-        this.kills = new InvalidationBudget(substrate, writeMemoryBytes);
+        this.kills = new InvalidationBudget(partitions, writeMemoryBytes);
         this.io = new IoBudget(substrate.clock(), options.ioBytesPerSecond());
         this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
         this.merges = new MergeWork(
-                substrate, options, io, throttle, writeMemoryBytes, StrategyHooks::new);
-        this.retention = new RetentionWork(substrate);
+                partitions, options, io, throttle, writeMemoryBytes, StrategyHooks::new);
+        this.retention = new RetentionWork(partitions);
         // a flush, and as much log meanwhile, of which the next segment is wanted whole
         this.watch = new DirectoryWatch(substrate, 2 * writeMemoryBytes + segmentBytes);
         this.repairs = new RepairWork(substrate, merges::wake, this::lookForGarbage);
-        this.garbage = new GarbageWatch(substrate, repairs, merges, this::flushWaits);
+        this.garbage = new GarbageWatch(partitions, repairs, merges, this::flushWaits);
         repairs.start(options.mergeWorkers());
         this.flusher = substrate.start("flush", IDLE_MICROS, this::flushStep);
     }
@@ -217,7 +220,7 @@ public final class BackgroundWork implements AutoCloseable {
 
     private boolean flushStep() {
         // a cursor that was busy when its version became old may have been idle since
-        substrate.partitions().letIdleCursorsGo();
+        partitions.letIdleCursorsGo();
         substrate.timestamps().takeOldSnapshots().forEach(substrate.events()::snapshotOld);
         substrate.reaper().deleteObsolete();
         throttle.sample();
@@ -281,7 +284,7 @@ public final class BackgroundWork implements AutoCloseable {
     }
 
     private void flushOnce(Partition partition) {
-        if (new Flush(partition, io, merges.pace(), syncBytes, throttle).run()
+        if (new Flush(partition, partitions, io, merges.pace(), syncBytes, throttle).run()
                 && backoff.succeed()) {
             substrate.events().resumed("flush");
         }
@@ -304,21 +307,20 @@ public final class BackgroundWork implements AutoCloseable {
 
     private @Nullable Partition dueForFlush() {
         heldBack.keySet().removeIf(Partition::isDropped);
-        for (Partition partition : substrate.partitions().all()) {
+        for (Partition partition : partitions.all()) {
             if (partition.frozenLayer() != null && !isHeldBack(partition)) {
                 return partition;
             }
         }
         if (throttle.flushIsDue()) {
-            Partition largest = substrate.partitions().largest(this::mayFlush);
+            Partition largest = partitions.largest(this::mayFlush);
             // what can't go may fill the memory: small components of all others would not help
             if (largest != null
                     && (heldBack.isEmpty() || largest.currentBytes() >= flushBytesMin)) {
                 return largest;
             }
         }
-        Partition oldest =
-                substrate.log().bytes() >= logBytesMax ? substrate.partitions().oldest() : null;
+        Partition oldest = substrate.log().bytes() >= logBytesMax ? partitions.oldest() : null;
         return oldest != null && mayFlush(oldest) ? oldest : null;
     }
 
@@ -331,8 +333,7 @@ public final class BackgroundWork implements AutoCloseable {
     }
 
     private boolean flushWaits() {
-        return throttle.flushIsDue()
-                || substrate.partitions().all().stream().anyMatch(Partition::hasFrozen);
+        return throttle.flushIsDue() || partitions.all().stream().anyMatch(Partition::hasFrozen);
     }
 
     private void serve(Request request, Runnable work) {

@@ -2,6 +2,7 @@ package io.turbidite.lsm.background;
 
 import io.turbidite.lsm.merge.run.MergeWork;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -31,6 +32,7 @@ final class GarbageWatch {
     /** Nobody has written for so long: writers are quiet. */
     static final long QUIET_NANOS = 1_000_000_000;
 
+    private final PartitionRegistry partitions;
     private final Substrate substrate;
     private final MergeWork merges;
     private final BooleanSupplier flushWaits;
@@ -48,8 +50,12 @@ final class GarbageWatch {
     private volatile long lastWriteNanos;
 
     GarbageWatch(
-            Substrate substrate, RepairWork work, MergeWork merges, BooleanSupplier flushWaits) {
-        this.substrate = substrate;
+            PartitionRegistry partitions,
+            RepairWork work,
+            MergeWork merges,
+            BooleanSupplier flushWaits) {
+        this.partitions = partitions;
+        this.substrate = partitions.substrate();
         this.merges = merges;
         this.flushWaits = flushWaits;
         this.repairs = new AutoRepair(substrate, work, this::isQuiet);
@@ -63,7 +69,7 @@ final class GarbageWatch {
         }
         try {
             long now = substrate.clock().monotonicNanos();
-            long installs = substrate.partitions().installCount();
+            long installs = substrate.account().installCount();
             if (installs == seenInstalls && now < nextLookNanos) {
                 return;
             }
@@ -85,7 +91,7 @@ final class GarbageWatch {
     private void look(long now) {
         Map<Integer, List<Partition>> autos = new HashMap<>();
         Map<Integer, List<Partition>> urgent = new HashMap<>();
-        for (Partition partition : substrate.partitions().all()) {
+        for (Partition partition : partitions.all()) {
             DatasetSchema schema = partition.schema();
             if (hasAuto(schema)) {
                 autos.computeIfAbsent(schema.id(), _ -> new ArrayList<>()).add(partition);

@@ -7,6 +7,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schedule.Backoff;
 import io.turbidite.lsm.schedule.DirectoryWatch;
@@ -55,6 +56,7 @@ final class RetentionWork implements AutoCloseable {
     /** So much a clock may be ahead of a dataset's records, and hold something back, without an event. */
     private static final long AHEAD_MICROS = 3_600_000_000L;
 
+    private final PartitionRegistry partitions;
     private final Substrate substrate;
     private final Backoff backoff;
 
@@ -69,8 +71,9 @@ final class RetentionWork implements AutoCloseable {
     /** Claimed, and named by no manifest, but still read. */
     private final Map<Partition, Set<ComponentHandle>> leaving = new HashMap<>();
 
-    RetentionWork(Substrate substrate) {
-        this.substrate = substrate;
+    RetentionWork(PartitionRegistry partitions) {
+        this.partitions = partitions;
+        this.substrate = partitions.substrate();
         this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
         this.worker = substrate.start("retain", IDLE_MICROS, this::step);
     }
@@ -82,8 +85,8 @@ final class RetentionWork implements AutoCloseable {
             return false;
         }
         try {
-            substrate.partitions().all().forEach(this::observe);
-            for (Partition partition : substrate.partitions().all()) {
+            partitions.all().forEach(this::observe);
+            for (Partition partition : partitions.all()) {
                 retain(partition);
             }
             if (backoff.succeed()) {

@@ -3,6 +3,7 @@ package io.turbidite.lsm.backup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
+import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.version.ManifestState;
 
@@ -35,11 +36,12 @@ public final class Backup {
      *     any; it is left as it was
      * @throws io.turbidite.core.CorruptionException if a component is damaged
      */
-    public static BackupReport write(Substrate substrate, Disk target, CopyMode mode) {
+    public static BackupReport write(PartitionRegistry partitions, Disk target, CopyMode mode) {
+        Substrate substrate = partitions.substrate();
         TargetDirectory directory = new TargetDirectory(target);
         directory.prepare();
         try (Undo undo = Undo.of(directory::abandon);
-                StoreCut cut = StoreCut.take(substrate);
+                StoreCut cut = StoreCut.take(partitions);
                 ComponentCopies copies = new ComponentCopies(target, substrate.cache())) {
             ManifestState image = cut.writeMemory(target);
             int linked = 0;

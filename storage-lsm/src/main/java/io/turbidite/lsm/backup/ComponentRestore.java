@@ -21,6 +21,7 @@ import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.partition.VersionSearch;
 import io.turbidite.lsm.schedule.FailureRule;
@@ -85,7 +86,8 @@ public final class ComponentRestore {
      *
      * @param backup null to look only whether files are whole again
      */
-    public static QuarantineReport run(Substrate substrate, @Nullable Disk backup) {
+    public static QuarantineReport run(PartitionRegistry partitions, @Nullable Disk backup) {
+        Substrate substrate = partitions.substrate();
         substrate.health().checkWritable();
         if (backup != null) {
             checkIsOfStore(backup, substrate);
@@ -93,7 +95,7 @@ public final class ComponentRestore {
         // what it goes by is what the manifest says
         substrate.quarantine().note();
         ComponentRestore restore = new ComponentRestore(substrate, backup);
-        for (Partition partition : substrate.partitions().all()) {
+        for (Partition partition : partitions.all()) {
             restore.restore(partition, ComponentHandle::isQuarantined);
         }
         return new QuarantineReport(restore.outcomes);
@@ -122,9 +124,10 @@ public final class ComponentRestore {
      * While the store opens to be written, brings back what the manifest calls damaged and is whole again. Nothing else
      * is looked at. What replay could not tell all of stays: its file says nothing about that.
      */
-    public static void runAtOpening(Substrate substrate) {
+    public static void runAtOpening(PartitionRegistry partitions) {
+        Substrate substrate = partitions.substrate();
         ComponentRestore restore = new ComponentRestore(substrate, null);
-        for (Partition partition : substrate.partitions().all()) {
+        for (Partition partition : partitions.all()) {
             try {
                 restore.restore(partition, restore::mayBeWhole);
             } catch (StorageException failure) {
@@ -381,7 +384,7 @@ public final class ComponentRestore {
         }
         substrate
                 .quarantine()
-                .lifted(subject.pinned.schema(), subject.partition, subject.tree, after);
+                .lifted(subject.pinned.schema(), subject.partition.number(), subject.tree, after);
     }
 
     private void edit(Subject subject, ComponentHandle after) {

@@ -2,6 +2,7 @@ package io.turbidite.lsm.backup;
 
 import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
+import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
@@ -32,16 +33,15 @@ public final class StoreCut implements AutoCloseable {
      *
      * @throws io.turbidite.core.StoreFailedException if the store takes no writes
      */
-    public static StoreCut take(Substrate substrate) {
+    public static StoreCut take(PartitionRegistry partitions) {
+        Substrate substrate = partitions.substrate();
         if (!substrate.health().isReading()) {
             substrate.health().checkWritable();
         }
         StoreCut cut = substrate
                 .manifest()
                 .atRest(state -> new StoreCut(
-                        substrate,
-                        state,
-                        PartitionCut.ofAll(substrate, substrate.partitions().all())));
+                        substrate, state, PartitionCut.ofAll(substrate, partitions.all())));
         try (Undo undo = Undo.of(cut::close)) {
             substrate.log().flush();
             return undo.keep(cut);

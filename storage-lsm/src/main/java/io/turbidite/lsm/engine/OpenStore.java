@@ -17,6 +17,7 @@ import io.turbidite.lsm.backup.ComponentRestore;
 import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.partition.EngineEvents;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.Manifest;
@@ -72,6 +73,7 @@ final class OpenStore {
     private final StoreEvents events = new StoreEvents();
     private final List<OpenDataset> datasets = new ArrayList<>();
     private final Substrate substrate;
+    private final PartitionRegistry partitions;
 
     private OpenStore(
             Substrate.Surroundings surroundings,
@@ -106,6 +108,7 @@ final class OpenStore {
                                 "bitmap handovers", options.writeMemoryBytes() / HANDOVER_SHARE)),
                 manifest,
                 engineEvents);
+        this.partitions = new PartitionRegistry(substrate);
     }
 
     private DirectDisk directDisk(Disk disk, MemoryBudget budget, EngineEvents engineEvents) {
@@ -235,16 +238,16 @@ final class OpenStore {
             putBack(state);
         }
         // those of datasets that are created later too
-        closers.push(() -> substrate.partitions().close());
+        closers.push(() -> partitions.close());
         for (DatasetState dataset : state.datasets()) {
-            List<Partition> partitions = new ArrayList<>();
+            List<Partition> opened = new ArrayList<>();
             for (int i = 0; i < dataset.partitions().size(); i++) {
                 Partition partition =
                         Partition.open(dataset.schema(), i, dataset.partitions().get(i), substrate);
-                substrate.partitions().add(partition);
                 partitions.add(partition);
+                opened.add(partition);
             }
-            datasets.add(new OpenDataset(dataset.schema(), partitions));
+            datasets.add(new OpenDataset(dataset.schema(), opened));
         }
         Replay replay = new Replay();
         datasets.forEach(dataset -> replay.add(dataset.schema(), dataset.partitions()));
@@ -266,12 +269,12 @@ final class OpenStore {
             putAside(state);
         }
         passOverFiles();
-        substrate.partitions().all().forEach(Partition::reportGrowth);
+        partitions.all().forEach(Partition::reportGrowth);
         substrate.quarantine().enforce();
         replay.unread().forEach(substrate.quarantine()::takeUnreplayed);
         replay.unmarked().forEach(substrate.quarantine()::takeUnmarked);
         if (mode != OpenMode.READING) {
-            ComponentRestore.runAtOpening(substrate);
+            ComponentRestore.runAtOpening(partitions);
         }
         for (OpenDataset dataset : datasets) {
             long needed = CacheNeed.of(dataset.schema()).bytes();
@@ -348,6 +351,10 @@ final class OpenStore {
             names.addAll(substrate.disk().list(StoreFiles.DATA));
         }
         names.forEach(name -> substrate.manifest().passOver(StoreFiles.fileIdOf(name)));
+    }
+
+    PartitionRegistry partitions() {
+        return partitions;
     }
 
     Substrate substrate() {

@@ -11,6 +11,7 @@ import io.turbidite.lsm.indexbuild.PartitionBuild;
 import io.turbidite.lsm.indexbuild.UniqueCheck;
 import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -57,6 +58,7 @@ public final class SchemaChanges {
     private static final int MEMORY_SHARE = 4;
 
     private final EngineOptions options;
+    private final PartitionRegistry partitions;
     private final Substrate substrate;
     private final BackgroundWork background;
     private final WritePath writes;
@@ -65,11 +67,12 @@ public final class SchemaChanges {
 
     SchemaChanges(
             EngineOptions options,
-            Substrate substrate,
+            PartitionRegistry partitions,
             BackgroundWork background,
             WritePath writes) {
         this.options = options;
-        this.substrate = substrate;
+        this.partitions = partitions;
+        this.substrate = partitions.substrate();
         this.background = background;
         this.writes = writes;
         this.builder = substrate.start("index build", IDLE_MICROS, this::step);
@@ -403,7 +406,7 @@ public final class SchemaChanges {
             // whoever did not see the mark is through
             writes.awaitInFlight();
             edit(state -> state.withoutDataset(dataset.schema().id()), () -> {
-                dataset.partitions().forEach(Partition::drop);
+                dataset.partitions().forEach(partitions::drop);
                 forget.run();
             });
             dropped = true;

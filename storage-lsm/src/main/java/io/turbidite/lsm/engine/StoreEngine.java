@@ -8,6 +8,7 @@ import io.turbidite.lsm.dataset.KeptCounts;
 import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -34,6 +35,7 @@ public final class StoreEngine {
     private final EngineOptions options;
     private final OpenStore parts;
     private final Substrate substrate;
+    private final PartitionRegistry partitions;
     private final BackgroundWork background;
     private final WritePath writes;
     private final SchemaChanges schemaChanges;
@@ -45,15 +47,16 @@ public final class StoreEngine {
         this.options = options;
         this.parts = parts;
         this.substrate = parts.substrate();
+        this.partitions = parts.partitions();
         this.background = new BackgroundWork(
-                substrate,
+                partitions,
                 options.writeMemoryBytes(),
                 options.logBytesMax(),
                 options.log().segmentBytes(),
                 options.background());
         this.writes = new WritePath(substrate, background);
-        this.schemaChanges = new SchemaChanges(options, substrate, background, writes);
-        StoreGauges.register(parts.meters(), substrate, background);
+        this.schemaChanges = new SchemaChanges(options, partitions, background, writes);
+        StoreGauges.register(parts.meters(), partitions, background);
     }
 
     /** Opens the store on a disk; closes the tasks it was given if that fails. */
@@ -92,16 +95,16 @@ public final class StoreEngine {
     public OpenDataset create(DatasetSchema schema) {
         CacheNeed.check(schema, options.cacheBytes());
         DatasetState state = DatasetState.empty(schema);
-        List<Partition> partitions = new ArrayList<>();
+        List<Partition> made = new ArrayList<>();
         substrate.edit(before -> before.withDataset(state), () -> {
             for (int i = 0; i < schema.partitions(); i++) {
                 Partition partition =
                         Partition.open(schema, i, state.partitions().get(i), substrate);
+                made.add(partition);
                 partitions.add(partition);
-                substrate.partitions().add(partition);
             }
         });
-        return new OpenDataset(schema, partitions);
+        return new OpenDataset(schema, made);
     }
 
     /** What {@link #write} takes; reusable. */
@@ -173,6 +176,11 @@ public final class StoreEngine {
 
     public EngineOptions options() {
         return options;
+    }
+
+    /** All of the store. */
+    public PartitionRegistry partitions() {
+        return partitions;
     }
 
     public Substrate substrate() {

@@ -4,6 +4,7 @@ import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.lsm.background.BackgroundWork;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.version.Trash;
 
@@ -12,15 +13,16 @@ final class StoreGauges {
     private StoreGauges() {}
 
     /** Names them all; the log must be attached. */
-    static void register(Meters meters, Substrate substrate, BackgroundWork background) {
-        meters.gauge("memory.unflushed.bytes", () -> substrate.partitions().unflushedBytes());
+    static void register(Meters meters, PartitionRegistry partitions, BackgroundWork background) {
+        Substrate substrate = partitions.substrate();
+        meters.gauge("memory.unflushed.bytes", () -> substrate.account().unflushedBytes());
         meters.gauge("bitmap.kills.bytes", () -> substrate.bitmaps().kills().bytesUsed());
-        meters.gauge("cursors.open", () -> openCursorCount(substrate));
+        meters.gauge("cursors.open", () -> openCursorCount(partitions));
         meters.gauge("components.quarantined", () -> substrate.quarantine().count());
         meters.gauge("merge.backlog.bytes", background::mergeBytesLeft);
         meters.gauge("merge.backlog.components", background::componentsBehind);
         meters.gauge("merge.pace.bytes", background::mergeBytesPerSecond);
-        meters.gauge("deferred.garbage.percent", () -> garbagePercent(substrate));
+        meters.gauge("deferred.garbage.percent", () -> garbagePercent(partitions));
         meters.gauge("trash.bytes", () -> Trash.Item.bytes(substrate.trash().items()));
         WriteAheadLog log = substrate.log();
         meters.gauge("write.amplification.percent", () -> writeAmplificationPercent(meters, log));
@@ -35,16 +37,14 @@ final class StoreGauges {
         meters.total("log.refuges", () -> log.statistics().refugeCount());
     }
 
-    private static long openCursorCount(Substrate substrate) {
-        return substrate.partitions().all().stream()
-                .mapToLong(Partition::openCursorCount)
-                .sum();
+    private static long openCursorCount(PartitionRegistry partitions) {
+        return partitions.all().stream().mapToLong(Partition::openCursorCount).sum();
     }
 
     /** Obsolete entries for each hundred, in the deferred index that has most of them. */
-    private static long garbagePercent(Substrate substrate) {
+    private static long garbagePercent(PartitionRegistry partitions) {
         double most = 0;
-        for (Partition partition : substrate.partitions().all()) {
+        for (Partition partition : partitions.all()) {
             most = Math.max(most, partition.garbage().largestShare());
         }
         return Math.round(100 * most);

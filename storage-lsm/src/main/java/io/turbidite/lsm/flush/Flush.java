@@ -15,6 +15,7 @@ import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.partition.ComponentBuild;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schedule.IoBudget;
 import io.turbidite.lsm.schedule.MergePace;
@@ -63,6 +64,7 @@ public final class Flush {
     private static final int FINISHING_SHARE = 16;
 
     private final Partition partition;
+    private final PartitionRegistry partitions;
     private final Substrate substrate;
     private final IoBudget io;
     private final MergePace pace;
@@ -79,6 +81,7 @@ public final class Flush {
     private long pacedNanos;
 
     /**
+     * @param partitions all of the store
      * @param io what the flush may write a second, before any merge
      * @param pace that keeps it out of the way of commits, as long as writers have room
      * @param syncBytes what was written is synced when it is that much; 0 for never before the end
@@ -86,11 +89,13 @@ public final class Flush {
      */
     public Flush(
             Partition partition,
+            PartitionRegistry partitions,
             IoBudget io,
             MergePace pace,
             long syncBytes,
             WriterThrottle throttle) {
         this.partition = partition;
+        this.partitions = partitions;
         this.substrate = partition.substrate();
         this.io = io;
         this.pace = pace;
@@ -313,8 +318,7 @@ public final class Flush {
         boolean first = before.tree(TreeId.PRIMARY).isEmpty();
         PartitionState after = before.withFlushed(layer.maxTimestamp(), components);
         long last = substrate.timestamps().lastDrawn();
-        long replayFrom =
-                substrate.partitions().replayFrom(partition, substrate.log().position());
+        long replayFrom = partitions.replayFrom(partition, substrate.log().position());
         // a write that was given up since the log's flush leaves nothing in memory to hold it back
         long position = Math.min(replayFrom, substrate.log().durablePosition());
         return state.withPartition(datasetId, partition.number(), after)

@@ -210,7 +210,7 @@ public final class WriterThrottle {
     }
 
     private long unflushedBytes() {
-        return substrate.partitions().unflushedBytes();
+        return substrate.account().unflushedBytes();
     }
 
     /** A flush has that much to write, until {@link #flushed}. */

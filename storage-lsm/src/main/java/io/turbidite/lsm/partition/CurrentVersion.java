@@ -202,7 +202,7 @@ public final class CurrentVersion {
                 component.markObsolete();
             }
         });
-        substrate.partitions().addUnflushed(-freed);
+        substrate.account().addUnflushed(-freed);
     }
 
     /**
@@ -344,7 +344,7 @@ public final class CurrentVersion {
     private void letGo(@Nullable Version before) {
         if (before != null) {
             before.unpin();
-            substrate.partitions().countInstall();
+            substrate.account().countInstall();
             letIdleCursorsGo();
         }
     }

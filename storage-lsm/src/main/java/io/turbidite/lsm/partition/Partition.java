@@ -27,7 +27,7 @@ import java.util.Set;
  * <p><em>Thread-safe.</em> Readers pin the version; writers work inside the gate; the reference to the
  * version changes under this object's monitor, held for no I/O.
  */
-public final class Partition implements VersionLease.Source {
+public final class Partition implements VersionLease.Source, Quarantine.Member {
     private final int number;
     private final Substrate substrate;
     private final int order;
@@ -40,10 +40,10 @@ public final class Partition implements VersionLease.Source {
     private Partition(int number, Substrate substrate, Version version, long flushedTimestamp) {
         this.number = number;
         this.substrate = substrate;
-        this.order = substrate.partitions().newOrder();
+        this.order = substrate.account().newOrder();
         this.gate = new Gate(substrate.tasks());
         this.work = substrate
-                .partitions()
+                .account()
                 .work(version.schema().id(), substrate.manifest().state());
         this.current = new CurrentVersion(substrate, gate, version, flushedTimestamp);
     }
@@ -89,6 +89,7 @@ public final class Partition implements VersionLease.Source {
         return version().schema();
     }
 
+    @Override
     public int number() {
         return number;
     }
@@ -137,6 +138,7 @@ public final class Partition implements VersionLease.Source {
     }
 
     /** As {@link #pin}; null if the dataset was dropped. */
+    @Override
     public @Nullable Version pinUnlessDropped() {
         return current.pin();
     }
@@ -258,7 +260,7 @@ public final class Partition implements VersionLease.Source {
             growth += frozen.takeGrowth();
         }
         if (growth != 0) {
-            substrate.partitions().addUnflushed(growth);
+            substrate.account().addUnflushed(growth);
         }
     }
 
@@ -298,9 +300,8 @@ public final class Partition implements VersionLease.Source {
         return version().frozen();
     }
 
-    /** Drops it: see {@link CurrentVersion#drop}. */
-    public void drop() {
-        substrate.partitions().remove(this);
+    /** For {@link PartitionRegistry#drop}. */
+    void drop() {
         current.drop();
     }
 

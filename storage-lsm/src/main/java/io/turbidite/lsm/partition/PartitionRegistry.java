@@ -1,59 +1,45 @@
 package io.turbidite.lsm.partition;
 
-import io.turbidite.lsm.version.DatasetCounts;
-import io.turbidite.lsm.version.ManifestState;
-import io.turbidite.lsm.version.ManifestState.DatasetState;
-
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 
 /**
- * All partitions of a store, and the account of the memory that their unflushed layers hold together.
+ * All partitions of a store, and what they stand on.
  *
  * <p><em>Thread-safe.</em>
  */
 public final class PartitionRegistry {
     private final CopyOnWriteArrayList<Partition> partitions = new CopyOnWriteArrayList<>();
-    private final AtomicLong unflushedBytes = new AtomicLong();
-    private final AtomicLong installCount = new AtomicLong();
 
     /** Of datasets that were dropped while somebody read them. */
     private final CopyOnWriteArrayList<Partition> dropped = new CopyOnWriteArrayList<>();
 
-    private final AtomicInteger nextOrder = new AtomicInteger();
+    private final Substrate substrate;
 
-    /** By dataset id. */
-    private final Map<Integer, WorkMeter> works = new ConcurrentHashMap<>();
+    /** A registry of none yet. */
+    public PartitionRegistry(Substrate substrate) {
+        this.substrate = substrate;
+        substrate.quarantine().lookIn(partitions);
+    }
 
-    int newOrder() {
-        return nextOrder.getAndIncrement();
+    public Substrate substrate() {
+        return substrate;
     }
 
     public void add(Partition partition) {
         partitions.add(partition);
     }
 
-    /** Takes a partition out, and what it holds in memory; nobody writes to it any more. */
-    void remove(Partition partition) {
+    /** Drops a partition, and what it holds in memory: see {@link CurrentVersion#drop}. */
+    public void drop(Partition partition) {
         dropped.add(partition);
         partitions.remove(partition);
-        works.remove(partition.schema().id());
-        unflushedBytes.addAndGet(-partition.reportedBytes());
-    }
-
-    /** Counts what is done with a dataset, from what the manifest has of it on. */
-    WorkMeter work(int datasetId, ManifestState state) {
-        return works.computeIfAbsent(datasetId, id -> {
-            DatasetState dataset = state.find(id);
-            return new WorkMeter(dataset == null ? DatasetCounts.NONE : dataset.counts());
-        });
+        substrate.account().forget(partition.schema().id());
+        substrate.account().addUnflushed(-partition.reportedBytes());
+        partition.drop();
     }
 
     public List<Partition> all() {
@@ -71,24 +57,6 @@ public final class PartitionRegistry {
     public void close() {
         partitions.forEach(Partition::close);
         dropped.forEach(Partition::close);
-    }
-
-    /** Memory of all layers that are not on disk yet, in steps of 64 KiB. */
-    public long unflushedBytes() {
-        return unflushedBytes.get();
-    }
-
-    void addUnflushed(long bytes) {
-        unflushedBytes.addAndGet(bytes);
-    }
-
-    /** How many versions were installed: whoever has seen the count has seen them all. */
-    public long installCount() {
-        return installCount.get();
-    }
-
-    void countInstall() {
-        installCount.incrementAndGet();
     }
 
     /** The partition of these whose current layer holds the most memory; null if all are empty. */

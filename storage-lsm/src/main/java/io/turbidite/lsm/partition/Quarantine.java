@@ -15,11 +15,14 @@ import io.turbidite.lsm.version.Version;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 /**
  * Sets damaged components aside (D5): from then on they are neither read nor merged nor dropped, and all else
@@ -32,7 +35,21 @@ public final class Quarantine {
     /** What is kept of a cause. */
     private static final int CAUSE_LENGTH_MAX = 1_000;
 
-    private final Substrate substrate;
+    private final Consumer<UnaryOperator<ManifestState>> edit;
+    private final EngineEvents events;
+    private final StoreAccount account;
+
+    /** Where components are looked for; set while the store opens. */
+    private Collection<? extends Member> members = List.of();
+
+    /** A partition. */
+    public interface Member {
+        int number();
+
+        /** Pins the version of now; null if the dataset was dropped. */
+        @Nullable
+        Version pinUnlessDropped();
+    }
 
     /** Found while the store opens; they are read as far as they can be until the log is replayed. */
     private final List<Opened> opened = new ArrayList<>();
@@ -65,8 +82,23 @@ public final class Quarantine {
         }
     }
 
-    Quarantine(Substrate substrate) {
-        this.substrate = substrate;
+    /**
+     * A quarantine of nothing.
+     *
+     * @param edit changes the manifest
+     */
+    Quarantine(
+            Consumer<UnaryOperator<ManifestState>> edit,
+            EngineEvents events,
+            StoreAccount account) {
+        this.edit = edit;
+        this.events = events;
+        this.account = account;
+    }
+
+    /** Completes it: where components are looked for, as they come and go. */
+    void lookIn(Collection<? extends Member> partitions) {
+        members = partitions;
     }
 
     /** A component was opened that is damaged, or was when the store was open last. */
@@ -88,7 +120,7 @@ public final class Quarantine {
      * @return false if the file is no component's that is in use, or of one that is set aside already
      */
     public boolean take(CorruptionException found) {
-        for (Partition partition : substrate.partitions().all()) {
+        for (Member partition : members) {
             Version pinned = partition.pinUnlessDropped();
             if (pinned == null) {
                 continue;
@@ -117,7 +149,7 @@ public final class Quarantine {
      * @throws InvalidRequestException if the file is whole, or no component's that is in use, or is set aside already
      */
     public CorruptionException takeDamaged(String file) {
-        for (Partition partition : substrate.partitions().all()) {
+        for (Member partition : members) {
             Version pinned = partition.pinUnlessDropped();
             if (pinned == null) {
                 continue;
@@ -165,7 +197,7 @@ public final class Quarantine {
      *
      * @param files of components of the primary
      */
-    public void takeUnreplayed(Partition partition, Set<String> files) {
+    public void takeUnreplayed(Member partition, Set<String> files) {
         takeUnmarked(partition, files);
         Version pinned = partition.pinUnlessDropped();
         if (pinned == null) {
@@ -192,7 +224,7 @@ public final class Quarantine {
      *
      * @param files of components of the primary
      */
-    public void takeUnmarked(Partition partition, Set<String> files) {
+    public void takeUnmarked(Member partition, Set<String> files) {
         Version pinned = partition.pinUnlessDropped();
         if (pinned == null) {
             return;
@@ -247,7 +279,7 @@ public final class Quarantine {
     public void note() {
         List<Note> notes = List.copyOf(unnoted);
         if (!notes.isEmpty()) {
-            substrate.edit(state -> stateAfter(state, notes), () -> {});
+            edit.accept(state -> stateAfter(state, notes));
             unnoted.removeAll(notes);
         }
     }
@@ -283,7 +315,7 @@ public final class Quarantine {
         if (!metFiles.add(found.file())) {
             return;
         }
-        for (Partition partition : substrate.partitions().all()) {
+        for (Member partition : members) {
             Version pinned = partition.pinUnlessDropped();
             if (pinned == null) {
                 continue;
@@ -292,14 +324,12 @@ public final class Quarantine {
                 for (TreeId tree : pinned.schema().treeIds()) {
                     ComponentHandle handle = find(pinned.tree(tree), found.file());
                     if (handle != null && !handle.isQuarantined()) {
-                        substrate
-                                .events()
-                                .damageMet(
-                                        pinned.schema(),
-                                        partition.number(),
-                                        tree,
-                                        handle.state(),
-                                        String.valueOf(found.getMessage()));
+                        events.damageMet(
+                                pinned.schema(),
+                                partition.number(),
+                                tree,
+                                handle.state(),
+                                String.valueOf(found.getMessage()));
                         suspects.add(handle.state().fileId());
                     }
                 }
@@ -325,28 +355,25 @@ public final class Quarantine {
 
     private boolean setAside(Place place, ComponentHandle handle, ComponentDamage damage) {
         handle.component().quarantine(damage);
-        substrate.partitions().countInstall();
+        account.countInstall();
         suspects.remove(handle.state().fileId());
-        substrate
-                .events()
-                .quarantined(
-                        place.schema, place.partition, place.tree, handle.state(), damage.cause());
+        events.quarantined(
+                place.schema, place.partition, place.tree, handle.state(), damage.cause());
         return true;
     }
 
     /** A component is whole again, and its partition has it. */
-    public void lifted(
-            DatasetSchema schema, Partition partition, TreeId tree, ComponentHandle restored) {
+    public void lifted(DatasetSchema schema, int partition, TreeId tree, ComponentHandle restored) {
         unnoted.removeIf(note -> note.fileId == restored.state().fileId());
         untold.remove(restored.state().fileId());
         metFiles.remove(restored.component().name());
-        substrate.events().quarantineLifted(schema, partition.number(), tree, restored.state());
+        events.quarantineLifted(schema, partition, tree, restored.state());
     }
 
     /** Components that are set aside now. */
     public int count() {
         int count = 0;
-        for (Partition partition : substrate.partitions().all()) {
+        for (Member partition : members) {
             Version pinned = partition.pinUnlessDropped();
             if (pinned != null) {
                 try {

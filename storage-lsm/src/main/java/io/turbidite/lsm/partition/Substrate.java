@@ -58,13 +58,13 @@ public final class Substrate {
     private final Trash trash;
     private final Disk.Lock lock;
     private final Timestamps timestamps;
-    private final PartitionRegistry partitions = new PartitionRegistry();
+    private final StoreAccount account = new StoreAccount();
     private final StoreHealth health = new StoreHealth();
 
     /** Of the monotonic clock; so far away that it is never reached, until somebody says when. */
     private final AtomicLong waitsEndNanos;
 
-    private final Quarantine quarantine = new Quarantine(this);
+    private final Quarantine quarantine;
     private @Nullable WriteAheadLog log;
 
     /**
@@ -122,6 +122,7 @@ public final class Substrate {
                 clock,
                 () -> health.firstFailure() != null);
         this.trash = Trash.of(disk, clock);
+        this.quarantine = new Quarantine(change -> edit(change, () -> {}), events, account);
         this.handovers = new BuildConcurrency.Site(
                 memory.bitmaps().words(),
                 memory.handovers(),
@@ -359,8 +360,9 @@ public final class Substrate {
         return Objects.requireNonNull(log, "the log is attached when the store is open");
     }
 
-    public PartitionRegistry partitions() {
-        return partitions;
+    /** What the partitions sum up. */
+    public StoreAccount account() {
+        return account;
     }
 
     /** Sets damaged components aside. */

@@ -9,6 +9,7 @@ import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.FileHeader;
 import io.turbidite.lsm.backup.StoreCut;
 import io.turbidite.lsm.backup.StoredFile;
+import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
@@ -49,8 +50,9 @@ public final class Shipment implements AutoCloseable {
      * @throws io.turbidite.core.StoreFailedException if the store takes no writes
      * @throws io.turbidite.core.StorageIoException if there is no room for what is in memory
      */
-    public static Shipment open(Substrate substrate) {
-        StoreCut cut = StoreCut.take(substrate);
+    public static Shipment open(PartitionRegistry partitions) {
+        Substrate substrate = partitions.substrate();
+        StoreCut cut = StoreCut.take(partitions);
         try (Undo undo = Undo.of(() -> letGo(substrate.disk(), cut))) {
             return undo.keep(new Shipment(substrate, cut));
         }

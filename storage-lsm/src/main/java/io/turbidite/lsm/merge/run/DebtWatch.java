@@ -6,7 +6,7 @@ import io.turbidite.lsm.merge.MergeDebt;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.merge.MergeRange;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.Version;
@@ -18,9 +18,9 @@ final class DebtWatch {
     private DebtWatch() {}
 
     /** Tells the throttle how far merges are behind; refreshes what is known of garbage. */
-    static void measure(Substrate substrate, WriterThrottle throttle) {
+    static void measure(PartitionRegistry partitions, WriterThrottle throttle) {
         int behind = 0;
-        for (Partition partition : substrate.partitions().all()) {
+        for (Partition partition : partitions.all()) {
             behind = Math.max(behind, of(partition).componentCount());
             estimateGarbage(partition);
         }

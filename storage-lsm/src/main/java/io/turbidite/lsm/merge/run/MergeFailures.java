@@ -5,6 +5,7 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.lsm.flush.WriterThrottle;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schedule.Backoff;
 import io.turbidite.lsm.schedule.DirectoryWatch;
@@ -27,6 +28,7 @@ final class MergeFailures {
     private static final long PAUSE_NANOS_FIRST = 100_000_000;
     private static final long PAUSE_NANOS_MAX = 10_000_000_000L;
 
+    private final PartitionRegistry partitions;
     private final Substrate substrate;
     private final WriterThrottle throttle;
     private final Backoff backoff;
@@ -34,8 +36,9 @@ final class MergeFailures {
     /** What merges that failed alone could not read. */
     private final HeldInputs held;
 
-    MergeFailures(Substrate substrate, WriterThrottle throttle) {
-        this.substrate = substrate;
+    MergeFailures(PartitionRegistry partitions, WriterThrottle throttle) {
+        this.partitions = partitions;
+        this.substrate = partitions.substrate();
         this.throttle = throttle;
         this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
         this.held = new HeldInputs(substrate.clock());
@@ -132,7 +135,7 @@ final class MergeFailures {
             return;
         }
         Set<Long> fileIds = new HashSet<>();
-        for (Partition partition : substrate.partitions().all()) {
+        for (Partition partition : partitions.all()) {
             Version pinned = partition.pinUnlessDropped();
             if (pinned != null) {
                 for (TreeId tree : pinned.schema().treeIds()) {

@@ -4,6 +4,7 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.lsm.flush.WriterThrottle;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 import io.turbidite.lsm.schedule.MergeScheduler;
@@ -30,6 +31,7 @@ final class MergePlanner {
     /** Paused merges beside those that the workers advance; each holds read-ahead buffers. */
     private static final int PAUSED_COUNT_MAX = 4;
 
+    private final PartitionRegistry partitions;
     private final Substrate substrate;
     private final BackgroundOptions options;
     private final WriterThrottle throttle;
@@ -67,12 +69,13 @@ final class MergePlanner {
             Runnable wake) {}
 
     MergePlanner(
-            Substrate substrate,
+            PartitionRegistry partitions,
             RunQueue<Merge> queue,
             MergeRequests requests,
             MergeFailures failures,
             Conditions conditions) {
-        this.substrate = substrate;
+        this.partitions = partitions;
+        this.substrate = partitions.substrate();
         this.queue = queue;
         this.requests = requests;
         this.failures = failures;
@@ -103,7 +106,7 @@ final class MergePlanner {
             return;
         }
         try {
-            long installs = substrate.partitions().installCount();
+            long installs = substrate.account().installCount();
             if (!isStale
                     && installs == plannedInstalls
                     && !failures.isFailing()
@@ -114,7 +117,7 @@ final class MergePlanner {
             isStale = false;
             if (installs != plannedInstalls) {
                 plannedInstalls = installs;
-                DebtWatch.measure(substrate, throttle);
+                DebtWatch.measure(partitions, throttle);
             }
             failures.forgetMerged();
             if (failures.mayStart()) {
@@ -164,7 +167,7 @@ final class MergePlanner {
         Set<Long> suspects = substrate.quarantine().suspects();
         for (long fileId : List.copyOf(suspects)) {
             boolean isThere = false;
-            for (Partition partition : substrate.partitions().all()) {
+            for (Partition partition : partitions.all()) {
                 isThere |= hasOrRemakes(partition, fileId);
             }
             if (!isThere) {
@@ -221,7 +224,7 @@ final class MergePlanner {
     private boolean startOne() {
         List<Wish> wishes = new ArrayList<>();
         try {
-            for (Partition partition : substrate.partitions().all()) {
+            for (Partition partition : partitions.all()) {
                 if (!requests.isRequested(partition)) {
                     addWishes(partition, wishes);
                 }

@@ -4,6 +4,7 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.flush.WriterThrottle;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 import io.turbidite.lsm.schedule.IoBudget;
@@ -51,13 +52,13 @@ public final class MergeWork implements AutoCloseable {
      * @param hooks what the maintenance strategies add to merges
      */
     public MergeWork(
-            Substrate substrate,
+            PartitionRegistry partitions,
             BackgroundOptions options,
             IoBudget io,
             WriterThrottle throttle,
             long writeMemoryBytes,
             MergeHooks.Factory hooks) {
-        this.substrate = substrate;
+        this.substrate = partitions.substrate();
         this.options = options;
         this.io = io;
         this.pace = new MergePace(substrate.clock(), substrate.log()::takeSlowestSyncNanos);
@@ -67,9 +68,9 @@ public final class MergeWork implements AutoCloseable {
         this.queue =
                 new RunQueue<>(options.mergeScheduler(), oneAtATime ? 1 : options.mergeWorkers());
         this.requests = new MergeRequests(substrate);
-        this.failures = new MergeFailures(substrate, throttle);
+        this.failures = new MergeFailures(partitions, throttle);
         this.planner = new MergePlanner(
-                substrate,
+                partitions,
                 queue,
                 requests,
                 failures,

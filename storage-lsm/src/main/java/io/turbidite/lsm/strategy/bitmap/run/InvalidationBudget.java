@@ -3,6 +3,7 @@ package io.turbidite.lsm.strategy.bitmap.run;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schedule.WritePace;
 
@@ -19,6 +20,8 @@ import java.util.List;
  */
 public final class InvalidationBudget {
     /** How long a writer waits for readers to end before it is refused. */
+    private final PartitionRegistry partitions;
+
     private final Substrate substrate;
 
     private final long bytesMax;
@@ -29,8 +32,9 @@ public final class InvalidationBudget {
     /**
      * @param bytesMax from where on writers are held
      */
-    public InvalidationBudget(Substrate substrate, long bytesMax) {
-        this.substrate = substrate;
+    public InvalidationBudget(PartitionRegistry partitions, long bytesMax) {
+        this.partitions = partitions;
+        this.substrate = partitions.substrate();
         this.bytesMax = bytesMax;
     }
 
@@ -50,7 +54,7 @@ public final class InvalidationBudget {
         long horizon = substrate.timestamps().horizon();
         if (horizon > forgottenUpTo) {
             forgottenUpTo = horizon;
-            substrate.partitions().all().forEach(Partition::forgetKills);
+            partitions.all().forEach(Partition::forgetKills);
             substrate.tasks().signal();
         }
     }
