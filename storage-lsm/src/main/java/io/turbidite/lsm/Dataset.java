@@ -214,10 +214,7 @@ public final class Dataset implements Source {
 
     @Override
     public List<IndexDescription> indexes() {
-        return schema().indexes().stream()
-                .filter(IndexSchema::isReady)
-                .map(IndexSchema::describe)
-                .toList();
+        return DatasetView.describe(schema());
     }
 
     @Override

@@ -28,6 +28,8 @@ import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.Version;
 
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -67,10 +69,18 @@ final class DatasetView implements ReadView {
 
     @Override
     public List<IndexDescription> indexes() {
-        return schema.indexes().stream()
-                .filter(IndexSchema::isReady)
-                .map(IndexSchema::describe)
-                .toList();
+        return describe(schema);
+    }
+
+    /** The indexes that can be searched: asked for by each query, so without a stream. */
+    static List<IndexDescription> describe(DatasetSchema schema) {
+        List<IndexDescription> ready = new ArrayList<>(schema.indexes().size());
+        for (IndexSchema index : schema.indexes()) {
+            if (index.isReady()) {
+                ready.add(index.describe());
+            }
+        }
+        return Collections.unmodifiableList(ready);
     }
 
     @Override

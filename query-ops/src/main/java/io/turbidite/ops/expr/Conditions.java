@@ -35,32 +35,48 @@ public final class Conditions {
     /**
      * Checks predicates.
      *
+     * @param predicates not changed any more
      * @throws InvalidRequestException if a field is not declared or a value does not fit it
      */
     public static Conditions of(RecordType type, List<Predicate> predicates) {
-        List<Predicate> read = new ArrayList<>(predicates.size());
+        boolean hasText = hasText(predicates);
+        List<Predicate> read = hasText ? new ArrayList<>(predicates) : predicates;
         Conditions conditions = new Conditions(type, read);
-        for (Predicate predicate : predicates) {
+        for (int i = 0; i < predicates.size(); i++) {
+            Predicate predicate = predicates.get(i);
             int field = requireField(type, predicate);
             TypeKind kind = type.field(field).kind();
-            switch (predicate) {
-                case Predicate.Eq eq -> {
-                    Predicate.Eq typed = read(eq, kind);
-                    read.add(typed);
-                    conditions.and(rangeOf(predicate, typed, field, kind));
-                }
-                case Predicate.Range range -> {
-                    Predicate.Range typed = read(range, kind);
-                    read.add(typed);
-                    conditions.and(rangeOf(predicate, typed, field, kind));
-                }
+            Predicate typed = switch (predicate) {
+                case Predicate.Eq eq -> read(eq, kind);
+                case Predicate.Range range -> read(range, kind);
                 case Predicate.Within _, Predicate.Contains _ -> {
                     checkKind(predicate, kind);
-                    read.add(predicate);
+                    yield predicate;
                 }
+            };
+            if (hasText) {
+                read.set(i, typed);
+            }
+            if (isRange(typed)) {
+                conditions.and(rangeOf(predicate, typed, field, kind));
             }
         }
         return conditions;
+    }
+
+    private static boolean hasText(List<Predicate> predicates) {
+        for (int i = 0; i < predicates.size(); i++) {
+            boolean isText = switch (predicates.get(i)) {
+                case Predicate.Eq eq -> eq.value() instanceof Predicate.Text;
+                case Predicate.Range range ->
+                    range.low() instanceof Predicate.Text || range.high() instanceof Predicate.Text;
+                case Predicate.Within _, Predicate.Contains _ -> false;
+            };
+            if (isText) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -221,8 +237,8 @@ public final class Conditions {
 
     /** Whether no record can match. */
     public boolean contradictory() {
-        for (FieldRange range : ranges) {
-            if (range.isEmpty()) {
+        for (int i = 0; i < ranges.size(); i++) {
+            if (ranges.get(i).isEmpty()) {
                 return true;
             }
         }
@@ -291,7 +307,8 @@ public final class Conditions {
 
     /** Whether every predicate is an equality or a range of one of these fields. */
     public boolean isDecidedBy(List<String> fields) {
-        for (Predicate predicate : predicates) {
+        for (int i = 0; i < predicates.size(); i++) {
+            Predicate predicate = predicates.get(i);
             if (!isRange(predicate) || !fields.contains(predicate.field())) {
                 return false;
             }

@@ -5,10 +5,12 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.FetchOptions;
+import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.task.Tasks;
+import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.search.CandidateSearch;
 import io.turbidite.ops.search.IndexRange;
@@ -45,10 +47,10 @@ public final class FetchedRecords implements RecordStream {
     private final FetchOptions options;
     private final @Nullable LookupWorkers workers;
     private final Meters meters;
-    private final KeySpec secondaryKey;
-    private final RecordView record;
-    private final ByteSink entryBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
-    private final Slice entry = new Slice();
+
+    /** Makes the index entry of a record; made where records may repeat in several batches. */
+    private @Nullable EntryOfRecord entryOfRecord;
+
     private long batchCountMax;
     private int partition;
     private @Nullable CandidateSearch search;
@@ -101,12 +103,6 @@ public final class FetchedRecords implements RecordStream {
                 ? null
                 : new LookupWorkers(lookup.tasks(), lookup.workerCount());
         this.meters = meters;
-        this.secondaryKey = KeySpec.of(
-                view.source().type(),
-                range.index().fields(),
-                "index " + range.index().name(),
-                range.index().keyForm());
-        this.record = new RecordView(view.source().type());
     }
 
     @Override
@@ -202,9 +198,31 @@ public final class FetchedRecords implements RecordStream {
         if (!candidates.mayRepeat() || candidates.isWhole()) {
             return true;
         }
-        secondaryKey.append(record.wrap(cursor.record()), entryBytes.clear());
-        entryBytes.putBytes(cursor.key());
-        return candidates.holds(entryBytes.asSlice(entry));
+        EntryOfRecord entry = entryOfRecord;
+        if (entry == null) {
+            entry = new EntryOfRecord(view.source().type(), range.index());
+            entryOfRecord = entry;
+        }
+        return candidates.holds(entry.of(cursor));
+    }
+
+    /** Makes the entry that an index has for a record: its secondary key with the primary key behind it. */
+    private static final class EntryOfRecord {
+        private final KeySpec secondaryKey;
+        private final RecordView record;
+        private final ByteSink bytes = new ByteSink(64, Integer.MAX_VALUE - 8);
+        private final Slice entry = new Slice();
+
+        EntryOfRecord(RecordType type, IndexDescription index) {
+            this.secondaryKey =
+                    KeySpec.of(type, index.fields(), "index " + index.name(), index.keyForm());
+            this.record = new RecordView(type);
+        }
+
+        Slice of(RecordStream cursor) {
+            secondaryKey.append(record.wrap(cursor.record()), bytes.clear());
+            return bytes.putBytes(cursor.key()).asSlice(entry);
+        }
     }
 
     private void closeRecords() {

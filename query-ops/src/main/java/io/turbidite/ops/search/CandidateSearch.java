@@ -7,6 +7,8 @@ import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.ops.frame.OperatorMeter;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Searches a B+-tree index of one partition and fills batches with the primary keys of what it finds.
  *
@@ -18,8 +20,11 @@ import io.turbidite.ops.frame.OperatorMeter;
 public final class CandidateSearch implements AutoCloseable {
     private final IndexCursor cursor;
     private final OperatorMeter meter;
-    private final ByteSink lowBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
-    private final ByteSink highBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
+
+    /** Where a stretch begins and ends; made with the second one. */
+    private @Nullable ByteSink lowBytes;
+
+    private @Nullable ByteSink highBytes;
     private final Slice low = new Slice();
     private final Slice high = new Slice();
     private boolean pending;
@@ -62,7 +67,9 @@ public final class CandidateSearch implements AutoCloseable {
             return false;
         }
         if (pending) {
-            lowBytes.clear().putBytes(highBytes.asSlice(high));
+            ByteSink begin = lowBytes == null ? newSink() : lowBytes;
+            lowBytes = begin;
+            begin.clear().putBytes(end().asSlice(high));
             boolean fits = add(batch);
             assert fits : "a batch holds one longest key";
         }
@@ -71,11 +78,21 @@ public final class CandidateSearch implements AutoCloseable {
         while (!pending && cursor.next()) {
             if (batch.size() >= countMax || !add(batch)) {
                 pending = true;
-                highBytes.clear().putBytes(cursor.secondaryKey()).putBytes(cursor.primaryKey());
+                end().clear().putBytes(cursor.secondaryKey()).putBytes(cursor.primaryKey());
             }
         }
         meter.add(batch.size());
         return batch.size() > 0;
+    }
+
+    private ByteSink end() {
+        ByteSink sink = highBytes == null ? newSink() : highBytes;
+        highBytes = sink;
+        return sink;
+    }
+
+    private static ByteSink newSink() {
+        return new ByteSink(64, Integer.MAX_VALUE - 8);
     }
 
     private boolean add(KeyBatch batch) {
@@ -94,13 +111,13 @@ public final class CandidateSearch implements AutoCloseable {
 
     /** Whether the last batch is all that was found. */
     public boolean isWhole() {
-        return !pending && lowBytes.length() == 0;
+        return !pending && lowBytes == null;
     }
 
     /** Whether the last batch's stretch of the index is where this entry belongs. */
     public boolean holds(Slice secondaryAndPrimaryKey) {
-        return secondaryAndPrimaryKey.compareBytes(lowBytes.asSlice(low)) >= 0
-                && (!pending || secondaryAndPrimaryKey.compareBytes(highBytes.asSlice(high)) < 0);
+        return (lowBytes == null || secondaryAndPrimaryKey.compareBytes(lowBytes.asSlice(low)) >= 0)
+                && (!pending || secondaryAndPrimaryKey.compareBytes(end().asSlice(high)) < 0);
     }
 
     @Override

@@ -44,6 +44,7 @@ final class FieldBytes {
     private final byte[] bytes;
 
     private final int fieldCount;
+    private final int statesOffset;
 
     /**
      * Takes over {@code bytes}.
@@ -56,6 +57,7 @@ final class FieldBytes {
         this.layout = layout;
         this.bytes = bytes;
         this.fieldCount = fieldCount;
+        this.statesOffset = layout.statesOffset(fieldCount);
     }
 
     RecordType type() {
@@ -76,7 +78,21 @@ final class FieldBytes {
     }
 
     private int state(int field) {
-        return bytes[layout.statesOffset(fieldCount) + (field >>> 2)] >>> ((field & 3) << 1) & 3;
+        return bytes[statesOffset + (field >>> 2)] >>> ((field & 3) << 1) & 3;
+    }
+
+    /** How many fields are not missing. */
+    int presentCount() {
+        int present = 0;
+        // four fields a byte, of two bits each, of which one is set where a field is there
+        int whole = fieldCount >>> 2;
+        for (int i = 0; i < whole; i++) {
+            present += Integer.bitCount(bytes[statesOffset + i] & 0xFF);
+        }
+        int rest = fieldCount & 3;
+        return rest == 0
+                ? present
+                : present + Integer.bitCount(bytes[statesOffset + whole] & (1 << 2 * rest) - 1);
     }
 
     /** The Java value of a field below the count; null if it is null or missing. */

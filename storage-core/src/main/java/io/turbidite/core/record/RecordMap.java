@@ -87,11 +87,7 @@ final class RecordMap extends AbstractMap<String, @Nullable Object> {
         if (changed) {
             return others.size();
         }
-        int size = others.size();
-        for (int field = 0; field < fields.fieldCount(); field++) {
-            size += fields.isMissing(field) ? 0 : 1;
-        }
-        return size;
+        return fields.presentCount() + others.size();
     }
 
     @Override

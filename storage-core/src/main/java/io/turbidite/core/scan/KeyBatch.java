@@ -16,10 +16,15 @@ import java.util.Objects;
  * <p><em>Confined to one thread</em> while it changes; what does not change it may be done by many.
  */
 public final class KeyBatch {
+    /** Many batches hold a few keys. */
+    private static final int COUNT_FIRST = 16;
+
+    private static final int BYTES_FIRST = 512;
+
     private final ByteSink bytes;
     private final int bytesMax;
-    private int[] offsets = new int[128];
-    private int[] order = new int[128];
+    private int[] offsets = new int[COUNT_FIRST];
+    private int[] order = new int[COUNT_FIRST];
     private int count;
 
     /** By number of adding, if keys come with them. */
@@ -42,7 +47,7 @@ public final class KeyBatch {
      */
     public KeyBatch(int bytesMax) {
         this.bytesMax = bytesMax;
-        this.bytes = new ByteSink(Math.min(bytesMax, 4 << 10), bytesMax);
+        this.bytes = new ByteSink(Math.min(bytesMax, BYTES_FIRST), bytesMax);
         this.first = 0;
     }
 
