@@ -1,6 +1,7 @@
 package io.turbidite.bench.api;
 
 import static io.turbidite.ops.Predicates.eq;
+import static io.turbidite.ops.Predicates.parameter;
 import static io.turbidite.ops.Predicates.range;
 
 import io.turbidite.bench.engine.Costs;
@@ -22,6 +23,7 @@ import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.WriteBatch;
 import io.turbidite.ops.Order;
+import io.turbidite.ops.PreparedQuery;
 import io.turbidite.ops.Query;
 import io.turbidite.ops.QueryResult;
 
@@ -46,6 +48,13 @@ public final class ApiSuite {
     private static final int RANGE_ROWS = 50;
     private static final int GROUP_COUNT = 1_000;
     private static final int BATCH_RECORDS = 1_000;
+
+    /** One of the texts. */
+    private static final int FIELD = 5;
+
+    /** Calls for one row in the time of one for fifty: CPU is counted in hundredths of a second. */
+    private static final int SHORT_CALLS = 8;
+
     private static final String COLD = "cold";
     private static final String WARM = "warm";
 
@@ -100,8 +109,8 @@ public final class ApiSuite {
                 .setting("records", "%,d of 1 KB, in the cache, one thread".formatted(records))
                 .setting(
                         "figure",
-                        "an operation, median of %d rounds of %,d; cold: the first %,d of a process"
-                                .formatted(rounds, operations, operations))
+                        "a call, median of %d rounds of %,d, and of %d times as many calls for one row; cold: the first %,d of each kind in a process, one kind after the other"
+                                .formatted(rounds, operations, SHORT_CALLS, operations))
                 .setting(
                         "command",
                         "./turbidite bench api --records %d --rounds %d --operations %d"
@@ -145,31 +154,47 @@ public final class ApiSuite {
     }
 
     private Map<String, Operation> operations(Dataset dataset) {
+        PreparedQuery byKey = Query.on(dataset).where(eq("id", parameter("id"))).prepare();
+        PreparedQuery ofRange = Query.on(dataset)
+                .where(range("id", parameter("low"), null))
+                .orderBy("id", Order.ASC)
+                .limit(RANGE_ROWS)
+                .prepare();
         Map<String, Operation> all = new LinkedHashMap<>();
         all.put("get as map", id -> size(dataset.get(id)));
+        all.put("get by Query", id -> sizes(byKey(dataset, id).run()));
+        all.put("get by prepared Query", id -> sizes(byKey.run(id)));
         all.put("get as map, all values read", id -> read(dataset.get(id)));
-        all.put("get by Query", id -> sizes(Query.on(dataset).where(eq("id", id))));
+        all.put("get by Query, all values read", id -> values(byKey(dataset, id).run()));
         all.put(
-                "get by Query, all values read",
-                id -> values(Query.on(dataset).where(eq("id", id))));
-        all.put("50 rows by ReadView", id -> readView(dataset, id));
-        all.put("50 rows by Query as maps", id -> sizes(fromKey(dataset, id).limit(RANGE_ROWS)));
-        all.put(
-                "50 rows by Query as maps, all values read",
-                id -> values(fromKey(dataset, id).limit(RANGE_ROWS)));
-        all.put(
-                "50 rows by Query, rows where they lie",
-                id -> rows(fromKey(dataset, id).limit(RANGE_ROWS)));
-        all.put(
-                "50 rows by Query, one field",
-                id -> values(fromKey(dataset, id).select("field3").limit(RANGE_ROWS)));
-        all.put("1 row by Query as map", id -> sizes(fromKey(dataset, id).limit(1)));
+                "1 row by Query as map",
+                id -> sizes(fromKey(dataset, id).limit(1).run()));
         all.put(
                 "1 of an index by Query as map",
                 id -> sizes(Query.on(dataset)
                         .where(eq("grp", (int) (id % GROUP_COUNT)))
-                        .limit(1)));
+                        .limit(1)
+                        .run()));
+        all.put("50 rows by ReadView", id -> readView(dataset, id, false));
+        all.put("50 rows by ReadView, each copied to the heap", id -> readView(dataset, id, true));
+        all.put("50 rows by Query, rows where they lie", id -> rows(fifty(dataset, id)));
+        all.put("50 rows by Query as maps", id -> sizes(fifty(dataset, id)));
+        all.put("50 rows by prepared Query as maps", id -> sizes(ofRange.run(id)));
+        all.put("50 rows by Query as maps, one value read", id -> oneValue(fifty(dataset, id)));
+        all.put("50 rows by Query as maps, all values read", id -> values(fifty(dataset, id)));
+        all.put(
+                "50 rows by Query, one field",
+                id -> values(
+                        fromKey(dataset, id).select("field3").limit(RANGE_ROWS).run()));
         return all;
+    }
+
+    private static Query byKey(Dataset dataset, long id) {
+        return Query.on(dataset).where(eq("id", id));
+    }
+
+    private static QueryResult fifty(Dataset dataset, long id) {
+        return fromKey(dataset, id).limit(RANGE_ROWS).run();
     }
 
     private static Query fromKey(Dataset dataset, long id) {
@@ -192,9 +217,9 @@ public final class ApiSuite {
     }
 
     /** Takes the rows of a query as maps and looks at none of their values. */
-    private static long sizes(Query query) {
+    private static long sizes(QueryResult result) {
         long sizes = 0;
-        try (QueryResult result = query.run()) {
+        try (result) {
             for (Map<String, @Nullable Object> row : result) {
                 sizes += row.size();
             }
@@ -202,9 +227,19 @@ public final class ApiSuite {
         return sizes;
     }
 
-    private static long values(Query query) {
+    private static long oneValue(QueryResult result) {
+        long chars = 0;
+        try (result) {
+            for (Map<String, @Nullable Object> row : result) {
+                chars += row.get("field3") instanceof String text ? text.length() : 0;
+            }
+        }
+        return chars;
+    }
+
+    private static long values(QueryResult result) {
         long values = 0;
-        try (QueryResult result = query.run()) {
+        try (result) {
             for (Map<String, @Nullable Object> row : result) {
                 values += read(row);
             }
@@ -212,18 +247,18 @@ public final class ApiSuite {
         return values;
     }
 
-    private static long rows(Query query) {
+    private static long rows(QueryResult result) {
         long bytes = 0;
         Slice field = new Slice();
-        try (QueryResult result = query.run()) {
+        try (result) {
             while (result.next()) {
-                bytes += result.row().getBytes(5, field).length();
+                bytes += result.row().getBytes(FIELD, field).length();
             }
         }
         return bytes;
     }
 
-    private static long readView(Dataset dataset, long id) {
+    private static long readView(Dataset dataset, long id, boolean copied) {
         ByteSink low = new ByteSink(16, 16);
         KeyCodec.append(low, TypeKind.INT64, id);
         long bytes = 0;
@@ -235,7 +270,9 @@ public final class ApiSuite {
                         KeyRange.of(low.asSlice(new Slice()).toByteArray(), null),
                         FilterPredicate.none())) {
             for (int i = 0; i < RANGE_ROWS && cursor.next(); i++) {
-                bytes += row.wrap(cursor.record()).getBytes(5, field).length();
+                bytes += copied
+                        ? cursor.record().toByteArray().length
+                        : row.wrap(cursor.record()).getBytes(FIELD, field).length();
             }
         }
         return bytes;
@@ -252,13 +289,21 @@ public final class ApiSuite {
         long cpuBefore = Costs.cpuNanos();
         long heapBefore = Costs.allocatedBytes();
         long values = 0;
+        boolean isShort = !name.startsWith(String.valueOf(RANGE_ROWS));
+        int calls = isShort && !COLD.equals(engine) ? operations * SHORT_CALLS : operations;
         for (int i = 0; i < operations; i++) {
             values += operation.run(ids.nextLong(records - RANGE_ROWS));
         }
-        double heap = (Costs.allocatedBytes() - heapBefore) / 1e3 / operations;
-        double micros = (Costs.cpuNanos() - cpuBefore) / 1e3 / operations;
+        long more = 0;
+        for (int i = operations; i < calls; i++) {
+            more += operation.run(ids.nextLong(records - RANGE_ROWS));
+        }
+        double heap = (Costs.allocatedBytes() - heapBefore) / 1e3 / calls;
+        double micros = (Costs.cpuNanos() - cpuBefore) / 1e3 / calls;
         Long before = counts.putIfAbsent(name, values);
-        if (values == 0 || (before != null && before != values)) {
+        if (values == 0
+                || (calls > operations && more == 0)
+                || (before != null && before != values)) {
             throw new IllegalStateException(
                     "%s gave %d values, then %d".formatted(name, before, values));
         }
