@@ -11,6 +11,7 @@ import io.turbidite.lsm.StoreDescription;
 import io.turbidite.lsm.StoreDescription.DatasetDescription;
 import io.turbidite.lsm.StoreDescription.IndexDescription;
 import io.turbidite.lsm.component.PageOptions;
+import io.turbidite.lsm.schema.Retention;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -95,14 +96,15 @@ final class DatasetMatch {
         ifWritten("repair", wanted.repair().label(), described.repair());
         ifWritten("bitmapHandover", wanted.bitmapHandover().label(), described.bitmapHandover());
         String kept = described.retain();
+        Retention retention = wanted.retention();
         if (kept == null) {
-            if (wanted.retention() != null) {
-                problem("retain", wanted.retention().toString(), "none", "take the key out");
+            if (retention != null) {
+                problem("retain", retention.toString(), "none", "take the key out");
             }
-        } else if (wanted.retention() == null) {
+        } else if (retention == null) {
             problem("retain", "missing", kept, "write 'retain: %s'".formatted(kept));
         } else {
-            fixed("retain", wanted.retention().toString(), kept);
+            fixed("retain", retention.toString(), kept);
         }
     }
 
