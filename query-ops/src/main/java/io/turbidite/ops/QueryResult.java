@@ -136,7 +136,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
      */
     public RecordView row() {
         turns.checkOpen();
-        if (mover != null && mover != Thread.currentThread()) {
+        if (mover != null && !mover.equals(Thread.currentThread())) {
             throw new InvalidRequestException(
                     "another thread has moved the result: a row is read by the thread that called next(), one thread at a time");
         }

@@ -11,6 +11,7 @@ import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.ops.run.RunOptions;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import java.util.SplittableRandom;
@@ -83,7 +84,7 @@ class QueryModelTest {
             RunOptions options,
             NaiveQuery.Answer answer) {
         PreparedQuery prepared = asked.prepared(source, access, options);
-        Object[] values = asked.values();
+        @Nullable Object[] values = asked.values();
         assertThat(prepared.parameters()).hasSize(values.length);
         try (QueryResult other = prepared.run(new Object[values.length])) {
             other.next();

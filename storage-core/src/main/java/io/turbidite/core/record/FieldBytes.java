@@ -117,7 +117,7 @@ final class FieldBytes {
             case INT8 -> KindValues.fromLong(kind, bytes[slot]);
             case BOOL -> whole(kind, slot, bytes[slot]);
             case INT16 ->
-                KindValues.fromLong(kind, (short) (bytes[slot] & 0xFF | bytes[slot + 1] << 8));
+                KindValues.fromLong(kind, (short) ((bytes[slot] & 0xFF) | (bytes[slot + 1] << 8)));
             case INT32, DATE -> KindValues.fromLong(kind, (int) I32.get(bytes, slot));
             case INT64, TIME, DATETIME, DURATION -> whole(kind, slot, (long) I64.get(bytes, slot));
         };

@@ -93,7 +93,7 @@ class WriteAheadLogTest {
 
                 @Override
                 public void close() {
-                    real.close();
+                    throw new AssertionError("the log closes its workers, not its tasks");
                 }
             };
             LogSite site =

@@ -67,7 +67,7 @@ public final class ComponentBuild implements AutoCloseable {
                 ComponentFiles.header(substrate, schema, partition, tree, fileId));
     }
 
-    /** As {@link #of(Substrate, DatasetSchema, int, int)}. */
+    /** As {@link #of(Substrate, DatasetSchema, int, TreeId)}. */
     public static ComponentBuild of(Partition partition, DatasetSchema schema, TreeId tree) {
         return of(partition.substrate(), schema, partition.number(), tree);
     }
