@@ -16,20 +16,24 @@ import org.jspecify.annotations.Nullable;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Makes index checkpoints: on request, and whenever the log has grown by so many bytes.
+ * Writes index checkpoints: on request, and whenever the log has grown by so many bytes.
  *
- * <p><em>Thread-safe;</em> one at a time. A checkpoint that fails is counted, told as an
- * event and made again later: it saves
- * work at recovery, and nothing depends on it.
+ * <em>Thread-safe;</em> one at a time. A failed checkpoint is counted, reported as an event and
+ * tried again later: a checkpoint saves work at recovery, and nothing depends on it.
  */
 final class AutoCheckpoint implements AutoCloseable {
     private static final long IDLE_MICROS = 100_000;
     private static final long RETRY_MICROS = 5_000_000;
 
-    /** A large table is written more rarely: at most one byte of it for so many of the log. */
+    /**
+     * A large table is written more rarely: at most one byte of it for so many bytes of the log.
+     */
     private static final int LOG_SHARE = 4;
 
-    /** A clean close makes one if so much of the interval has passed, so that the next opening is quick. */
+    /**
+     * A clean close writes a checkpoint if this share of the interval has passed, so that the next
+     * opening is quick.
+     */
     private static final int CLOSE_SHARE = 8;
 
     private final LogSite site;
@@ -67,7 +71,7 @@ final class AutoCheckpoint implements AutoCloseable {
     }
 
     /**
-     * Makes one; from its address on, returned, a recovery would replay.
+     * Writes a checkpoint and returns its address; a recovery would replay from there.
      *
      * @return -1 if the table grew again and again meanwhile
      */
@@ -126,7 +130,7 @@ final class AutoCheckpoint implements AutoCloseable {
         retryNanos = site.clock().monotonicNanos() + RETRY_MICROS * 1_000;
     }
 
-    /** Ends the automatic ones, perhaps with a last one. */
+    /** Ends the automatic checkpoints, perhaps with a last one. */
     @Override
     public void close() {
         worker.close();

@@ -12,14 +12,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Who calls a log: a close ends their waits, waits for calls that work, and no call begins behind it.
+ * The callers of a log. A close ends their waits, waits for working calls, and lets no later call
+ * begin.
  *
- * <p><em>Thread-safe.</em> A caller says that it is inside before it looks whether the log is closed, and a close says
- * that the log is closed before it looks who is inside; both by volatile accesses, so that one of them sees the
- * other. What holds no call, such as a cursor between two records, is not waited for: its next call throws.
+ * <em>Thread-safe.</em> A caller says that it is inside before it checks whether the log is closed.
+ * A close says that the log is closed before it checks who is inside. Both use volatile accesses,
+ * so one of them sees the other. A close does not wait for an object without a running call, such
+ * as a cursor between two records: its next call throws.
  */
 final class Callers {
-    /** A close that waits for longer gives up and names who keeps it. */
+    /** A close that waits longer gives up and names the call that keeps it. */
     static final long WAIT_MICROS_MAX = 10_000_000;
 
     private final HybridLog log;
@@ -32,7 +34,7 @@ final class Callers {
         this.log = log;
     }
 
-    /** Somebody who is going to call; closed by its owner. */
+    /** A new caller; its owner closes it. */
     Caller open(String name) {
         checkOpen();
         Caller caller = new Caller(name);
@@ -55,11 +57,11 @@ final class Callers {
     }
 
     /**
-     * Ends waits and waits for calls, but not for those of this thread.
+     * Ends waits, and waits for calls of other threads.
      *
-     * @return false if the log is closed, or another thread is at it
-     * @throws InvalidRequestException if a call does not end; nothing but calls is stopped then, and a close may be
-     *     tried again
+     * @return false if the log is closed, or another thread is closing it
+     * @throws InvalidRequestException if a call does not end; then only calls have been stopped,
+     *     and the caller may try the close again
      */
     boolean beginClose() {
         if (done || !closing.compareAndSet(false, true)) {
@@ -96,13 +98,13 @@ final class Callers {
         }
     }
 
-    /** The log is closed: nothing of it is left. */
+    /** Says that the log is closed: nothing of it is left. */
     void endClose() {
         done = true;
         log.site().tasks().signal();
     }
 
-    /** Names of callers in calls on other threads. */
+    /** The names of callers that are in calls on other threads. */
     private List<String> working() {
         Thread own = Thread.currentThread();
         return callers.stream()
@@ -115,19 +117,19 @@ final class Callers {
         return callers.stream().anyMatch(caller -> thread.equals(caller.inside));
     }
 
-    /** One who calls. <em>Confined to one thread at a time,</em> but for {@link #close}. */
+    /** A caller. <em>Confined to one thread at a time,</em> except {@link #close}. */
     final class Caller implements AutoCloseable {
         private final String name;
         private volatile @Nullable Thread inside;
 
-        /** Calls within the call, from what it calls back. */
+        /** The depth of nested calls, made by code that the log calls back. */
         private int depth;
 
         Caller(String name) {
             this.name = name;
         }
 
-        /** A call begins, and {@link #exit} ends it. */
+        /** Begins a call; {@link #exit} ends it. */
         void enter() {
             Thread own = Thread.currentThread();
             if (own.equals(inside)) {
@@ -152,7 +154,10 @@ final class Callers {
             }
         }
 
-        /** After a callback, which may have closed the log, or at times, since another may want to. */
+        /**
+         * Checks that the log is open: after a callback, which may have closed it, and now and
+         * then, since another thread may want to close it.
+         */
         void checkOpen() {
             Callers.this.checkOpen();
         }

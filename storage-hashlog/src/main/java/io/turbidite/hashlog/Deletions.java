@@ -11,8 +11,9 @@ import io.turbidite.hashlog.log.RecordHeader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deletes records. <em>Thread-safe by one lock:</em> deletions come one after the other, while sessions go
- * on. A caller must not be protected: the page may be full, and the next one wait for all epochs.
+ * Deletes records. <em>Thread-safe by one lock:</em> deletions come one after the other, while
+ * sessions go on. A caller must not be protected: the page may be full, and the next page waits for
+ * all epochs.
  */
 final class Deletions implements AutoCloseable {
     private final HybridLog log;
@@ -25,7 +26,7 @@ final class Deletions implements AutoCloseable {
     /**
      * Deletes the record at {@code address}, which a reader has shown.
      *
-     * @return false if it was deleted before
+     * @return false if the record was deleted before
      */
     synchronized boolean delete(long address) {
         log.checkWritable();

@@ -1,9 +1,9 @@
 package io.turbidite.hashlog;
 
 /**
- * Which of a session's input records are durable: pairs of serial and log address, in order, that wait for
- * the log's durable address. <em>Confined to its session.</em> Bounded: when it is full the newest pair
- * takes the next one's place, and the durable point moves in larger steps.
+ * Knows which of a session's input records are durable: pairs of serial and log address, in order,
+ * that wait for the log's durable address. <em>Confined to its session.</em> Bounded: when it is
+ * full, a new pair replaces the newest one, and the durable point moves in larger steps.
  */
 final class DurablePoints {
     private static final int COUNT_MAX = 256;
@@ -18,7 +18,10 @@ final class DurablePoints {
         this.durableSerial = durableSerial;
     }
 
-    /** Once the log is durable up to {@code address}, so are the records up to {@code serial}. */
+    /**
+     * Notes that the records up to {@code serial} are durable once the log is durable up to {@code
+     * address}.
+     */
     void add(long serial, long address) {
         if (count < COUNT_MAX) {
             count++;
@@ -28,7 +31,7 @@ final class DurablePoints {
         addresses[last] = address;
     }
 
-    /** The newest serial that a log durable up to {@code durable} has. */
+    /** The newest serial in a log that is durable up to {@code durable}. */
     long durableSerial(long durable) {
         while (count > 0 && addresses[first] <= durable) {
             durableSerial = serials[first];

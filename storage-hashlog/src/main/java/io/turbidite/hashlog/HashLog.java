@@ -536,13 +536,14 @@ public final class HashLog implements AutoCloseable {
     }
 
     /**
-     * Ends background work after everything visible was made durable. Whoever waits is woken, calls that work are
-     * waited for, and every call from then on throws {@link io.turbidite.core.ClosedException}: of the log, and of
-     * sessions, cursors and subscriptions that are left open. May be called from what the log calls back, whose call
-     * then throws so; but not by a listener of its events on its own thread.
+     * Makes everything visible durable, then ends background work. It wakes waiting calls and waits
+     * for working ones. From then on every call throws {@link io.turbidite.core.ClosedException}:
+     * of the log, and of sessions, cursors and subscriptions that are left open. Code that the log
+     * calls back may close it; the call around it then throws. Only a listener of its events, on
+     * the log's own thread, may not.
      *
-     * @throws InvalidRequestException if a call has not ended for 10 s, with whose it is: close the log again when it
-     *     has
+     * @throws InvalidRequestException if a call has not ended for 10 s; the message names its
+     *     caller. Close the log again when the call has ended
      */
     @Override
     public void close() {
@@ -566,7 +567,7 @@ public final class HashLog implements AutoCloseable {
         }
     }
 
-    /** A call of the log itself. */
+    /** Runs a call of the log itself. */
     private <T> T call(String what, Supplier<T> work) {
         try (Callers.Caller caller = callers.open(what)) {
             caller.enter();
@@ -578,7 +579,7 @@ public final class HashLog implements AutoCloseable {
         }
     }
 
-    /** A call that makes something which calls the log later. */
+    /** Runs a call that makes an object which calls the log later. */
     <T> T owned(String what, Function<Callers.Caller, T> making) {
         Callers.Caller caller = callers.open(what);
         boolean made = false;

@@ -33,12 +33,13 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What of a log is indexed by sorted runs, and who makes more of them. <em>Thread-safe;</em> owned by the log.
+ * The parts of a log that sorted runs index, and the work that makes more runs.
+ * <em>Thread-safe;</em> owned by the log.
  */
 final class History implements AutoCloseable {
     static final int ALL_CHAINS = -1;
 
-    /** Between two looks whether the log's begin has passed a run. */
+    /** The time between two checks whether the log's begin has passed a run. */
     private static final long DROP_IDLE_MICROS = 1_000_000;
 
     private final LogSite site;
@@ -108,7 +109,7 @@ final class History implements AutoCloseable {
         return registrations.registry();
     }
 
-    /** Writes a run and has the registry name it; runs are written one at a time. */
+    /** Writes a run, and the registry names it. Runs are written one at a time. */
     void add(int psfId, long from, long to, RunEntries entries) {
         Runs files = Objects.requireNonNull(runs);
         registrations.change(state -> {
@@ -119,7 +120,7 @@ final class History implements AutoCloseable {
         recordCount.add(entries.count());
     }
 
-    /** The log's begin may have moved. */
+    /** Wakes the worker that drops runs: the log's begin may have moved. */
     void wake() {
         Tasks.Worker worker = dropping;
         if (worker != null) {
@@ -128,8 +129,8 @@ final class History implements AutoCloseable {
     }
 
     /**
-     * A query could not read a run, and looked at the records instead. If it is damaged or gone, it is dropped: whoever
-     * asks for the indexing of history again gets a new one.
+     * Called when a query could not read a run and looked at the records instead. Drops the run if
+     * it is damaged or gone; the next indexing of history makes a new one.
      */
     private void unreadable(HistoryRun run, StorageException why) {
         boolean passes = why instanceof StorageIoException io
@@ -160,8 +161,8 @@ final class History implements AutoCloseable {
     }
 
     /**
-     * Drops runs that lie below the log's begin, and damaged ones: the registry first, then the files. What fails is
-     * tried again, at the next opening at the latest.
+     * Drops runs below the log's begin, and damaged ones: first from the registry, then the files.
+     * Tries a failed drop again, at the next opening at the latest.
      */
     private boolean dropOld() {
         long begin = log.begin();
@@ -186,7 +187,7 @@ final class History implements AutoCloseable {
     }
 
     /**
-     * The ways to what a plan wants, through {@code reader}.
+     * The ways to the records of a plan, through {@code reader}.
      *
      * @param chain number of the only chain of the property to walk, or {@link #ALL_CHAINS}
      */
@@ -234,7 +235,7 @@ final class History implements AutoCloseable {
         };
     }
 
-    /** Ends what was started; what is done stays. */
+    /** Ends the running work; finished runs stay. */
     @Override
     public void close() {
         Tasks.Worker worker = dropping;

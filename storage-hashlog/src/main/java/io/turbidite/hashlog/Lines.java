@@ -12,7 +12,10 @@ final class Lines {
 
     private Lines() {}
 
-    /** Where the first newline at or behind {@code from} is; {@code to} if there is none before it. */
+    /**
+     * The offset of the first newline at or behind {@code from}, or {@code to} if there is none
+     * before it.
+     */
     static long end(MemorySegment segment, long from, long to) {
         long at = from;
         for (; at + 32 <= to; at += 32) {
@@ -38,13 +41,16 @@ final class Lines {
         return to;
     }
 
-    /** The lowest set bit is in the first byte that is a newline; bits above it may lie. */
+    /**
+     * Marks newlines: the lowest set bit is in the first byte that is a newline; higher bits may be
+     * wrong.
+     */
     private static long newlines(long word) {
         long x = word ^ NEWLINES;
         return (x - LOW_BITS) & ~x & HIGH_BITS;
     }
 
-    /** The end of the line's content: a carriage return before the newline is not part of it. */
+    /** The end of the line's content, without a carriage return before the newline. */
     static long contentEnd(MemorySegment segment, long from, long end) {
         return end > from && segment.get(Bytes.U8, end - 1) == '\r' ? end - 1 : end;
     }

@@ -8,11 +8,11 @@ import io.turbidite.hashlog.registry.RegistryFile;
 
 import java.util.function.Function;
 
-/** The directory of a log, which one opening holds at a time. <em>Stateless.</em> */
+/** The directory of a log. One opening holds it at a time. <em>Stateless.</em> */
 final class LogDirectory {
     private LogDirectory() {}
 
-    /** Opens under the directory's lock, which is given back if the opening fails. */
+    /** Opens under the directory's lock, and releases the lock if the opening fails. */
     static HashLog locked(Disk disk, String directory, Function<Disk.Lock, HashLog> opening) {
         Disk.Lock lock = disk.tryLock(directory + "/LOCK");
         if (lock == null) {
@@ -31,7 +31,8 @@ final class LogDirectory {
     }
 
     /**
-     * Requires that there is nothing of a log that has lost its registry: a new one would end it.
+     * Requires that the directory holds nothing of a log that has lost its registry: a new log
+     * would destroy it.
      *
      * @throws CorruptionException otherwise
      */
@@ -48,7 +49,7 @@ final class LogDirectory {
         }
     }
 
-    /** Whether there is anything of a log, with its registry or without. */
+    /** Whether the directory holds anything of a log, with its registry or without. */
     static boolean hasLogFiles(Disk disk, String directory) {
         return disk.exists(directory)
                 && (RegistryFile.exists(disk, directory)
@@ -59,7 +60,7 @@ final class LogDirectory {
         return name.matches("[0-9a-f]{8}\\.(pages|index|run)");
     }
 
-    /** A directory's name is durable once the directory it is in is synced. */
+    /** Creates a directory durably: its name is durable once the parent directory is synced. */
     static void createDurably(Disk disk, String directory) {
         disk.createDirectories(directory);
         for (String at = directory; !at.isEmpty(); at = DiskName.parent(at)) {

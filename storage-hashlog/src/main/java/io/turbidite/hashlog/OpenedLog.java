@@ -28,12 +28,12 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The state that a hash log begins with, fresh or recovered. <em>Immutable;</em> table and log are closed by
- * the {@link HashLog}.
+ * The state at the beginning of a hash log, fresh or recovered. <em>Immutable;</em> the {@link
+ * HashLog} closes table and log.
  *
  * @param registry as it is on disk
  * @param sessions the newest mark of each session in the log
- * @param replayedFrom from where the index was rebuilt; the tail if nothing was
+ * @param replayedFrom the address from which the index was rebuilt; the tail if nothing was
  */
 record OpenedLog(
         RegistryState registry,
@@ -56,17 +56,17 @@ record OpenedLog(
      * Recovers the log in the site's directory, in this order:
      *
      * <ol>
-     *   <li>the registry is read, and every function that an active PSF names must be known;
-     *   <li>the newest checkpoint that is sound fills the table;
-     *   <li>the end is found: pages are verified from where the replay will begin. A log that does not reach as
-     *       far as a sound checkpoint says was cut: it is refused. Of an older release, whose marks may be
-     *       lost, an older checkpoint is taken, or none;
-     *   <li>what lies behind the end is removed, and intervals are clipped to it, durably: whatever the log
-     *       takes from here on must not meet what an earlier life left; runs that can't be opened are dropped;
-     *   <li>the rest is replayed.
+     *   <li>reads the registry, and requires every function that an active PSF names;
+     *   <li>fills the table from the newest sound checkpoint;
+     *   <li>finds the end: it verifies pages from the start of the replay. A log that ends before a
+     *       sound checkpoint's end was cut: it refuses that log. For a log of an older release,
+     *       whose marks may be lost, it takes an older checkpoint, or none;
+     *   <li>removes what is behind the end and clips intervals to it, durably: new records must not
+     *       meet what an earlier life left. It drops runs that can't be opened;
+     *   <li>replays the rest.
      * </ol>
      *
-     * <p>For reading, all of this is in memory, and nothing on disk changes.
+     * <p>For reading, all of this happens in memory, and nothing on disk changes.
      *
      * @param readOnly whether nothing may change
      * @throws io.turbidite.core.CorruptionException if what was reported durable can't be read
@@ -132,7 +132,7 @@ record OpenedLog(
         }
     }
 
-    /** Takes the log over; closes table and log if another process turns out to have it. */
+    /** Takes the log over. Closes table and log if another process turns out to have it. */
     void begin(Disk.@Nullable Lock lock) {
         boolean done = false;
         try {
@@ -151,11 +151,12 @@ record OpenedLog(
     private record Rebuilt(HashTable table, RegistryState registry, Replay replay) {}
 
     /**
-     * Brings the table up to the end of the log, in one of these ways: 1. by raising entries, each chain one of its own;
-     * 2. if there is no room, into a table of more base bits, which is always right; 3. if the budget has no room for
-     * that, in the order of addresses, so that chains share entries as they did when they were linked; 4. if the table
-     * that linked them was larger than may be now, not at all: the index begins at the end, and what was before is
-     * looked at by full scan. Closes the tables that it gives up.
+     * Brings the table up to the end of the log, in one of these ways: 1. by raising entries, with
+     * an entry of its own for each chain; 2. if there is no room, into a table of more base bits,
+     * which is always right; 3. if the budget has no room for that, in the order of addresses, so
+     * that chains share entries as they did when they were linked; 4. if the table that linked them
+     * was larger than the budget now allows, not at all: the index begins at the end, and queries
+     * read older records by full scan. Closes the tables that it gives up.
      */
     private static Rebuilt rebuild(
             LogSite site,
@@ -196,7 +197,7 @@ record OpenedLog(
         return Objects.requireNonNull(rebuilt, "a replay without an index needs no room");
     }
 
-    /** Null, with the table closed, if it has no room. */
+    /** Tries one way. Null, with the table closed, if it has no room. */
     private static @Nullable Rebuilt tried(
             HybridLog log, RegistryState registry, IndexCheckpoint index, Replay.Way way) {
         boolean done = false;

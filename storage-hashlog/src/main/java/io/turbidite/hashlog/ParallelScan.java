@@ -18,8 +18,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 /**
- * Runs one query by several workers: parts are cut at page borders, and each worker takes the next piece. A
- * part with an index is one piece, or one for each chain of the property. <em>Used once, by one thread.</em>
+ * Runs one query by several workers: parts are cut at page borders, and each worker takes the next
+ * piece. A part with an index is one piece, or one piece for each chain of the property. <em>Used
+ * once, by one thread.</em>
  */
 final class ParallelScan {
     private final HashLog log;
@@ -40,7 +41,7 @@ final class ParallelScan {
         this.left = new AtomicLong(query.limit());
     }
 
-    /** What a worker takes at once: a part, or its records on one chain. */
+    /** The piece that a worker takes at once: a part, or its records on one chain. */
     private record Piece(ScanPart part, int chain) {}
 
     private static List<Piece> pieces(List<ScanPart> parts, LogShape shape, ChainHeads heads) {
@@ -67,7 +68,7 @@ final class ParallelScan {
         return new Piece(part, History.ALL_CHAINS);
     }
 
-    /** Returns when every worker is done; the first failure is thrown. */
+    /** Runs the workers. Returns when all are done, and throws the first failure. */
     void run(int workerCount, Supplier<RecordSink> sinks) {
         if (workerCount < 1 || workerCount > 256) {
             throw new InvalidRequestException(

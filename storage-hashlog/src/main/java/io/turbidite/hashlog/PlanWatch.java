@@ -8,19 +8,25 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Which version of the plan each ingest session evaluates records by.
+ * Knows by which version of the plan each ingest session evaluates records.
  *
- * <p><em>Thread-safe.</em> A session stores the version before it reads the plan again, with full fences
- * between; who publishes a plan looks at the versions afterwards. So either the publisher sees the old
- * version and waits, or the session sees the new plan (FISH19 §5.3, for the plan alone: an epoch would wait
- * for readers too, which evaluate none).
+ * <em>Thread-safe.</em> A session stores the version before it reads the plan again, with full
+ * fences between. The publisher of a plan looks at the versions afterwards. So either the publisher
+ * sees the old version and waits, or the session sees the new plan (FISH19 §5.3, for the plan
+ * alone: an epoch would wait for readers too, which evaluate none).
  */
 final class PlanWatch {
     private final Set<Follower> followers = ConcurrentHashMap.newKeySet();
 
-    /** One session's version. <em>Confined to the session's thread,</em> but for being looked at. */
+    /**
+     * One session's version. <em>Confined to the session's thread;</em> other threads only look at
+     * it.
+     */
     static final class Follower {
-        /** Between calls: no record is under way, and the next call begins with the plan of then. */
+        /**
+         * Between calls: no record is under way, and the next call begins with the plan of that
+         * moment.
+         */
         static final long IDLE = Long.MAX_VALUE;
 
         private final String session;
@@ -31,19 +37,22 @@ final class PlanWatch {
             this.session = session;
         }
 
-        /** From here on no older plan than {@code now} is read; ask again whether it is still the newest. */
+        /**
+         * Says that the session reads no plan older than {@code now} from here on. The session then
+         * checks again whether it is still the newest.
+         */
         void follow(long now) {
             thread = Thread.currentThread();
             version = now;
         }
 
-        /** No record is under way. */
+        /** Says that no record is under way. */
         void idle() {
             version = IDLE;
         }
     }
 
-    /** A session's; its name is for complaints. */
+    /** The follower of a new session; its name is for error messages. */
     Follower enter(String session) {
         Follower follower = new Follower(session);
         followers.add(follower);
@@ -55,7 +64,7 @@ final class PlanWatch {
     }
 
     /**
-     * Requires that this thread is not in a call of a session: it would wait for itself.
+     * Requires that this thread is not in a call of a session, because it would wait for itself.
      *
      * @throws InvalidRequestException otherwise, naming the session
      */
@@ -70,7 +79,7 @@ final class PlanWatch {
         }
     }
 
-    /** Whether no record is under way, or will be, that an older plan evaluates. */
+    /** Whether no plan older than {@code wanted} evaluates a record, now or later. */
     boolean allFollow(long wanted) {
         for (Follower follower : followers) {
             if (follower.version < wanted) {

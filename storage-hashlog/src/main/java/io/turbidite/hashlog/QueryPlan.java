@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * A query against a log of a moment: names resolved, ranges cut to what is there. <em>Immutable.</em>
+ * A query of a log at one moment: names resolved, ranges cut to the existing addresses.
+ * <em>Immutable.</em>
  */
 final class QueryPlan {
     private static final RecordTest ANY = (segment, offset, length) -> true;
@@ -62,21 +63,24 @@ final class QueryPlan {
         }
     }
 
-    /** Addresses that a query looks at. */
+    /** The addresses that a query looks at. */
     private record Range(long from, long to) {
         boolean isEmpty() {
             return to <= from;
         }
     }
 
-    /** Plans a query that starts where a record does ({@link #aligned}); the reader is protected. */
+    /**
+     * Plans a query that starts at the start of a record ({@link #aligned}); the reader is
+     * protected.
+     */
     static QueryPlan of(LogQuery query, HashLog log, LogReader reader) {
         return new QueryPlan(query, log.registry(), log.functions(), rangeOf(query, reader));
     }
 
     /**
-     * The query from where a record starts on: from an address within a record, the next one's. The reader is
-     * protected.
+     * The query from the start of a record on: for an address within a record, from the next
+     * record. The reader is protected.
      */
     static LogQuery aligned(LogQuery query, LogReader reader) {
         long from = recordAt(query.from(), reader);
@@ -112,7 +116,7 @@ final class QueryPlan {
         }
     }
 
-    /** The active PSF of this name, else the last one that had it. */
+    /** The active PSF of this name, else the last PSF that had it. */
     static RegisteredPsf named(RegistryState registry, String name) {
         RegisteredPsf found = registry.active(name);
         if (found != null) {
@@ -196,7 +200,10 @@ final class QueryPlan {
         return found;
     }
 
-    /** The first page for which {@code holds}; arrival times ascend. One behind {@code last} if none. */
+    /**
+     * The first page for which {@code holds} is true; arrival times ascend. The page after {@code
+     * last} if there is none.
+     */
     private static long firstPage(long first, long last, java.util.function.LongPredicate holds) {
         long low = first;
         long high = last + 1;
@@ -215,12 +222,12 @@ final class QueryPlan {
         return PsfSet.empty(parser, functions).with(0, definition);
     }
 
-    /** Newest first. */
+    /** The parts of the range, newest first. */
     List<ScanPart> parts() {
         return parts;
     }
 
-    /** What is wanted of the chains of a PSF. */
+    /** The wanted value in the chains of a PSF. */
     PropertyValue value() {
         if (value == null) {
             throw new IllegalStateException("a query without a property has no chain");

@@ -22,14 +22,14 @@ import java.util.function.UnaryOperator;
 /**
  * Changes the PSFs of a log while data flows (FISH19 §5.3).
  *
- * <p><em>Thread-safe;</em> one change at a time, the others wait. Registration: 1. the PSF gets an id, which
- * is made durable before a record can carry it. 2. The new set is published; each ingest session compiles it
- * when it next protects or refreshes ({@link PlanWatch}). 3. When every one of them follows, the tail of that
- * moment is the safe boundary: all records from there on are indexed. Deregistration takes the tail first,
- * makes it durable as the interval's end, and publishes the smaller set afterwards: a record beyond the
- * boundary may be indexed, but none before it is not.
+ * <em>Thread-safe;</em> one change at a time, the others wait. Registration: 1. the PSF gets an id,
+ * and this is made durable before a record can carry it. 2. The new set is published; each ingest
+ * session compiles it when it next protects or refreshes ({@link PlanWatch}). 3. When every session
+ * follows, the tail of that moment is the safe boundary: all records from there on are indexed.
+ * Deregistration takes the tail first, makes it durable as the interval's end, and then publishes
+ * the smaller set: every record below the boundary is indexed, and a record beyond it may be.
  *
- * <p>Readers evaluate no set and are not waited for: a cursor that stays open holds back no registration.
+ * <p>Readers evaluate no set, and nobody waits for them: an open cursor holds back no registration.
  */
 final class Registrations {
     private final LogSite site;
@@ -40,7 +40,7 @@ final class Registrations {
     private volatile RegistryState registry;
     private volatile Plan plan;
 
-    /** What sessions evaluate; another version is another set. */
+    /** The plan that sessions evaluate; another version is another set. */
     record Plan(long version, PsfSet set, ChainHeads heads) {}
 
     Registrations(LogSite site, OpenedLog opened, PsfFunctions functions) {
@@ -63,7 +63,7 @@ final class Registrations {
         return functions;
     }
 
-    /** Who follows the plans; each ingest session enters itself. */
+    /** The followers of the plans; each ingest session enters itself. */
     PlanWatch followers() {
         return followers;
     }
@@ -72,7 +72,7 @@ final class Registrations {
         return register(Map.of(name, definition), chainCount).getFirst();
     }
 
-    /** Registers all of them or none, with one boundary: as dear as one. */
+    /** Registers all PSFs or none, with one boundary, at the cost of one. */
     List<RegisteredPsf> register(Map<String, PsfDefinition> definitions, int chainCount) {
         if (definitions.isEmpty()) {
             return List.of();
@@ -114,7 +114,7 @@ final class Registrations {
         }
     }
 
-    /** Changes the registry without a change of what sessions evaluate. */
+    /** Changes the registry, but not the plan of the sessions. */
     void change(UnaryOperator<RegistryState> change) {
         begin();
         try {
@@ -124,7 +124,7 @@ final class Registrations {
         }
     }
 
-    /** The same, unless another change is under way. */
+    /** The same, but not if another change is under way. */
     boolean tryToChange(UnaryOperator<RegistryState> change) {
         if (!changing.compareAndSet(false, true)) {
             return false;
@@ -154,7 +154,7 @@ final class Registrations {
         site.tasks().signal();
     }
 
-    /** Publishes a set; returns the tail of a moment at which every session followed it. */
+    /** Publishes a set. Returns the tail of a moment at which every session followed it. */
     private long publish(PsfSet set) {
         long version = plan.version() + 1;
         plan = new Plan(version, set, registry.chainHeads());
@@ -165,7 +165,10 @@ final class Registrations {
         return log.tail();
     }
 
-    /** The one way for all changes: none after a failure or without the lock, none of unknown outcome goes on. */
+    /**
+     * The one way for all changes. It makes no change after a failure, without the lock, or after a
+     * change of unknown outcome.
+     */
     private void persist(RegistryState state) {
         Disk disk = site.disk();
         log.checkUnfailed();

@@ -13,8 +13,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The sessions of a log by name: which are open, how far each had come when the log was opened, and how far each
- * has come since. <em>Thread-safe.</em>
+ * The sessions of a log by name: which are open, how far each had come at the log's opening, and
+ * how far it has come since. <em>Thread-safe.</em>
  */
 final class Sessions {
     private final HashLog log;
@@ -22,7 +22,7 @@ final class Sessions {
     private final Map<String, SessionPoint> recovered;
     private final ConcurrentHashMap<String, SessionPoint> marks;
 
-    /** Names of the open ones; guarded by itself. */
+    /** The names of the open sessions; guarded by itself. */
     private final Set<String> names = new HashSet<>();
 
     Sessions(HashLog log, Map<String, SessionPoint> recovered, Meters meters) {
@@ -32,7 +32,7 @@ final class Sessions {
         this.counters = Counters.of(meters);
     }
 
-    /** What all sessions count together. */
+    /** The counters that all sessions share. */
     record Counters(
             Counter accepted, Counter rejected, Counter payloadBytes, Counter hardInsertions) {
         static Counters of(Meters meters) {
@@ -79,24 +79,24 @@ final class Sessions {
         return counters;
     }
 
-    /** The name is free again. */
+    /** Frees the name of a closed session. */
     void closed(String name) {
         synchronized (names) {
             names.remove(name);
         }
     }
 
-    /** A session has left a mark in the log. */
+    /** Notes that a session has left a mark in the log. */
     void marked(String name, long serial, long address) {
         marks.put(name, new SessionPoint(serial, address));
     }
 
-    /** The newest marks there are. */
+    /** The newest mark of each session. */
     Map<String, SessionPoint> points() {
         return Map.copyOf(marks);
     }
 
-    /** What the log held of a session as it was opened. */
+    /** How many records of a session the log held at its opening. */
     long recoveredSerial(String name) {
         SessionPoint point = recovered.get(name);
         return point == null ? 0 : point.serial();
