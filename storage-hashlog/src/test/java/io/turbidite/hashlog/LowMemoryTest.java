@@ -35,9 +35,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /**
- * The nth time that a hash log wants memory off the heap there is none, for every n in turn: the budget refuses, or the
- * JVM throws. Each call comes back, with a typed error or the JVM's; nothing is held after the closing, neither memory
- * nor files nor workers; what was acknowledged is there after reopening.
+ * The nth time that a hash log wants memory off the heap there is none, for every n in turn: the
+ * budget refuses, or the JVM throws. Each call comes back, with a typed error or the JVM's; nothing
+ * is held after the closing, neither memory nor files nor workers; what was acknowledged is there
+ * after reopening.
  */
 class LowMemoryTest {
     private static final long SEED = Seeds.of("LowMemoryTest");

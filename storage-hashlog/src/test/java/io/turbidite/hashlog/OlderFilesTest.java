@@ -28,8 +28,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Sound files of an older time in the place of newer ones: a log that goes on behind the end that they tell is
- * refused, and nothing of it is cut. What a power cut leaves behind the end is cut, whatever the ring was.
+ * Sound files of an older time in the place of newer ones: a log that goes on behind the end that
+ * they tell is refused, and nothing of it is cut. What a power cut leaves behind the end is cut,
+ * whatever the ring was.
  */
 class OlderFilesTest {
     private static final long SEED = Seeds.of("OlderFilesTest");
@@ -156,7 +157,10 @@ class OlderFilesTest {
                 new StoreEvents());
     }
 
-    /** A log is made with one ring, written with a second one, and opened after the cut with a third. */
+    /**
+     * A log is made with one ring, written with a second one, and opened after the cut with a
+     * third.
+     */
     @ParameterizedTest
     @EnumSource(Profile.class)
     void pages_in_flight_are_cut_whatever_the_ring_was(Profile profile) {

@@ -173,7 +173,10 @@ class TailLossTest {
         }
     }
 
-    /** Both copies of a mark: no power cut leaves that, so each opening tells it, and one for writing mends it. */
+    /**
+     * Both copies of a mark: no power cut leaves that, so each opening tells it, and one for
+     * writing mends it.
+     */
     @Test
     void a_mark_that_is_lost_with_its_copy_is_told_and_made_again() {
         SimDisk whole = filled(COUNT);

@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * A process ends while its syncs fail: what it wrote is seen by the next one, and need not be on the disk. Whatever that
- * one shows, and takes, survives a power cut.
+ * A process ends while its syncs fail: what it wrote is seen by the next one, and need not be on
+ * the disk. Whatever that one shows, and takes, survives a power cut.
  */
 @Timeout(300)
 class UnsyncedTest {

@@ -33,7 +33,10 @@ public final class FieldRows {
                 .toList();
     }
 
-    /** Appends the object of a record: null for a value that is malformed, and for all of a record that is. */
+    /**
+     * Appends the object of a record: null for a value that is malformed, and for all of a record
+     * that is.
+     */
     public void append(MemorySegment segment, long offset, int length, ByteSink to) {
         boolean whole = parser.read(segment, offset, length);
         FieldValues values = parser.values();

@@ -204,8 +204,9 @@ public final class HybridLog implements AutoCloseable {
     }
 
     /**
-     * Slots in TAIL, of two, whose mark was damaged when the log was opened. The newest mark may have been in it: the
-     * newest page speaks for itself, unless it is an older release's or damaged too.
+     * Slots in TAIL, of two, whose mark was damaged when the log was opened. The newest mark may
+     * have been in it: the newest page speaks for itself, unless it is an older release's or
+     * damaged too.
      */
     public int marksLost() {
         return marksLost;

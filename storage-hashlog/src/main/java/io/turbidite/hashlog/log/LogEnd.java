@@ -23,8 +23,9 @@ import java.util.List;
  *   <li>if the page itself says that it was written further ({@link OpenPage}), and all of it agrees, it counts up to
  *       there: the mark is an older one, or a power cut came before the newer;
  *   <li>what lies behind was never reported durable, and {@link #settle} removes it. If the mark says that more
- *       was durable than can be read, that is damage and not a power cut. So it is if a page behind the end says that
- *       more was durable as it was written: mark and pages may be older ones that were put there.
+ *       was durable than can be read, that is damage and not a power cut. So it is if a page behind
+ *       the end says that more was durable as it was written: mark and pages may be older ones that
+ *       were put there.
  * </ol>
  *
  * <p>Without a sound mark there is no telling what was durable: that is damage ({@link TailFile}), but in a log of an
@@ -143,7 +144,10 @@ public final class LogEnd {
         }
     }
 
-    /** What was durable at least when page {@code p} behind the end was written, as far as that is known. */
+    /**
+     * What was durable at least when page {@code p} behind the end was written, as far as that is
+     * known.
+     */
     private static long durableAt(
             SegmentFiles files, LogShape shape, long p, long end, Crc32c crc) {
         int headerBytes = shape.pageHeaderBytes();
@@ -245,8 +249,9 @@ public final class LogEnd {
 
     /**
      * Makes the end that was found the log's, durably. To be called before the log goes on. What lies before it is made
-     * durable, whatever became of earlier syncs of it; what lies behind is removed: pages behind a torn one may be whole, and a later recovery that comes
-     * as far would take them for its own. Then the marks say so.
+     * durable, whatever became of earlier syncs of it; what lies behind is removed: pages behind a
+     * torn one may be whole, and a later recovery that comes as far would take them for its own.
+     * Then the marks say so.
      *
      * @param hasTail as given to {@link #find}, as {@code verifiedTo}
      * @throws io.turbidite.core.StoreInUseException if another process has the log open past its LOCK; nothing is changed

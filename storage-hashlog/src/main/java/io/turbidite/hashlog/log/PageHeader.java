@@ -21,8 +21,8 @@ import java.lang.foreign.MemorySegment;
  *     16     8 page                its number
  *     24     8 firstArrivalMicros  wall clock when the page was opened
  *     32     8 lastArrivalMicros   wall clock when it was closed
- *     40     8 durable             address; all below it was durable when this was written, 0 if an older
- *                                  release wrote it
+ *     40     8 durable             address; all below it was durable when this was written
+ *                                  (0: an older release wrote it)
  *     48    12 zero
  *     60     4 checksum            masked CRC32C of bytes 0 to 59 and of the block checksums
  *     64    4n blockChecksums      masked CRC32C of each 4 KiB of the page; what of a block belongs to

@@ -181,15 +181,19 @@ final class SegmentFiles implements AutoCloseable {
         }
     }
 
-    /** Makes durable what marks say of the log, and which files it has, whatever became of earlier syncs. */
+    /**
+     * Makes durable what marks say of the log, and which files it has, whatever became of earlier
+     * syncs.
+     */
     void hardenMarks() {
         tailToWrite().writeAgain();
         disk.syncDirectory(directory);
     }
 
     /**
-     * Writes the bytes from page {@code from} up to {@code end} once more, where they lie; {@link #cutBehind} makes them
-     * durable. Memory may show what a failed sync has lost, and another sync would not bring it back.
+     * Writes the bytes from page {@code from} up to {@code end} once more, where they lie;
+     * {@link #cutBehind} makes them durable. Memory may show what a failed sync has lost, and
+     * another sync would not bring it back.
      */
     void writeAgain(long from, long end) {
         long last = shape.pageOf(end);

@@ -52,7 +52,8 @@ final class TailFile implements AutoCloseable {
      *
      * @param tail null if there is none, which a log that has its file does not come to
      * @param begin likewise
-     * @param tailsLost slots of tail marks without a sound copy. A power cut tears one copy at most, so that is damage
+     * @param tailsLost slots of tail marks without a sound copy. A power cut tears one copy at
+     *     most, so that is damage
      */
     record Marks(@Nullable TailMark tail, @Nullable BeginMark begin, int tailsLost) {}
 
@@ -147,8 +148,8 @@ final class TailFile implements AutoCloseable {
     // ---- writing --------------------------------------------------------------------------------
 
     /**
-     * Opens the file, which is there, to write the marks behind the newest. These may be in memory alone: {@link
-     * #writeAgain} comes first.
+     * Opens the file, which is there, to write the marks behind the newest. These may be in memory
+     * alone: {@link #writeAgain} comes first.
      */
     static TailFile open(Disk disk, String directory, long logId, LogShape shape) {
         Marks newest = read(disk, directory, logId, shape, true);
@@ -156,8 +157,9 @@ final class TailFile implements AutoCloseable {
     }
 
     /**
-     * Writes the marks that were found once more, where they lie, and makes them durable: their writer may have been killed
-     * before its sync, or that has failed, and the next marks go to the other slots.
+     * Writes the marks that were found once more, where they lie, and makes them durable: their
+     * writer may have been killed before its sync, or that has failed, and the next marks go to the
+     * other slots.
      */
     void writeAgain() {
         synchronized (this) {

@@ -23,8 +23,9 @@ public interface RecordParser {
     boolean parse(MemorySegment segment, long offset, int length);
 
     /**
-     * As {@link #parse}, for a record that was taken: a value that is none (a malformed number, text that is not UTF-8)
-     * is missing, and costs no other. Where the record itself can't be followed it is refused as there.
+     * As {@link #parse}, for a record that was taken: a value that is none (a malformed number,
+     * text that is not UTF-8) is missing, and costs no other. Where the record itself can't be
+     * followed it is refused as there.
      *
      * @return false if the record was refused
      */

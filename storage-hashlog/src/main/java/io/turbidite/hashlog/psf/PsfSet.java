@@ -128,8 +128,8 @@ public final class PsfSet {
     }
 
     /**
-     * A plan of its own for one thread, for records that were taken: a value that is none, where nobody looked at it
-     * as the record came, is missing.
+     * A plan of its own for one thread, for records that were taken: a value that is none, where
+     * nobody looked at it as the record came, is missing.
      */
     public PropertyExtractor newReader() {
         return new PsfPlan(parser, definitions, functions, ScanMode.best(), true);

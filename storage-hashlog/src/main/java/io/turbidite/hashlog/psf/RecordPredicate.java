@@ -25,8 +25,8 @@ public final class RecordPredicate {
     }
 
     /**
-     * Whether the expression is true of the record, in which a value that is none is missing; false too if the record
-     * itself is malformed.
+     * Whether the expression is true of the record, in which a value that is none is missing; false
+     * too if the record itself is malformed.
      */
     public boolean test(MemorySegment segment, long offset, int length) {
         refused = !extractor.extract(segment, offset, length, properties);

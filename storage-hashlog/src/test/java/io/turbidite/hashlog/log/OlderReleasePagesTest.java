@@ -17,13 +17,19 @@ import org.junit.jupiter.params.provider.CsvSource;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-/** Pages of an older release don't say what was durable when they were written: that they shared a frame does. */
+/**
+ * Pages of an older release don't say what was durable when they were written: that they shared a
+ * frame does.
+ */
 class OlderReleasePagesTest {
     private static final long SEED = Seeds.of("OlderReleasePagesTest");
     private static final LogShape SHAPE = LogBench.SHAPE;
     private static final int PAGE_BYTES = SHAPE.pageBytes();
 
-    /** Of {@code pageCount} sealed pages the last of the first segment is lost, and TAIL is as old as that. */
+    /**
+     * Of {@code pageCount} sealed pages the last of the first segment is lost, and TAIL is as old
+     * as that.
+     */
     @ParameterizedTest
     @CsvSource({"12, true", "9, false"})
     void a_page_that_lay_in_the_same_frame_as_the_end_shows_that_it_was_durable(

@@ -108,7 +108,10 @@ class ExpressionTest {
         });
     }
 
-    /** A JSON value of another type than the literal's is sound: it is not equal, and has no order with it. */
+    /**
+     * A JSON value of another type than the literal's is sound: it is not equal, and has no order
+     * with it.
+     */
     @Test
     void a_value_of_another_type_costs_no_other() {
         for (String other : List.of("\"1\"", "true", "{}", "[1]")) {
