@@ -1,8 +1,8 @@
 package io.turbidite.core;
 
 /**
- * What is to be undone when the block that it stands at the head of fails: a file closed that nobody will get, memory
- * given back, a draft deleted.
+ * What is to be undone when the block that it stands at the head of fails: a file closed that
+ * nobody will get, memory given back, a draft deleted.
  *
  * <pre>
  * DiskFile file = disk.openReadOnly(name);
@@ -11,8 +11,8 @@ package io.turbidite.core;
  * }
  * </pre>
  *
- * <p>A step that fails while it is undone is suppressed, in the failure that made it necessary. <em>Confined to one
- * thread.</em> It is garbage, so hot paths keep a flag instead.
+ * <p>A step that fails while it is undone is suppressed, in the failure that made it necessary.
+ * <em>Confined to one thread.</em> It is garbage, so hot paths keep a flag instead.
  */
 public final class Undo implements AutoCloseable {
     private final Runnable step;

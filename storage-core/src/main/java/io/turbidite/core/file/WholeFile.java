@@ -6,8 +6,8 @@ import io.turbidite.core.StoreFailedException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A file that is replaced whole: a draft is written and made durable, then takes the name. A power cut leaves the
- * old file or the new one, never a part, and perhaps a draft that nobody reads.
+ * A file that is replaced whole: a draft is written and made durable, then takes the name. A power
+ * cut leaves the old file or the new one, never a part, and perhaps a draft that nobody reads.
  *
  * <p><em>Confined to one thread.</em> It holds nothing open. Steps, of which {@link #write} is all:
  *
@@ -57,7 +57,10 @@ public final class WholeFile {
         return disk.create(draft);
     }
 
-    /** Writes a draft of these bytes, which is durable when it returns. The old file stands whatever fails. */
+    /**
+     * Writes a draft of these bytes, which is durable when it returns. The old file stands whatever
+     * fails.
+     */
     public void writeDraft(byte[] bytes) {
         try (DiskFile file = create()) {
             file.write(0, MemorySegment.ofArray(bytes), 0, bytes.length);

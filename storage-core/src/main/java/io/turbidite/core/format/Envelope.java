@@ -16,8 +16,8 @@ import java.util.Arrays;
  * 64 + n             64 {@link FileFooter} of the payload, with the header's ids
  * </pre>
  *
- * <p>Reading is three steps, because a format has its say between them: {@link #readImage} takes the bytes,
- * {@link #header} finds what the file is, and {@link #payload} what it holds.
+ * <p>Reading is three steps, because a format has its say between them: {@link #readImage} takes
+ * the bytes, {@link #header} finds what the file is, and {@link #payload} what it holds.
  */
 public final class Envelope {
     private static final int BYTES_MIN = FileHeader.BYTES + FileFooter.BYTES;
@@ -42,8 +42,9 @@ public final class Envelope {
     }
 
     /**
-     * Reads an image that lies in a file from {@code offset} to the end. No memory is taken for it before its
-     * footer, its length and its checksum were found right. The rest is for {@link #header} and {@link #payload}.
+     * Reads an image that lies in a file from {@code offset} to the end. No memory is taken for it
+     * before its footer, its length and its checksum were found right. The rest is for {@link
+     * #header} and {@link #payload}.
      *
      * @param bytesMax more is not believed
      * @throws CorruptionException if it is damaged

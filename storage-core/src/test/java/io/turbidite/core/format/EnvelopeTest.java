@@ -137,7 +137,7 @@ class EnvelopeTest {
         byte[] whole = Envelope.wrap(HEADER, new byte[] {1, 2, 3});
         for (int i = 0; i < whole.length * 8; i++) {
             byte[] damaged = whole.clone();
-            damaged[i / 8] ^= (byte) (1 << i % 8);
+            damaged[i / 8] ^= (byte) (1 << (i % 8));
             assertThatThrownBy(() -> readAll(damaged)).isInstanceOf(CorruptionException.class);
         }
         for (int length = 0; length < whole.length; length++) {

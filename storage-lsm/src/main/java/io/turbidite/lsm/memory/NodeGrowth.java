@@ -3,13 +3,15 @@ package io.turbidite.lsm.memory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * How the nodes of a {@link KeyTree} take entries and are split. All nodes given are latched by the caller, or reachable
- * for nobody else.
+ * How the nodes of a {@link KeyTree} take entries and are split. All nodes given are latched by the
+ * caller, or reachable for nobody else.
  *
  * <p><em>Stateless.</em>
  */
 final class NodeGrowth {
-    /** Slots left to the old leaf's right end when the highest key of all is added to a full one. */
+    /**
+     * Slots left to the old leaf's right end when the highest key of all is added to a full one.
+     */
     private static final int APPEND_MOVES = 4;
 
     private final ChunkArena arena;
@@ -51,7 +53,9 @@ final class NodeGrowth {
         clearPrefixes(rootChunk, rootAt, 1);
     }
 
-    /** The middle; or near the end, if keys arrive in ascending order and the left node stays full. */
+    /**
+     * The middle; or near the end, if keys arrive in ascending order and the left node stays full.
+     */
     private static int splitSlot(MemorySegment chunk, long at, int keySlot) {
         int count = Node.get(chunk, at, Node.COUNT);
         boolean appends = keySlot >= count - 1 && Node.get(chunk, at, Node.HIGH) == 0;
@@ -103,7 +107,9 @@ final class NodeGrowth {
         MemorySegment.copy(from, fromAt, to, toAt, bytes);
     }
 
-    /** Adds a right neighbour of the child before {@code slot} to a latched parent that has room. */
+    /**
+     * Adds a right neighbour of the child before {@code slot} to a latched parent that has room.
+     */
     void addChild(MemorySegment chunk, long at, int slot, int childRef) {
         int bound = Node.get(arena.chunk(childRef), arena.offset(childRef), Node.LOW);
         admit(chunk, at, bound);
@@ -119,9 +125,9 @@ final class NodeGrowth {
     }
 
     /**
-     * If prefixes tie, begins them further right: behind what the node's bounds share, or, in a node
-     * that is open on a side, behind what its keys share. Reads every key of the node, which is why it
-     * waits for ties.
+     * If prefixes tie, begins them further right: behind what the node's bounds share, or, in a
+     * node that is open on a side, behind what its keys share. Reads every key of the node, which
+     * is why it waits for ties.
      */
     private void sharpen(MemorySegment chunk, long at) {
         int skip = Node.get(chunk, at, Node.SKIP);

@@ -22,18 +22,20 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A component of a partition's tree being built, by flush, merge, bulk load, index building or a backup.
+ * A component of a partition's tree being built, by flush, merge, bulk load, index building or a
+ * backup.
  *
  * <ol>
- *   <li>{@link #of} gives it its number, {@link #create} its file; before that, {@link #withBitmap} a bitmap that
- *       writers mark while it is built;
- *   <li>its entries are added to the {@link #writer} in order, and {@link #finish} makes the file durable;
- *   <li>{@link #open} and its like make a handle of it, which is its maker's: one that is not installed goes with
- *       {@link ComponentFiles#letGo}.
+ *   <li>{@link #of} gives it its number, {@link #create} its file; before that, {@link
+ *       #withBitmap} a bitmap that writers mark while it is built;
+ *   <li>its entries are added to the {@link #writer} in order, and {@link #finish} makes the
+ *       file durable;
+ *   <li>{@link #open} and its like make a handle of it, which is its maker's: one that is not
+ *       installed goes with {@link ComponentFiles#letGo}.
  * </ol>
  *
- * <p>Closing it lets go what no handle has got: a file that was not finished is deleted. So is one that can't be
- * opened, for the work is tried again and writes another.
+ * <p>Closing it lets go what no handle has got: a file that was not finished is deleted. So is one
+ * that can't be opened, for the work is tried again and writes another.
  *
  * <p><em>Confined to one thread at a time.</em>
  */
@@ -82,7 +84,8 @@ public final class ComponentBuild implements AutoCloseable {
     }
 
     /**
-     * Gives it a bitmap, all of whose entries are alive; otherwise a tree that has bitmaps gets one when it is opened.
+     * Gives it a bitmap, all of whose entries are alive; otherwise a tree that has bitmaps gets one
+     * when it is opened.
      *
      * @param entryCountMax at least as many as will come
      */

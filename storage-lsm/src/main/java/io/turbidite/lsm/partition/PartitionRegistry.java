@@ -46,7 +46,10 @@ public final class PartitionRegistry {
         return partitions;
     }
 
-    /** Takes old versions from idle cursors, and forgets dropped partitions that nobody reads any more. */
+    /**
+     * Takes old versions from idle cursors, and forgets dropped partitions that nobody reads any
+     * more.
+     */
     public void letIdleCursorsGo() {
         partitions.forEach(partition -> partition.current().letIdleCursorsGo());
         dropped.forEach(partition -> partition.current().letIdleCursorsGo());

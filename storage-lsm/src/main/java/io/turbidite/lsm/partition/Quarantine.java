@@ -25,9 +25,9 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
- * Sets damaged components aside (D5): from then on they are neither read nor merged nor dropped, and all else
- * goes on. What was damaged at opening is found again at each opening; what a merge finds is noted in the
- * manifest, because an opening reads no leaf page.
+ * Sets damaged components aside (D5): from then on they are neither read nor merged nor dropped,
+ * and all else goes on. What was damaged at opening is found again at each opening; what a merge
+ * finds is noted in the manifest, because an opening reads no leaf page.
  *
  * <p><em>Thread-safe.</em> No lock is held over I/O.
  */
@@ -51,7 +51,9 @@ public final class Quarantine {
         Version pinUnlessDropped();
     }
 
-    /** Found while the store opens; they are read as far as they can be until the log is replayed. */
+    /**
+     * Found while the store opens; they are read as far as they can be until the log is replayed.
+     */
     private final List<Opened> opened = new ArrayList<>();
 
     private record Opened(Place place, ComponentHandle handle, ComponentDamage damage) {}
@@ -117,7 +119,8 @@ public final class Quarantine {
     /**
      * Sets aside the component that a merge has found damaged; {@link #note} makes it last.
      *
-     * @return false if the file is no component's that is in use, or of one that is set aside already
+     * @return false if the file is no component's that is in use, or of one that is set aside
+     *     already
      */
     public boolean take(CorruptionException found) {
         for (Member partition : members) {
@@ -141,12 +144,13 @@ public final class Quarantine {
     }
 
     /**
-     * Sets aside a component that every byte is looked at of, now, if one is damaged: no merge may come to it for long.
-     * It lasts when this returns.
+     * Sets aside a component that every byte is looked at of, now, if one is damaged: no merge may
+     * come to it for long. It lasts when this returns.
      *
      * @param file its name in the store
      * @return what is wrong with it
-     * @throws InvalidRequestException if the file is whole, or no component's that is in use, or is set aside already
+     * @throws InvalidRequestException if the file is whole, or no component's that is in use,
+     *     or is set aside already
      */
     public CorruptionException takeDamaged(String file) {
         for (Member partition : members) {
@@ -190,10 +194,11 @@ public final class Quarantine {
     }
 
     /**
-     * Sets aside what the log supersedes entries of, but could not be told which: components of the primary that
-     * can't be read, and all of each eager index of the partition. An entry that did not change lies in the component
-     * that had it first, and what is older than the unread one was hidden from replay as well: any of them may lack
-     * anti-matter. {@link #note} must come before the log lets go.
+     * Sets aside what the log supersedes entries of, but could not be told which: components of the
+     * primary that can't be read, and all of each eager index of the partition. An entry that did
+     * not change lies in the component that had it first, and what is older than the unread one was
+     * hidden from replay as well: any of them may lack anti-matter. {@link #note} must come before
+     * the log lets go.
      *
      * @param files of components of the primary
      */
@@ -219,8 +224,8 @@ public final class Quarantine {
     }
 
     /**
-     * Sets aside components of the primary whose entries the log supersedes, and whose bitmaps could not be told of
-     * it so that it lasts. {@link #note} must come before the log lets go.
+     * Sets aside components of the primary whose entries the log supersedes, and whose bitmaps
+     * could not be told of it so that it lasts. {@link #note} must come before the log lets go.
      *
      * @param files of components of the primary
      */
@@ -284,7 +289,10 @@ public final class Quarantine {
         }
     }
 
-    /** What is not there was dropped or merged meanwhile, or belongs to an index that is being built. */
+    /**
+     * What is not there was dropped or merged meanwhile, or belongs to an index that is being
+     * built.
+     */
     private static ManifestState stateAfter(ManifestState before, List<Note> notes) {
         ManifestState state = before;
         for (Note note : notes) {
@@ -307,9 +315,9 @@ public final class Quarantine {
     }
 
     /**
-     * A reader has met damage. What else of the component can be read a merge tells: it makes a new one, or sets it
-     * aside. So damage that only readers meet, in a key tree say, does not stay; and it is told though it may be gone
-     * before anybody looks.
+     * A reader has met damage. What else of the component can be read a merge tells: it makes a new
+     * one, or sets it aside. So damage that only readers meet, in a key tree say, does not stay;
+     * and it is told though it may be gone before anybody looks.
      */
     public void met(CorruptionException found) {
         if (!metFiles.add(found.file())) {

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What the partitions of a store sum up: the memory that their unflushed layers hold, the versions that were installed,
- * what was done with each dataset.
+ * What the partitions of a store sum up: the memory that their unflushed layers hold, the versions
+ * that were installed, what was done with each dataset.
  *
  * <p><em>Thread-safe.</em>
  */

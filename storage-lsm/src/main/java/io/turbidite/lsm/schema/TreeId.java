@@ -3,10 +3,12 @@ package io.turbidite.lsm.schema;
 import io.turbidite.lsm.component.ComponentHeader;
 
 /**
- * Names a tree of a dataset's partitions: the primary, the own tree of a secondary index, or its companion, which goes
- * along with it component for component, with the same component IDs, and holds the deleted keys. <em>Immutable.</em>
+ * Names a tree of a dataset's partitions: the primary, the own tree of a secondary index, or its
+ * companion, which goes along with it component for component, with the same component IDs, and
+ * holds the deleted keys. <em>Immutable.</em>
  *
- * @param number as files have it: 0 is the primary, an index's id its own tree, and less than 0 a companion
+ * @param number as files have it: 0 is the primary, an index's id its own tree, and less than 0
+ *     a companion
  */
 public record TreeId(int number) {
     /** The tree of the primary index, which every partition has. */

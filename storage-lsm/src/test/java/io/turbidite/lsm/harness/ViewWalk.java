@@ -25,8 +25,8 @@ import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
 
 /**
- * An open cursor of a view on a random walk, and a finger over the list of what it must show. It stays
- * open, idle, while the store is written, flushed and merged.
+ * An open cursor of a view on a random walk, and a finger over the list of what it must show. It
+ * stays open, idle, while the store is written, flushed and merged.
  */
 final class ViewWalk implements AutoCloseable {
     /** A record under its encoded primary key, or an index entry (no row). */
@@ -151,7 +151,9 @@ final class ViewWalk implements AutoCloseable {
         };
     }
 
-    /** Moves the cursor at random and compares; one whose index was dropped may fail, and say so. */
+    /**
+     * Moves the cursor at random and compares; one whose index was dropped may fail, and say so.
+     */
     void go(int moves) {
         if (ended) {
             return;

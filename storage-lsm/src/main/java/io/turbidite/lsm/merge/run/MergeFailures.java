@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What follows from the failures of merges: some inputs are left alone for a while, or no merge starts for a while, or
- * the store has failed.
+ * What follows from the failures of merges: some inputs are left alone for a while, or no merge
+ * starts for a while, or the store has failed.
  *
  * <p><em>Thread-safe.</em>
  */
@@ -77,9 +77,10 @@ final class MergeFailures {
     }
 
     /**
-     * What is damaged is set aside, and merges go around it (D5). Anything else may pass: a read that the system failed,
-     * damage of what was just written, of a component that is set aside already and asked for what it no longer tells.
-     * Merges go around that too, for a while: around the input that could not be read, or else all of the merge.
+     * What is damaged is set aside, and merges go around it (D5). Anything else may pass: a read
+     * that the system failed, damage of what was just written, of a component that is set aside
+     * already and asked for what it no longer tells. Merges go around that too, for a while: around
+     * the input that could not be read, or else all of the merge.
      */
     private void failAlone(Merge merge, StorageException failure) {
         if (failure instanceof CorruptionException damage

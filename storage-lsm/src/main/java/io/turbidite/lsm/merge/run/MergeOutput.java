@@ -21,8 +21,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The merged component of one tree, being written. It covers the union of its inputs' IDs, never recomputed from its
- * entries, and its filter is the union of theirs (rule 2).
+ * The merged component of one tree, being written. It covers the union of its inputs' IDs, never
+ * recomputed from its entries, and its filter is the union of theirs (rule 2).
  *
  * <p><em>Confined to one thread at a time,</em> as its merge is.
  */
@@ -63,7 +63,10 @@ final class MergeOutput implements AutoCloseable {
         this.handover = handover;
     }
 
-    /** All versions of the inputs, what readers need of them, and what the hook lets through of that. */
+    /**
+     * All versions of the inputs, what readers need of them, and what the hook lets through of
+     * that.
+     */
     private record Streams(EntryCursor versions, EntryStream retained, EntryStream kept) {
         static Streams of(List<EntryCursor> cursors, MergeHook hook, VersionRetention retention) {
             EntryCursor versions = MergeCursor.of(cursors);

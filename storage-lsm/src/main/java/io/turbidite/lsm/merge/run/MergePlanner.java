@@ -22,8 +22,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Starts merges: first what was asked for, then what readers have met damage in, then what policies want, as far as
- * there are places in the queue and space on disk.
+ * Starts merges: first what was asked for, then what readers have met damage in, then what policies
+ * want, as far as there are places in the queue and space on disk.
  *
  * <p><em>Thread-safe.</em> One plans at a time; whoever comes meanwhile has nothing to do.
  */
@@ -277,7 +277,10 @@ final class MergePlanner {
         }
     }
 
-    /** What is wanted for the garbage of a partition, of which the policy wants no merge; null if nothing. */
+    /**
+     * What is wanted for the garbage of a partition, of which the policy wants no merge; null if
+     * nothing.
+     */
     private @Nullable MergePlan garbagePlan(Partition partition, Version pinned) {
         if (!garbageCauses.containsKey(partition) || isMerging(partition)) {
             return null;
@@ -291,7 +294,9 @@ final class MergePlanner {
         return plan;
     }
 
-    /** The first wish behind the one that was started last, in the order of partitions and trees. */
+    /**
+     * The first wish behind the one that was started last, in the order of partitions and trees.
+     */
     private Wish nextInTurn(List<Wish> wishes) {
         for (Wish wish : wishes) {
             if (turnOf(wish) > lastStarted) {

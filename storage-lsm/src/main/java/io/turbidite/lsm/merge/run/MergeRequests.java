@@ -21,8 +21,8 @@ final class MergeRequests {
     private final Queue<Request> waiting = new ConcurrentLinkedQueue<>();
 
     /**
-     * A wish to merge all that was flushed up to a timestamp into one, without what is dead, and who waits for
-     * it.
+     * A wish to merge all that was flushed up to a timestamp into one, without what is dead, and
+     * who waits for it.
      */
     static final class Request {
         final Partition partition;

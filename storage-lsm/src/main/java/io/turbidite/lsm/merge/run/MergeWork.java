@@ -15,13 +15,13 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Merges in the background. What the policies want is started as far as there are places, and advanced by
- * the workers step by step, in the order of the {@link RunQueue}; so a merge never holds a worker for
- * long, and flushes, closing and smaller merges come in between.
+ * Merges in the background. What the policies want is started as far as there are places, and
+ * advanced by the workers step by step, in the order of the {@link RunQueue}; so a merge never
+ * holds a worker for long, and flushes, closing and smaller merges come in between.
  *
- * <p>A merge that finds the disk full is given up and its output deleted; new ones start after a pause,
- * and only where there is space for all that is under way and for the write memory besides: a merge must
- * not take the room that flushes and the log need.
+ * <p>A merge that finds the disk full is given up and its output deleted; new ones start after a
+ * pause, and only where there is space for all that is under way and for the write memory besides:
+ * a merge must not take the room that flushes and the log need.
  *
  * <p><em>Thread-safe.</em> No step waits.
  */
