@@ -6,11 +6,11 @@ import java.util.Arrays;
 import java.util.BitSet;
 
 /**
- * A bounded list of entries that a secondary index returned, to be told which of them are valid
- * ({@link ReadView#validate}): primary keys to be sorted, and beside each its secondary key, its timestamp
- * and how far it has been checked already.
+ * A bounded list of entries that a secondary index returned; {@link ReadView#validate} finds out
+ * which of them are valid. Holds primary keys to sort, and for each its secondary key, its
+ * timestamp and how far it has been checked already.
  *
- * <p>Entries are named by the number in which they were added, from 0. <em>Confined to one thread.</em>
+ * <p>An entry's name is the number of its adding, from 0. <em>Confined to one thread.</em>
  */
 public final class CandidateBatch {
     private final KeyBatch primaryKeys;
@@ -35,7 +35,9 @@ public final class CandidateBatch {
         count = 0;
     }
 
-    /** Adds the entry that the cursor stands on; false, and nothing is added, if the batch is full. */
+    /**
+     * Adds the entry at which the cursor stands. False if the batch is full; then it adds nothing.
+     */
     public boolean add(IndexCursor entry) {
         Slice primaryKey = entry.primaryKey();
         if (!primaryKeys.fits(primaryKey) || !secondaryKeys.add(entry.secondaryKey())) {
@@ -56,7 +58,7 @@ public final class CandidateBatch {
         return count;
     }
 
-    /** The primary keys; may be sorted, but neither added to nor cleared. */
+    /** The primary keys; the caller may sort them, but neither add keys nor clear them. */
     public KeyBatch primaryKeys() {
         return primaryKeys;
     }
@@ -76,7 +78,7 @@ public final class CandidateBatch {
         return timestamps[added];
     }
 
-    /** Up to which timestamp an entry is known to have no successor; see {@link IndexCursor}. */
+    /** The timestamp up to which an entry certainly has no successor; see {@link IndexCursor}. */
     public long checkedUntil(int added) {
         return checkedUntil[added];
     }

@@ -1,14 +1,14 @@
 package io.turbidite.core.scan;
 
 /**
- * What a fetch has done so far, to explain its cost. <em>Immutable.</em>
+ * The work of a fetch so far, to explain its cost. <em>Immutable.</em>
  *
  * @param keyCount keys looked up
  * @param layerVisitCount layers on disk entered, each once a batch
- * @param statefulVisitCount those of them that were searched by a cursor that remembers its place
+ * @param statefulVisitCount layers of these that a cursor searched which remembers its place
  * @param bloomTestCount Bloom filters asked, for each key and layer
  * @param searchCount keys searched in a layer on disk
- * @param pageCount leaf pages pinned for that; those not in the cache were read
+ * @param pageCount leaf pages pinned for these searches; pages that the cache lacked were read
  */
 public record FetchWork(
         long keyCount,

@@ -3,26 +3,26 @@ package io.turbidite.core.scan;
 import io.turbidite.core.bytes.Slice;
 
 /**
- * Entries of a secondary index in the order of (secondary key, primary key), within a range, read in both
- * directions. It stands, turns and lets go while idle as a {@link RecordCursor} does. Slices are valid
- * until it moves.
+ * Entries of a secondary index in the order of (secondary key, primary key), within a range, read
+ * in both directions. It stands, turns and gives memory back while idle like a {@link
+ * RecordCursor}. Slices are valid until it moves.
  *
- * <p><em>Confined to one thread</em>, but for {@link #close}.
+ * <em>Confined to one thread</em>, except {@link #close}.
  */
 public interface IndexCursor extends AutoCloseable {
     /** Moves to the next entry; false at the end of the range. */
     boolean next();
 
-    /** Moves to the entry before; false at the start of the range. */
+    /** Moves to the previous entry; false at the start of the range. */
     boolean previous();
 
     /**
-     * Stands before the first entry of the range at or above {@code key}: an encoded secondary key, its
-     * first fields, or the whole of it with a primary key behind.
+     * Moves before the first entry of the range at or above {@code key}: an encoded secondary key,
+     * its first fields, or all of it followed by a primary key.
      */
     void seek(Slice key);
 
-    /** Stands behind the last entry of the range. */
+    /** Moves behind the last entry of the range. */
     void seekEnd();
 
     /** The encoded secondary key, without the primary key behind it. */
@@ -35,11 +35,11 @@ public interface IndexCursor extends AutoCloseable {
     long timestamp();
 
     /**
-     * Up to which timestamp the entry is known to be the current one of its primary key: what came later,
-     * and is visible, must be looked at to tell whether it is valid (LUO19 §4.3). 0 if nothing is known,
-     * {@link Long#MAX_VALUE} if it is valid for sure. Of an index that is always valid this matters where a
-     * filter was given: an entry below {@link Long#MAX_VALUE} is a candidate, since a layer that may hide it
-     * was passed over.
+     * The timestamp up to which the entry is certainly the current one of its primary key. To find
+     * out whether it is valid, a reader must look at later, visible writes (LUO19 §4.3). 0 if
+     * nothing is known, {@link Long#MAX_VALUE} if the entry is certainly valid. With a filter this
+     * matters even for an index that is always valid: an entry below {@link Long#MAX_VALUE} is a
+     * candidate, since the search skipped a layer that may hide it.
      */
     default long checkedUntil() {
         return 0;

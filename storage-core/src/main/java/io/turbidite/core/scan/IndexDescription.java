@@ -10,9 +10,9 @@ import java.util.List;
  * @param name unique in its source
  * @param kind how it can be searched
  * @param fields indexed fields, in key order
- * @param alwaysValid whether every entry that a search without a filter returns is the record's current one
- *     (eager or deleted-key maintenance); otherwise candidates must be validated. With a filter, {@link
- *     IndexCursor#checkedUntil} says which entries are
+ * @param alwaysValid whether every entry that a search without a filter returns is the record's
+ *     current one (eager or deleted-key maintenance). Otherwise candidates must be validated. With
+ *     a filter, {@link IndexCursor#checkedUntil} says which entries are current
  * @param keyForm how its secondary keys are encoded
  */
 public record IndexDescription(
@@ -27,7 +27,7 @@ public record IndexDescription(
         INVERTED
     }
 
-    /** An index whose keys are encoded as all are now. */
+    /** An index with the present encoding of keys. */
     public IndexDescription(String name, Kind kind, List<String> fields, boolean alwaysValid) {
         this(name, kind, fields, alwaysValid, KeyForm.CURRENT);
     }

@@ -9,11 +9,12 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * A bounded list of encoded keys, collected, sorted and read back. Keys lie in one off-heap buffer;
- * sorting moves 8-byte prefixes and indexes only. A key may be added with the timestamp of the index entry
- * that named it, and up to where that was checked, for whoever prunes by it: then all must be.
+ * A bounded list of encoded keys: collect, sort and read them back. One off-heap buffer holds the
+ * keys; sorting moves only 8-byte prefixes and indexes. For pruning, a key may come with the
+ * timestamp of the index entry that named it, and up to where that entry was checked. Then all keys
+ * must.
  *
- * <p><em>Confined to one thread</em> while it changes; what does not change it may be done by many.
+ * <em>Confined to one thread</em> while it changes. Many threads may do what does not change it.
  */
 public final class KeyBatch {
     /** Many batches hold a few keys. */
@@ -27,14 +28,14 @@ public final class KeyBatch {
     private int[] order = new int[COUNT_FIRST];
     private int count;
 
-    /** By number of adding, if keys come with them. */
+    /** By number of adding, if keys come with timestamps. */
     private long[] timestamps = new long[0];
 
     private long[] checkedUntil = new long[0];
 
     private boolean timed;
 
-    /** Of a part: where it begins in the order of the whole. */
+    /** Where a part begins in the order of the whole batch. */
     private final int first;
 
     private long[] prefixes = new long[0];
@@ -71,9 +72,10 @@ public final class KeyBatch {
     }
 
     /**
-     * The keys from {@code from} to below {@code to}, to be read only, and until this batch changes.
+     * The keys from {@code from} to below {@code to}, for reading only, and until this batch
+     * changes.
      *
-     * @throws IndexOutOfBoundsException if they are not in here
+     * @throws IndexOutOfBoundsException if the batch does not have these keys
      */
     public KeyBatch part(int from, int to) {
         Objects.checkFromToIndex(from, to, count);
@@ -90,7 +92,7 @@ public final class KeyBatch {
         return count;
     }
 
-    /** Key bytes held. */
+    /** The number of key bytes held. */
     public int byteCount() {
         return bytes.length();
     }
@@ -100,7 +102,7 @@ public final class KeyBatch {
         return bytes.length() + key.length() <= bytesMax;
     }
 
-    /** Adds a copy of {@code key}; false, and nothing is added, if the batch is full. */
+    /** Adds a copy of {@code key}. False if the batch is full; then it adds nothing. */
     public boolean add(Slice key) {
         checkWhole();
         if (!fits(key)) {
@@ -118,7 +120,10 @@ public final class KeyBatch {
         return true;
     }
 
-    /** As {@link #add(Slice)}, with the timestamp of the entry that named the key, of which no more is known. */
+    /**
+     * As {@link #add(Slice)}, with the timestamp of the entry that named the key; nothing more is
+     * known of the entry.
+     */
     public boolean add(Slice key, long timestamp) {
         return add(key, timestamp, 0);
     }
@@ -126,7 +131,7 @@ public final class KeyBatch {
     /**
      * As {@link #add(Slice)}, with the timestamp of the entry that named the key.
      *
-     * @param checked up to where the entry is known to be current ({@link IndexCursor#checkedUntil})
+     * @param checked up to where the entry is certainly current ({@link IndexCursor#checkedUntil})
      */
     public boolean add(Slice key, long timestamp, long checked) {
         assert count == 0 || timed : "keys without a timestamp came before";
@@ -149,8 +154,8 @@ public final class KeyBatch {
     }
 
     /**
-     * The timestamp that the key at {@code index} was added with; if it came several times and {@link
-     * #sortDistinct} left one of them, the largest.
+     * The timestamp that came with the key at {@code index}. If the key came several times and
+     * {@link #sortDistinct} left one, the largest.
      */
     public long timestamp(int index) {
         return timestamps[order[first + index]];
@@ -167,12 +172,12 @@ public final class KeyBatch {
         return slice.set(bytes.segment(), offsets[at], offsets[at + 1] - offsets[at]);
     }
 
-    /** Moves {@code slice} to the key that was added as this number, from 0, sorted or not. */
+    /** Moves {@code slice} to the key with this number of adding, from 0, sorted or not. */
     public Slice addedKey(int added, Slice slice) {
         return slice.set(bytes.segment(), offsets[added], offsets[added + 1] - offsets[added]);
     }
 
-    /** As which number the key at {@code index} was added, from 0. */
+    /** The number of adding of the key at {@code index}, from 0. */
     public int addedIndex(int index) {
         return order[first + index];
     }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class KeyRange {
     private static final KeyRange ALL = new KeyRange(null, null);
 
-    /** No key is below the empty one. */
+    /** The empty range: no key is below the empty one. */
     private static final KeyRange EMPTY = of(null, new byte[0]);
 
     private final @Nullable Slice low;
@@ -35,24 +35,25 @@ public final class KeyRange {
                 low == null ? null : Slice.of(low), high == null ? null : Slice.of(high));
     }
 
-    /** Everything that starts with {@code prefix}. */
+    /** All keys that start with {@code prefix}. */
     public static KeyRange startingWith(byte[] prefix) {
         return of(prefix, successor(prefix));
     }
 
     /**
-     * From everything at or above {@code low} to everything that is at or below, or starts with, {@code
-     * high}: the closed range of field values in a longer key.
+     * All keys at or above {@code low}, up to those that are at or below {@code high} or start with
+     * it: the closed range of field values in a longer key.
      */
     public static KeyRange closed(byte @Nullable [] low, byte @Nullable [] high) {
         return of(low, high == null ? null : successor(high));
     }
 
     /**
-     * From {@code low} to {@code high}, each included or not, where a bound stands for all keys that start
-     * with it: the values of the first fields of a longer key.
+     * From {@code low} to {@code high}, each included or not. A bound stands for all keys that
+     * start with it: the values of the first fields of a longer key.
      *
-     * @param low null is open, and then it does not matter whether it is included; so is {@code high}
+     * @param low null is open; then it does not matter whether it is included. The same holds for
+     *     {@code high}
      */
     public static KeyRange between(
             byte @Nullable [] low,
@@ -69,7 +70,10 @@ public final class KeyRange {
         return of(from, high != null && highIncluded ? successor(high) : high);
     }
 
-    /** The smallest byte string above everything that starts with {@code prefix}; null if none is. */
+    /**
+     * The smallest byte string above everything that starts with {@code prefix}; null if there is
+     * none.
+     */
     public static byte @Nullable [] successor(byte[] prefix) {
         for (int i = prefix.length - 1; i >= 0; i--) {
             if (prefix[i] != (byte) 0xFF) {
@@ -100,7 +104,9 @@ public final class KeyRange {
                 && (high == null || key.compareBytes(high) < 0);
     }
 
-    /** Whether some key between {@code min} and {@code max}, both included, may lie in this range. */
+    /**
+     * Whether some key between {@code min} and {@code max}, both included, may be in this range.
+     */
     public boolean overlaps(Slice min, Slice max) {
         return (low == null || max.compareBytes(low) >= 0)
                 && (high == null || min.compareBytes(high) < 0);

@@ -9,8 +9,8 @@ import java.util.List;
 /**
  * A source at one moment: everything up to {@link #timestamp()} and nothing after (D3).
  *
- * <p><em>Thread-safe</em>, so that partitions can be read in parallel; its cursors are each confined to
- * one thread. Closing it while cursors are open is allowed: their next use throws {@link
+ * <em>Thread-safe</em>, so threads can read partitions in parallel; each cursor is confined to one
+ * thread. You may close the view while cursors are open: their next use throws {@link
  * io.turbidite.core.ClosedException}.
  */
 public interface ReadView extends AutoCloseable {
@@ -21,22 +21,26 @@ public interface ReadView extends AutoCloseable {
     int partitionCount();
 
     /**
-     * The indexes that this view can search. Plan with these rather than with {@link Source#indexes}:
-     * an index may come or go between the two, and another of its name may be there by then.
+     * The indexes that this view can search. Plan with these rather than with {@link
+     * Source#indexes}: between the two calls an index may come or go, and another index may have
+     * taken its name.
      */
     default List<IndexDescription> indexes() {
         return source().indexes();
     }
 
-    /** Copies the record with this encoded primary key into {@code record}; false if there is none. */
+    /**
+     * Copies the record with this encoded primary key into {@code record}; false if there is no
+     * such record.
+     */
     boolean get(Slice primaryKey, ByteSink record);
 
     /**
-     * Gets the records of many encoded primary keys, of all partitions, at once: {@code records} tells for
-     * each key, in the order of adding, its record or that there is none.
+     * Gets the records of many encoded primary keys, of all partitions, at once. For each key, in
+     * the order of adding, {@code records} holds its record or says that there is none.
      *
-     * @param keys sorted by this call; repeated keys are answered each
-     * @throws io.turbidite.core.InvalidRequestException if the records are more than {@code records} holds
+     * @param keys sorted by this call; a repeated key gets an answer each time
+     * @throws io.turbidite.core.InvalidRequestException if {@code records} can't hold all records
      */
     default void get(KeyBatch keys, RecordBatch records) {
         keys.sort();
@@ -55,8 +59,8 @@ public interface ReadView extends AutoCloseable {
     RecordCursor scan(int partition, KeyRange primaryKeys, FilterPredicate filter);
 
     /**
-     * As {@link #scan}, but in no order, for those who count, filter or aggregate: a source that needs to compare its
-     * layers for the order alone reads them one after the other.
+     * As {@link #scan}, but in no order, for callers that count, filter or aggregate. A source that
+     * compares its layers only for the order reads them one after the other instead.
      */
     default RecordStream scanUnordered(
             int partition, KeyRange primaryKeys, FilterPredicate filter) {
@@ -64,23 +68,24 @@ public interface ReadView extends AutoCloseable {
     }
 
     /**
-     * The entries of a B+-tree index in {@code range}, in index order, from either end. For an index that
-     * is not {@code alwaysValid} these are candidates: fetch the records and check them again, or {@link
-     * #validate} them ({@link ValidSearch} does). With a filter, entries of an {@code alwaysValid} index are
-     * candidates too where {@link IndexCursor#checkedUntil} says so: a layer was passed over that may hide
-     * them. What is outside the filter may be shown or not; what is inside is shown.
+     * The entries of a B+-tree index in {@code range}, in index order, from either end. For an
+     * index that is not {@code alwaysValid} these are candidates: fetch the records and check them
+     * again, or {@link #validate} the candidates ({@link ValidSearch} does). With a filter, entries
+     * of an {@code alwaysValid} index may be candidates too, and {@link IndexCursor#checkedUntil}
+     * says which: the search skipped a layer that may hide them. The search shows all entries
+     * inside the filter, and may show entries outside.
      *
-     * @throws io.turbidite.core.InvalidRequestException if there is no such index; from the cursor too, if
-     *     it is dropped meanwhile
+     * @throws io.turbidite.core.InvalidRequestException if there is no such index; from the cursor
+     *     too, if the index is dropped meanwhile
      */
     IndexCursor search(int partition, String index, KeyRange range, FilterPredicate filter);
 
     /**
-     * Marks those candidates as valid that are current at this moment: the newest version of their primary
-     * key is a record, and has exactly their timestamp. For indexes whose entries have the timestamps of
-     * their records: all that are not {@code alwaysValid}.
+     * Marks those candidates as valid that are current at this moment: the newest version of their
+     * primary key is a record and has exactly their timestamp. For indexes whose entries have the
+     * timestamps of their records: all that are not {@code alwaysValid}.
      *
-     * @param candidates of this partition; their primary keys are sorted by this call
+     * @param candidates of this partition; this call sorts their primary keys
      */
     default void validate(int partition, CandidateBatch candidates) {
         KeyBatch keys = candidates.primaryKeys();
@@ -111,12 +116,13 @@ public interface ReadView extends AutoCloseable {
     }
 
     /**
-     * As {@link #validate(int, CandidateBatch)}, for the entries of any index: where it is {@code
-     * alwaysValid} its entries keep the timestamps of the writes that last changed them, so the records are
-     * fetched and their keys compared, but for entries that are known to be valid.
+     * As {@link #validate(int, CandidateBatch)}, for the entries of any index. Entries of an {@code
+     * alwaysValid} index keep the timestamps of the writes that last changed them. So for such an
+     * index this fetches the records and compares their keys, except for entries that are certainly
+     * valid.
      *
-     * @param index that the candidates were found in
-     * @param candidates of this partition; their primary keys are sorted by this call
+     * @param index in which the candidates were found
+     * @param candidates of this partition; this call sorts their primary keys
      */
     default void validate(int partition, IndexDescription index, CandidateBatch candidates) {
         if (index.alwaysValid()) {
@@ -127,18 +133,19 @@ public interface ReadView extends AutoCloseable {
     }
 
     /**
-     * The live records with the given keys, in key order; keys without a record are passed over.
+     * The live records with the given keys, in key order; skips keys without a record.
      *
-     * @param sortedKeys ascending and distinct, of this partition; not changed while the cursor is open
+     * @param sortedKeys ascending and distinct, of this partition; not changed while the cursor is
+     *     open
      */
     RecordStream fetch(int partition, KeyBatch sortedKeys);
 
     /**
-     * As {@link #fetch(int, KeyBatch)}, in the way that {@code options} say: in key order only if they do
-     * ({@link FetchOptions#isOrdered}).
+     * As {@link #fetch(int, KeyBatch)}, in the way of {@code options}: in key order only if they
+     * say so ({@link FetchOptions#isOrdered}).
      *
-     * @throws io.turbidite.core.InvalidRequestException if layers are to be left out by timestamps that the
-     *     keys don't have
+     * @throws io.turbidite.core.InvalidRequestException if the options leave out layers by
+     *     timestamps that the keys don't have
      */
     default RecordStream fetch(int partition, KeyBatch sortedKeys, FetchOptions options) {
         return fetch(partition, sortedKeys);

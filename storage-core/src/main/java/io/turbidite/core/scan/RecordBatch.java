@@ -7,10 +7,10 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * The answers to a {@link KeyBatch}: for each key, in the order in which the keys were added, its record or
- * that there is none. Reusable; holds copies.
+ * The answers to a {@link KeyBatch}: for each key, in the order of adding, its record, or that
+ * there is none. Reusable; holds copies.
  *
- * <p><em>Confined to one thread at a time.</em>
+ * <em>Confined to one thread at a time.</em>
  */
 public final class RecordBatch {
     private static final int ABSENT = -1;
@@ -27,7 +27,7 @@ public final class RecordBatch {
         this.bytes = new ByteSink(Math.min(bytesMax, 64 << 10), bytesMax);
     }
 
-    /** Forgets all answers; {@code keyCount} keys have none. */
+    /** Forgets all answers; after this {@code keyCount} keys have no record. */
     public void clear(int keyCount) {
         bytes.clear();
         count = keyCount;
@@ -40,9 +40,9 @@ public final class RecordBatch {
     }
 
     /**
-     * Gives the key that was added as number {@code index} its record, a copy.
+     * Gives the key with number {@code index} of adding its record, as a copy.
      *
-     * @throws io.turbidite.core.InvalidRequestException if that is more than the batch may hold
+     * @throws io.turbidite.core.InvalidRequestException if the batch can't hold the record
      */
     public void set(int index, Slice record) {
         offsets[index] = bytes.length();
@@ -50,12 +50,12 @@ public final class RecordBatch {
         lengths[index] = record.length();
     }
 
-    /** How many keys were asked for. */
+    /** The number of keys. */
     public int size() {
         return count;
     }
 
-    /** Whether the key that was added as number {@code index} has a record. */
+    /** Whether the key with number {@code index} of adding has a record. */
     public boolean isPresent(int index) {
         Objects.checkIndex(index, count);
         return lengths[index] != ABSENT;
@@ -64,7 +64,7 @@ public final class RecordBatch {
     /**
      * Moves {@code slice} to the encoded record of a key; valid until the next {@link #clear}.
      *
-     * @throws IllegalStateException if the key has none
+     * @throws IllegalStateException if the key has no record
      */
     public Slice record(int index, Slice slice) {
         if (!isPresent(index)) {

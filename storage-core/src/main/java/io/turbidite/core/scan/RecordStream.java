@@ -5,8 +5,8 @@ import io.turbidite.core.bytes.Slice;
 /**
  * Live records, one after another. Slices are valid until it moves.
  *
- * <p><em>Confined to one thread</em>, but for {@link #close}: closed from another thread, it waits for the
- * call that is under way.
+ * <em>Confined to one thread</em>, except {@link #close}: a close from another thread waits for the
+ * running call.
  */
 public interface RecordStream extends AutoCloseable {
     /**
@@ -28,7 +28,7 @@ public interface RecordStream extends AutoCloseable {
     /** Records looked at so far, dead ones included; for explain. */
     long visitedCount();
 
-    /** What it took so far, if this is a fetch that counts it. */
+    /** The work so far, if this is a fetch that counts it. */
     default FetchWork work() {
         return FetchWork.NONE;
     }

@@ -7,9 +7,9 @@ import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 
 /**
- * Tells which entries of an index that is always valid are current, in a search that passed over layers: an
- * entry is if the record of its primary key has its secondary key (LUO19 §4.3, direct validation). Their
- * timestamps can't tell: eager maintenance leaves an entry that does not change as it is.
+ * Finds out which entries of an always valid index are current, in a search that skipped layers. An
+ * entry is current if the record of its primary key has its secondary key (LUO19 §4.3, direct
+ * validation). Timestamps can't tell: eager maintenance leaves an unchanged entry as it is.
  */
 final class RecordValidation {
     private RecordValidation() {}

@@ -5,7 +5,7 @@ import io.turbidite.core.type.RecordType;
 
 import java.util.List;
 
-/** Something that holds records of one open type and can be read. <em>Thread-safe.</em> */
+/** A readable collection of records of one open type. <em>Thread-safe.</em> */
 public interface Source {
     String name();
 
@@ -24,6 +24,6 @@ public interface Source {
 
     List<IndexDescription> indexes();
 
-    /** Registers a snapshot of this moment (D3); close it soon: it keeps old versions alive. */
+    /** Registers a snapshot of this moment (D3). Close it soon: it keeps old versions alive. */
     ReadView openView();
 }

@@ -6,16 +6,17 @@ import io.turbidite.core.bytes.Slice;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The valid entries of an index in index order: as they come, where the index is always valid and no filter
- * is given; otherwise validated batch by batch ({@link ReadView#validate(int, IndexDescription,
- * CandidateBatch)}): by their timestamps, without a look at the records (LUO19 §4.3, timestamp validation);
- * those of an always valid index by the records, if a layer was passed over that may hide them. The first
- * batch is small, for a reader who stops early; each is four times the one before.
+ * The valid entries of an index in index order. If the index is always valid and there is no
+ * filter, they come unchecked. Otherwise the search validates them batch by batch ({@link
+ * ReadView#validate(int, IndexDescription, CandidateBatch)}): by their timestamps, without a look
+ * at the records (LUO19 §4.3, timestamp validation); or, for an always valid index, by the records
+ * if the search skipped a layer that may hide them. The first batch is small, for a reader who
+ * stops early; each further batch is four times as large as the one before.
  *
- * <p><em>Confined to one thread.</em>
+ * <em>Confined to one thread.</em>
  */
 public final class ValidSearch implements AutoCloseable {
-    /** Most bytes of keys of a batch: as many as are sorted within the caches of a core. */
+    /** Most bytes of keys of a batch: as many as a core's caches can sort. */
     private static final int BATCH_BYTES = Math.max(256 << 10, 4 * Limits.KEY_BYTES_MAX);
 
     private static final int FIRST_BATCH_COUNT = 64;
@@ -30,7 +31,7 @@ public final class ValidSearch implements AutoCloseable {
     private final Slice primaryKey = new Slice();
     private int batchCountMax = FIRST_BATCH_COUNT;
 
-    /** The entry of the batch that this stands on. */
+    /** The entry of the batch at which the search stands. */
     private int at = -1;
 
     /** Whether the cursor stands on an entry that did not fit into the batch. */
