@@ -3,15 +3,16 @@ package io.turbidite.lsm.backup;
 import java.util.List;
 
 /**
- * What a backup consists of.
+ * The contents of a backup.
  *
- * @param timestamp the last operation that is in it
- * @param wallMicros when that was, microseconds since 1970
- * @param linked component files that are shared with the store
+ * @param timestamp the last operation in the backup
+ * @param wallMicros the time of that operation, microseconds since 1970
+ * @param linked component files that the backup shares with the store
  * @param copied component files that were copied and checked
- * @param written component files that hold what was in memory
+ * @param written component files with the contents of memory
  * @param bytes of all component files together
- * @param leftOut names of components in quarantine, which are not in it: what they held is missing
+ * @param leftOut names of components in quarantine, which the backup lacks: their contents are
+ *     missing
  */
 public record BackupReport(
         long timestamp,

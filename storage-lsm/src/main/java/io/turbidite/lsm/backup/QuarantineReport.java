@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * What became of the components in quarantine.
+ * The outcome for the components in quarantine.
  *
  * @param components in the order of datasets, partitions, indexes, newest first
  */
@@ -20,12 +20,12 @@ public record QuarantineReport(List<Outcome> components) {
     }
 
     /**
-     * What became of one.
+     * The outcome for one component.
      *
      * @param file of the component
-     * @param whose the index that it is a part of
-     * @param cause what it was set aside for
-     * @param lost what is out of reach as long as it is not restored
+     * @param whose the index of the component
+     * @param cause why it was set aside
+     * @param lost what is out of reach until it is restored
      * @param refusal why it is still in quarantine; null if it is not
      */
     public record Outcome(

@@ -3,12 +3,13 @@ package io.turbidite.lsm.backup;
 import java.util.List;
 
 /**
- * What was restored.
+ * The contents of a restored store.
  *
- * @param timestamp the last operation that is in it
+ * @param timestamp the last operation in it
  * @param components component files, each checked from end to end
  * @param bytes of all of them together
- * @param leftOut names of components in quarantine, which are not in it: what they held is missing
+ * @param leftOut names of components in quarantine, which the store lacks: their contents are
+ *     missing
  */
 public record RestoreReport(long timestamp, int components, long bytes, List<String> leftOut) {
     public RestoreReport {

@@ -3,15 +3,15 @@ package io.turbidite.lsm.check;
 import java.util.List;
 
 /**
- * What a verification found.
+ * The result of a verification.
  *
- * @param datasets datasets looked at
+ * @param datasets datasets checked
  * @param components component files read from end to end
  * @param records live records compared with every index
- * @param errors what is wrong and where, a line each; at most {@link #ERROR_COUNT_MAX} are kept
+ * @param errors what is wrong and where, one line each; keeps at most {@link #ERROR_COUNT_MAX}
  */
 public record VerifyReport(int datasets, int components, long records, List<String> errors) {
-    /** More would not help anybody. */
+    /** More errors would help nobody. */
     public static final int ERROR_COUNT_MAX = 100;
 
     public VerifyReport {

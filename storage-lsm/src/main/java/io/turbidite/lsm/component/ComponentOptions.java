@@ -3,13 +3,13 @@ package io.turbidite.lsm.component;
 import io.turbidite.core.InvalidRequestException;
 
 /**
- * How a component is laid out. Components of one index may differ: each file knows its own.
+ * The layout of a component. Components of one index may differ: each file knows its own layout.
  * <em>Immutable.</em>
  *
  * @param pages its leaf pages
  * @param bloom whether there is a Bloom filter over the keys
- * @param bloomFalsePositiveRate what the Bloom filter is sized for, 0.0001 to 0.5
- * @param keyTree whether there is a second tree of keys alone with the same ordinals, which answers
+ * @param bloomFalsePositiveRate the rate that decides the Bloom filter's size, 0.0001 to 0.5
+ * @param keyTree whether there is a second tree of keys alone with the same ordinals. It answers
  *     "which version is the newest" without touching a record; for primary indexes
  */
 public record ComponentOptions(
@@ -31,7 +31,7 @@ public record ComponentOptions(
         return new ComponentOptions(PageOptions.standard(), true, 0.01, true);
     }
 
-    /** For a secondary index, which is searched by range: neither key tree nor Bloom filter. */
+    /** For a secondary index, searched by range: neither key tree nor Bloom filter. */
     public static ComponentOptions secondary() {
         return new ComponentOptions(PageOptions.standard(), false, 0.01, false);
     }

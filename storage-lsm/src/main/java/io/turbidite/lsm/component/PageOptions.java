@@ -3,9 +3,10 @@ package io.turbidite.lsm.component;
 import io.turbidite.core.InvalidRequestException;
 
 /**
- * How the leaf pages of an index are laid out and stored. <em>Immutable.</em>
+ * The layout and storage of an index's leaf pages. <em>Immutable.</em>
  *
- * @param pageBytes most bytes of a leaf page, 4 KiB to 128 KiB; only a page of one entry may be longer
+ * @param pageBytes most bytes of a leaf page, 4 KiB to 128 KiB; only a page of one entry may be
+ *     longer
  * @param compression of leaf pages
  */
 public record PageOptions(int pageBytes, Compression compression) {
@@ -13,8 +14,9 @@ public record PageOptions(int pageBytes, Compression compression) {
     public static final int PAGE_BYTES_MAX = 128 << 10;
 
     /**
-     * 16 KiB holds about 32 records of 500 bytes; the interior is a three-hundredth. Twice that costs a read
-     * of one record out of a small cache half as much again, and saves a scan next to nothing.
+     * 16 KiB holds about 32 records of 500 bytes; the interior is a three-hundredth. With twice the
+     * size, reading one record out of a small cache costs half as much again, and a scan saves next
+     * to nothing.
      */
     public static final int PAGE_BYTES_DEFAULT = 16 << 10;
 

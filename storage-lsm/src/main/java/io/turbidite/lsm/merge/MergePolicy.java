@@ -32,20 +32,23 @@ public sealed interface MergePolicy
                 LazyLevelingMergePolicy,
                 ConcurrentMergePolicy {
     /**
-     * The components to merge next, empty if the list is well as it is.
+     * The components to merge next; empty if the list needs no merge.
      *
-     * @param newestFirst all disk components of an index, those that are being merged marked
+     * @param newestFirst all disk components of an index; those in a merge are marked
      */
     Optional<MergeRange> choose(List<ComponentSize> newestFirst);
 
-    /** How many components it keeps side by side, whatever the data; 0 if that depends on them. */
+    /**
+     * How many components the policy keeps side by side, whatever the data; 0 if that depends on
+     * the data.
+     */
     default int keptCount() {
         return 0;
     }
 
     /**
-     * Whether components above some size are left alone, so that the age of what a component holds is
-     * bounded too: what retention needs.
+     * Whether the policy leaves components above some size alone. This bounds the age of a
+     * component's contents too, which retention needs.
      */
     default boolean isBounded() {
         return false;

@@ -29,7 +29,7 @@ public record MergePolicySpec(MergePolicy policy, boolean isCorrelated) {
     private static final String CORRELATED = "correlated-";
     private static final long MERGEABLE_BYTES_DEFAULT = 1L << 30;
 
-    /** The kinds there are, with the parameters that each takes. */
+    /** The kinds, with the parameters of each. */
     private enum Kind {
         NO_MERGE("no-merge"),
         CONSTANT("constant", "componentCountMax"),
@@ -50,7 +50,7 @@ public record MergePolicySpec(MergePolicy policy, boolean isCorrelated) {
         }
     }
 
-    /** What a dataset has that says nothing: tiering with the figures of LUO19 §6.1. */
+    /** The default of a dataset: tiering with the figures of LUO19 §6.1. */
     public static MergePolicySpec standard() {
         return new MergePolicySpec(new TieringMergePolicy(1.2, 2, MERGEABLE_BYTES_DEFAULT), false);
     }
@@ -61,11 +61,12 @@ public record MergePolicySpec(MergePolicy policy, boolean isCorrelated) {
     }
 
     /**
-     * A policy by kind; parameters that are not given have their defaults.
+     * A policy by kind. Missing parameters have their defaults.
      *
      * @param parameters numbers, or texts that say a number; bytes also as {@code 1GiB}
-     * @throws InvalidRequestException if there is no such kind or parameter, or a value is no number or
-     *     out of range; the message starts with the name of the parameter, or with {@code kind}
+     * @throws InvalidRequestException if there is no such kind or parameter, or a value is no
+     *     number or out of range; the message starts with the name of the parameter, or with {@code
+     *     kind}
      */
     public static MergePolicySpec parse(String kind, Map<String, ?> parameters) {
         boolean correlated = kind.startsWith(CORRELATED);
@@ -135,7 +136,7 @@ public record MergePolicySpec(MergePolicy policy, boolean isCorrelated) {
         return parse(text.substring(0, open).strip(), parameters);
     }
 
-    /** The kind as definitions name it, with {@code correlated-} where it is. */
+    /** The kind as definitions name it, with {@code correlated-} if it is correlated. */
     public String kind() {
         Kind kind = switch (policy) {
             case NoMergePolicy _ -> Kind.NO_MERGE;
@@ -149,7 +150,7 @@ public record MergePolicySpec(MergePolicy policy, boolean isCorrelated) {
         return (isCorrelated ? CORRELATED : "") + kind.text;
     }
 
-    /** All parameters with their values as texts, defaults too, in a fixed order. */
+    /** All parameters with their values as texts, in a fixed order; includes defaults. */
     public Map<String, String> parameters() {
         Map<String, String> values = new LinkedHashMap<>();
         switch (policy) {
@@ -198,7 +199,7 @@ public record MergePolicySpec(MergePolicy policy, boolean isCorrelated) {
                         .formatted(asked, String.join(", ", kinds()), CORRELATED));
     }
 
-    /** Parameter values, read by what they are for. */
+    /** Parameter values, read by their purpose. */
     private record Values(Map<String, ?> given) {
         int count(String name, int otherwise) {
             Object value = given.get(name);

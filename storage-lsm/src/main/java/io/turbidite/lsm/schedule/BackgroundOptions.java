@@ -7,13 +7,13 @@ import io.turbidite.core.InvalidRequestException;
  *
  * @param mergeWorkers threads that merge, 1 to {@value #MERGE_WORKERS_MAX}
  * @param mergeScheduler how merges share the workers and the I/O budget
- * @param ioBytesPerSecond what flushes and merges together may write a second, at least 64 KiB; 0 for no
- *     limit
- * @param syncBytes a flush or merge makes what it has written durable each time it has written that
- *     much, and oftener while commits wait for the device ({@link MergePace}), so that the operating system
- *     never holds more than that to write behind the log's back; at least 1 MiB, or 0 to sync at the end only
- * @param backlogComponentsMax writers stop when an index has that many components more than its merge
- *     policy tolerates, and are slowed from a quarter of it; at least 4
+ * @param ioBytesPerSecond the most that flushes and merges together may write a second, at least 64
+ *     KiB; 0 for no limit
+ * @param syncBytes a flush or merge syncs each time it has written this much, and oftener while
+ *     commits wait for the device ({@link MergePace}). So the operating system never holds more
+ *     than this to write behind the log's back. At least 1 MiB, or 0 to sync only at the end
+ * @param backlogComponentsMax writers stop when an index has this many components more than its
+ *     merge policy tolerates, and slow down from a quarter of it; at least 4
  */
 public record BackgroundOptions(
         int mergeWorkers,

@@ -17,31 +17,37 @@ public enum Maintenance {
     MUTABLE_BITMAP,
     /** Each secondary component carries the keys deleted in it. */
     DELETED_KEY,
-    /** The primary's merges hand the secondaries what was superseded. */
+    /** The primary's merges tell the secondaries which versions were superseded. */
     DEFERRED,
-    /** As validation; when entries are repaired follows what is written and asked ({@link RepairPlacement}). */
+    /**
+     * As validation, but writes and queries decide when entries are repaired ({@link
+     * RepairPlacement}).
+     */
     AUTO;
 
-    /** Whether the old record is not looked for on disk: what it left behind stays for a while. */
+    /** Whether writers don't look for the old record on disk; its entries then stay for a while. */
     public boolean isBlind() {
         return this == VALIDATION || this == DELETED_KEY || this == DEFERRED || this == AUTO;
     }
 
     /**
-     * Whether a search of an index shows valid entries alone: all that is there is, or its companions are
-     * asked by the search itself. Otherwise readers must validate what they found.
+     * Whether a search of an index shows only valid entries: because the index has no others, or
+     * because the search itself asks the companions. Otherwise readers must validate what they
+     * found.
      */
     public boolean isValidWhenFound() {
         return this == EAGER || this == DELETED_KEY;
     }
 
-    /** How the secondaries of a dataset with this strategy are maintained, unless they name their own. */
+    /**
+     * The strategy of the secondaries of a dataset with this strategy, unless they name their own.
+     */
     public Maintenance ofItsIndexes() {
         return this == MUTABLE_BITMAP ? VALIDATION : this;
     }
 
     /**
-     * Checks that a dataset can be maintained like this.
+     * Checks that a dataset can have this strategy.
      *
      * @throws InvalidRequestException saying what does not go together
      */
@@ -54,7 +60,7 @@ public enum Maintenance {
     }
 
     /**
-     * Checks that an index can be maintained like this.
+     * Checks that an index can have this strategy.
      *
      * @throws InvalidRequestException saying what does not go together
      */
@@ -72,7 +78,8 @@ public enum Maintenance {
     }
 
     /**
-     * Checks that an index of a dataset with this strategy and merge policy can be maintained like this.
+     * Checks that an index can have this strategy in a dataset with the given strategy and merge
+     * policy.
      *
      * @throws InvalidRequestException saying what does not go together
      */
@@ -93,7 +100,7 @@ public enum Maintenance {
     }
 
     /**
-     * Checks that a dataset's choice of repair leaves this strategy what it needs.
+     * Checks that a dataset's choice of repair suits this strategy.
      *
      * @param what has this strategy, for the message
      * @throws InvalidRequestException saying what does not go together

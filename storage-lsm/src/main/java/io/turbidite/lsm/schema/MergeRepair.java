@@ -4,9 +4,9 @@ import io.turbidite.core.InvalidRequestException;
 
 import java.util.Locale;
 
-/** Whether merges check the entries of indexes that are maintained by validation (LUO19 §4.4). */
+/** Whether merges check the entries of indexes under validation (LUO19 §4.4). */
 public enum MergeRepair {
-    /** They do: obsolete entries go two merges later, and searches need not look far. */
+    /** They do: obsolete entries are gone two merges later, and searches need not look far. */
     MERGE,
     /** They don't: writes cost the least; repair when there is time. */
     OFF;

@@ -12,7 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * How long records are kept, by the age of a dataset's first filter field (design §4 rule 10).
+ * How long a dataset keeps records, by the age of its first filter field (design §4 rule 10).
  * <em>Immutable.</em>
  *
  * @param seconds 1 second to 1,000 years
@@ -28,7 +28,7 @@ public record Retention(long seconds) {
         }
     }
 
-    /** Records are kept as long as this; fractions of seconds are cut off. */
+    /** Keeps records for this long; fractions of seconds are cut off. */
     public static Retention of(Duration duration) {
         return new Retention(duration.toSeconds());
     }
@@ -36,7 +36,7 @@ public record Retention(long seconds) {
     /**
      * Reads {@code 30d}, {@code 12h}, {@code 90m} or {@code 45s}.
      *
-     * @throws InvalidRequestException saying how it is written
+     * @throws InvalidRequestException saying how to write it
      */
     public static Retention parse(String text) {
         Matcher matcher = TEXT.matcher(text);
@@ -56,7 +56,8 @@ public record Retention(long seconds) {
     }
 
     /**
-     * The smallest value of the filter field that is young enough, encoded as the filter's bounds are.
+     * The smallest value of the filter field that is young enough, in the encoding of the filter's
+     * bounds.
      *
      * @param filter a datetime or a date
      */
@@ -67,7 +68,7 @@ public record Retention(long seconds) {
                 : filter.encode(limit);
     }
 
-    /** As {@link #parse} reads it. */
+    /** The text that {@link #parse} reads. */
     @Override
     public String toString() {
         if (seconds % 86_400 == 0) {

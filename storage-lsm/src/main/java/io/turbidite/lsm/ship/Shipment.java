@@ -19,14 +19,15 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * A store as it was at one timestamp, held to be sent to another machine, where a {@link Reception} makes a
- * store of it: all datasets, all indexes, no half batch. Writers, flushes and merges go on meanwhile.
+ * A store as it was at one timestamp, held to be sent to another machine, where a {@link Reception}
+ * makes a store of it: all datasets, all indexes, no half batch. Writers, flushes and merges go on
+ * meanwhile.
  *
- * <p>While it is open, the component files of then stay on disk, and so do files with what was in memory;
- * close it soon. It can be sent again, to another receiver or from where a receiver stopped. A sender that
- * dies leaves files that the next opening puts into the trash.
+ * <p>While the shipment is open, its component files stay on disk, and so do files with the
+ * contents of memory; close it soon. You can send it again, to another receiver or from where a
+ * receiver stopped. If the sender dies, it leaves files that the next opening puts into the trash.
  *
- * <p><em>Confined to one thread.</em> Memory: the manifest, and while it is sent one chunk of {@value
+ * <em>Confined to one thread.</em> Memory: the manifest, and while sending one chunk of {@value
  * ShipmentFormat#PAYLOAD_BYTES_MAX} bytes.
  */
 public final class Shipment implements AutoCloseable {
@@ -48,7 +49,7 @@ public final class Shipment implements AutoCloseable {
      * Cuts a store now.
      *
      * @throws io.turbidite.core.StoreFailedException if the store takes no writes
-     * @throws io.turbidite.core.StorageIoException if there is no room for what is in memory
+     * @throws io.turbidite.core.StorageIoException if there is no room for the contents of memory
      */
     public static Shipment open(PartitionRegistry partitions) {
         Substrate substrate = partitions.substrate();
@@ -58,7 +59,7 @@ public final class Shipment implements AutoCloseable {
         }
     }
 
-    /** The last operation that is in it. */
+    /** The last operation in the shipment. */
     public long timestamp() {
         return image.lastTimestamp();
     }
@@ -68,7 +69,7 @@ public final class Shipment implements AutoCloseable {
         return files.size();
     }
 
-    /** Of all these files together. */
+    /** The bytes of all these files together. */
     public long bytes() {
         return StoredFile.bytes(files);
     }
@@ -76,12 +77,12 @@ public final class Shipment implements AutoCloseable {
     /**
      * Sends everything, or what a receiver lacks.
      *
-     * @param out takes the stream, which is not closed
-     * @param received files that the receiver has of this very shipment ({@link
+     * @param out takes the stream; stays open
+     * @param received how many files of this shipment the receiver has ({@link
      *     Reception#fileCount}); 0 at first
-     * @throws InvalidRequestException if there are not as many; nothing is sent
+     * @throws InvalidRequestException if the shipment has fewer files; nothing is sent
      * @throws io.turbidite.core.StorageIoException if {@code out} fails
-     * @throws CorruptionException if a file is not as long as it was written
+     * @throws CorruptionException if a file does not have the length that was written
      */
     public ShipmentReport writeTo(OutputStream out, int received) {
         if (received < 0 || received > files.size()) {
@@ -135,7 +136,7 @@ public final class Shipment implements AutoCloseable {
         }
     }
 
-    /** Lets the files go. */
+    /** Releases the files. */
     @Override
     public void close() {
         letGo(substrate.disk(), cut);
