@@ -15,11 +15,12 @@ import org.jspecify.annotations.Nullable;
 import java.util.Objects;
 
 /**
- * What becomes of a record that was taken without a line end, when its line turns out to go on. The first
- * part of a record may be a good record, so that both are looked at. <em>Confined to the run's thread.</em>
+ * The handling of a record that was taken without a line end, and whose line now goes on. The first
+ * part of a record may be a good record, so both parts are looked at. <em>Confined to the run's
+ * thread.</em>
  *
  * @param feed its name
- * @param takenTo the offset that the file was read up to
+ * @param takenTo the offset up to which the file was read
  */
 record Continuation(
         String feed,
@@ -37,10 +38,10 @@ record Continuation(
     }
 
     /**
-     * Puts the record as it is now into {@code batch}: as a record, as a dead letter, or not at all if nothing
-     * was added to it.
+     * Puts the present record into {@code batch}: as a record, as a dead letter, or not at all if
+     * nothing was added to it.
      *
-     * @return what there is to tell, or null
+     * @return the event to tell, or null
      */
     @Nullable
     SourceContinued take(Frame frame, Batch batch) {
@@ -67,7 +68,7 @@ record Continuation(
                         outcome);
     }
 
-    /** What was there before was no record, and is a dead letter. */
+    /** Takes a record whose earlier part was no record, but a dead letter. */
     private String takeAnew(Frame frame, Batch batch) {
         try {
             check(frame);
@@ -105,7 +106,7 @@ record Continuation(
         return "rejected";
     }
 
-    /** The encoded record, or null if the frame is none. */
+    /** The encoded record, or null if the frame is no record. */
     private byte @Nullable [] parsed(Frame frame) {
         try {
             return parser.parse(frame).toByteArray();

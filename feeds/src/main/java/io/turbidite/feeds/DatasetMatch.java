@@ -19,12 +19,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Where a definition contradicts the dataset that the store has, each with a way out. <em>Confined to one thread,
- * used once.</em>
+ * Finds where a definition contradicts the dataset in the store, each with a way out. <em>Confined
+ * to one thread, used once.</em>
  *
- * <p>What does no harm is no contradiction: an index that the definition does not name, the order of declared fields,
- * and a key that is left out, which is then as the dataset has it. But {@code retain}: who leaves it out wants to keep
- * all records.
+ * <p>These are harmless and no contradictions: an index that the definition does not name, another
+ * order of the declared fields, and a missing key, which then means what the dataset has. But a
+ * missing {@code retain} is one: such a definition wants to keep all records.
  */
 final class DatasetMatch {
     private static final String DATASET = "dataset.";
@@ -118,7 +118,7 @@ final class DatasetMatch {
         return definition.origin().lineByKey().containsKey(key);
     }
 
-    /** Compares what a dataset has for life. */
+    /** Compares a property that a dataset has for life. */
     private void fixed(String key, Object value, Object inStore) {
         if (!value.equals(inStore)) {
             problem(

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A feed definition can't be used as it is; nothing was created. Carries every problem that was found,
- * at least one; the message is all of them, each on a line of its own.
+ * An unusable feed definition; nothing was created. Carries every problem found, at least one. The
+ * message has all of them, each on its own line.
  */
 public final class DefinitionException extends InvalidRequestException {
     private static final long serialVersionUID = 1L;
@@ -29,7 +29,7 @@ public final class DefinitionException extends InvalidRequestException {
     }
 
     /**
-     * One thing that is wrong.
+     * One problem.
      *
      * @param file the definition
      * @param line from 1

@@ -47,11 +47,11 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * Turns a definition's tree into a {@link FeedDefinition}, section by section, and collects all problems
- * on the way. <em>Confined to one thread, used once.</em>
+ * Turns a definition's tree into a {@link FeedDefinition}, section by section, and collects all
+ * problems on the way. <em>Confined to one thread, used once.</em>
  *
- * <p>Each closed set of words is here twice: those that this release has, and those that the format
- * names; one of the second kind gets a message of its own.
+ * <p>Each closed set of words is here twice: the words that this release has, and the words that
+ * the format names. A word of only the second kind gets a message of its own.
  */
 final class DefinitionReader {
     private static final List<String> MAINTENANCES =
@@ -91,7 +91,7 @@ final class DefinitionReader {
         return read(tree, this::definition);
     }
 
-    /** Where what was read is written. */
+    /** Where the parts of the definition are written. */
     Origin origin() {
         return new Origin(findings.file(), findings.lineByKey());
     }
@@ -141,7 +141,7 @@ final class DefinitionReader {
         return definition;
     }
 
-    /** The problem stands where the author said most about it. */
+    /** Puts the problem where the author said most about it. */
     private void checkCache(FeedDefinition definition) {
         try {
             definition.toDatasetSpec().checkWith(definition.storeOptions());
@@ -326,7 +326,7 @@ final class DefinitionReader {
         return indexes;
     }
 
-    /** How components keep their pages: what is not said is as in {@code defaults}. */
+    /** How components keep their pages; what the section does not say is as in {@code defaults}. */
     private static PageOptions pages(Section section, PageOptions defaults) {
         PageOptions pages = defaults;
         String compression = section.choice("compression", COMPRESSIONS, List.of());

@@ -25,19 +25,19 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * A feed, ready to run: carries the records of its source into its dataset, each exactly once, however
- * often it is run, stopped or killed.
+ * A feed, ready to run: carries the records of its source into its dataset, each exactly once,
+ * however often it is run, stopped or killed.
  *
- * <p>Each batch of records is one atomic write together with the position behind it; running goes on
- * from there. Records that can't be taken become dead letters, and the feed goes on.
+ * <p>Each batch of records is one atomic write together with the position behind it; the next run
+ * goes on from there. Records that can't be taken become dead letters, and the feed goes on.
  *
- * <p>{@link #stop} may be called by any thread; all else is <em>confined to one thread</em>. There must
- * be one feed of a name at a time.
+ * <p>Any thread may call {@link #stop}; everything else is <em>confined to one thread</em>. At any
+ * time only one feed of a name may exist.
  */
 public final class Feed implements AutoCloseable {
     private static final double NANOS_PER_SECOND = 1e9;
 
-    /** Read within a second. */
+    /** So many bytes are read within a second. */
     private static final long DAMAGE_SOUGHT_BYTES = 32 << 20;
 
     private final FeedDefinition definition;
@@ -61,9 +61,9 @@ public final class Feed implements AutoCloseable {
     }
 
     /**
-     * Checks what can be checked without a store: that the source is there, and that its first header
-     * has what the dataset and the transforms need. {@link #open} does it too; before a store is made
-     * for a definition, this is the call that keeps it from being made for nothing.
+     * Makes the checks that need no store: that the source exists, and that its first header has
+     * what the dataset and the transforms need. {@link #open} makes them too. Call this before you
+     * create a store for a definition, so that a wrong definition creates none.
      *
      * @throws DefinitionException naming file, line and key
      */
@@ -72,10 +72,10 @@ public final class Feed implements AutoCloseable {
     }
 
     /**
-     * Readies a feed, and makes its dataset if the store has none of that name.
+     * Prepares a feed, and creates its dataset if the store has none of that name.
      *
-     * @throws DefinitionException if the definition doesn't fit its source, or differs from the dataset
-     *     that is there; nothing was created
+     * @throws DefinitionException if the definition doesn't fit its source, or differs from the
+     *     existing dataset; nothing was created
      */
     public static Feed open(FeedDefinition definition, Store store) {
         List<Problem> problems = new ArrayList<>();
@@ -114,8 +114,8 @@ public final class Feed implements AutoCloseable {
     /**
      * Runs until the source ends or {@link #stop} is called.
      *
-     * @throws StorageException if the source can't be read on or the store takes no more; what was
-     *     accepted before is committed, and the next run goes on from there
+     * @throws StorageException if the source can't be read further or the store takes no more.
+     *     Accepted records are committed, and the next run goes on from there
      */
     public FeedReport run(FeedProgress progress) {
         Clock clock = store.surroundings().clock();
@@ -146,14 +146,14 @@ public final class Feed implements AutoCloseable {
                 delivery.deadLetters());
     }
 
-    /** Ends the run soon; what has been read is delivered first. */
+    /** Ends the run soon; it first delivers what it has read. */
     public void stop() {
         stopped = true;
     }
 
     /**
-     * As {@link #stop}, but from then on nothing waits for the store either: what it has not taken by then is left to
-     * the next run. Any thread may call it.
+     * As {@link #stop}, but after {@code micros} nothing waits for the store either: what it has
+     * not taken by then is left to the next run. Any thread may call it.
      */
     public void stopWithin(long micros) {
         stopped = true;
@@ -164,7 +164,7 @@ public final class Feed implements AutoCloseable {
         return definition;
     }
 
-    /** Lets the dead-letter file go; the store stays open. */
+    /** Closes the dead-letter file; the store stays open. */
     @Override
     public void close() {
         delivery.close();
@@ -178,7 +178,10 @@ public final class Feed implements AutoCloseable {
         }
     }
 
-    /** Where a feed is by its positions, a new dataset would stay without the records before them. */
+    /**
+     * Refuses a new dataset for a feed with positions: it would stay without the records before
+     * them.
+     */
     private static void checkNotRun(
             FeedDefinition definition, FileSource source, Store store, List<Problem> problems) {
         for (SourceFile file : source.files()) {
@@ -197,7 +200,7 @@ public final class Feed implements AutoCloseable {
         }
     }
 
-    /** Reads the header of the first file that has one, at a glance: the run reads it again, proven. */
+    /** Reads the header of the first file that has one, quickly: the run reads it again, proven. */
     private static void checkHeader(FeedDefinition definition, FileSource source) {
         RecordParser parser;
         try {
@@ -225,7 +228,7 @@ public final class Feed implements AutoCloseable {
         }
     }
 
-    /** A header that does not fit may be what damage has made of it; reading on, for a while, tells. */
+    /** Reads on for a while to find damage: a header that does not fit may come from damage. */
     private static void findDamage(SourceStream stream) {
         byte[] step = new byte[64 << 10];
         int count = 0;

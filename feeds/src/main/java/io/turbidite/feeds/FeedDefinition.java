@@ -38,14 +38,14 @@ import java.util.Map;
  * }
  * }</pre>
  *
- * @param feed the feed's name; its positions in the source are kept under it
+ * @param feed the feed's name; the store keeps its positions in the source under it
  * @param dataset where records go
- * @param source where they come from
- * @param format how they are written
+ * @param source where records come from
+ * @param format how records are written
  * @param transforms in the order of their evaluation
- * @param mode what is done with each
- * @param storeOptions how the store is to be opened for it
- * @param origin where all this was written
+ * @param mode what the feed does with each record
+ * @param storeOptions how to open the store for the feed
+ * @param origin where the parts of the definition are written
  */
 public record FeedDefinition(
         String feed,
@@ -56,7 +56,7 @@ public record FeedDefinition(
         Mode mode,
         StoreOptions storeOptions,
         Origin origin) {
-    /** Definitions are written by hand. */
+    /** The most bytes of a definition; people write definitions by hand. */
     private static final int FILE_BYTES_MAX = 1 << 20;
 
     public FeedDefinition {
@@ -76,15 +76,15 @@ public record FeedDefinition(
     /**
      * Reads a definition from text.
      *
-     * @param name what problems call it
-     * @param directory what relative paths in it are relative to; null for the current directory
+     * @param name by which problems call it
+     * @param directory to which paths in it are relative; null for the current directory
      */
     public static FeedDefinition parse(String name, @Nullable Path directory, String yaml) {
         return new DefinitionReader(name, directory == null ? Path.of("") : directory)
                 .read(YamlTree.read(name, yaml));
     }
 
-    /** The dataset as the store makes it. */
+    /** The specification from which the store creates the dataset. */
     public DatasetSpec toDatasetSpec() {
         DatasetSpec spec = DatasetSpec.named(dataset.name)
                 .primaryKey(dataset.primaryKey.toArray(String[]::new))
@@ -108,7 +108,7 @@ public record FeedDefinition(
         return spec;
     }
 
-    /** A problem with the value of {@code key}, for what can be seen only beside the store. */
+    /** A problem with the value of {@code key} that shows only beside the store. */
     DefinitionException problem(String key, String message) {
         return new DefinitionException(List.of(origin.problem(key, message)));
     }
@@ -131,26 +131,27 @@ public record FeedDefinition(
         }
     }
 
-    /** What happens to the dataset for each record. */
+    /** The effect of each record on the dataset. */
     public enum Mode {
-        /** It replaces one with its key. */
+        /** It replaces the record with its key, if there is one. */
         UPSERT,
-        /** It is rejected if there is one with its key. */
+        /** It is rejected if its key is taken. */
         INSERT,
-        /** The one with its key is deleted; only the key's fields are read. */
+        /** It deletes the record with its key; only the key's fields are read. */
         DELETE
     }
 
     /**
-     * The dataset that is fed, made if the store has none of its name.
+     * The dataset of the feed, created if the store has none of its name.
      *
      * @param type the declared fields
-     * @param filters the fields that components keep their least and greatest value of
-     * @param maintenance how filters and, unless they say otherwise, indexes follow updates
+     * @param filters the fields whose least and greatest value each component keeps
+     * @param maintenance how filters follow updates, and indexes too unless they say otherwise
      * @param pages how the primary's components keep their pages
-     * @param retention how long records are kept by the first of them; null: for ever
-     * @param repair whether merges repair indexes that are maintained by validation
-     * @param bitmapHandover how marks reach components that are being built, under mutable-bitmap
+     * @param retention how long records are kept, by the first filter; null: for ever
+     * @param repair whether merges repair indexes under validation
+     * @param bitmapHandover how invalidations reach components that are being built, under
+     *     mutable-bitmap
      */
     public record DatasetPart(
             String name,
@@ -187,7 +188,7 @@ public record FeedDefinition(
     /**
      * A file or a directory.
      *
-     * @param path as it was written
+     * @param path as the definition has it
      * @param resolved against the definition's directory
      */
     public record SourcePart(String path, Path resolved) {}
@@ -196,14 +197,14 @@ public record FeedDefinition(
     public sealed interface FormatPart {
         record Csv(CsvFormat format) implements FormatPart {}
 
-        /** One object a line. */
+        /** JSON: one object a line. */
         record Json() implements FormatPart {}
     }
 
     /**
-     * Where the parts of a definition are written.
+     * The places of a definition's parts.
      *
-     * @param file as it was given
+     * @param file as the caller gave it
      * @param lineByKey the line of each key, with the keys above it; "" is the first
      */
     public record Origin(String file, Map<String, Integer> lineByKey) {
@@ -211,12 +212,12 @@ public record FeedDefinition(
             lineByKey = Map.copyOf(lineByKey);
         }
 
-        /** What is wrong with the value of {@code key}. */
+        /** A problem with the value of {@code key}. */
         DefinitionException.Problem problem(String key, String message) {
             return new DefinitionException.Problem(file, line(key), key, message);
         }
 
-        /** The line of {@code key}, or of the nearest key above it that is written. */
+        /** The line of {@code key}, or of the nearest key above it in the file. */
         public int line(String key) {
             for (String k = key; ; k = k.substring(0, Math.max(0, k.lastIndexOf('.')))) {
                 Integer line = lineByKey.get(k);

@@ -1,19 +1,19 @@
 package io.turbidite.feeds;
 
-/** Is told how a run of a feed gets on, on the thread that runs it, about ten times a second. */
+/** Gets the progress of a feed's run about ten times a second, on the thread that runs it. */
 @FunctionalInterface
 public interface FeedProgress {
     /**
-     * How far it is.
+     * The progress so far.
      *
      * @param records accepted by the store in this run
      * @param rejected dead letters of this run
-     * @param sourceBytes how much of the source's files has been read, as they lie there
-     * @param sourceBytesTotal of how much
+     * @param sourceBytes how many bytes of the source's files have been read, as stored
+     * @param sourceBytesTotal how many bytes the files have
      */
     void at(long records, long rejected, long sourceBytes, long sourceBytesTotal);
 
-    /** Nobody wants to know. */
+    /** Ignores the progress. */
     static FeedProgress none() {
         return (records, rejected, sourceBytes, sourceBytesTotal) -> {};
     }

@@ -7,19 +7,19 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * What a run of a feed did. <em>Immutable.</em>
+ * The result of a feed's run. <em>Immutable.</em>
  *
  * @param feed its name
  * @param dataset where records went
  * @param records how many the store accepted in this run
  * @param rejected how many became dead letters in this run
  * @param seconds by the clock, from the start of the run to the last batch
- * @param waiting unfinished records at the end of files that are being written: they are taken by a later
- *     run, when they have a line end or their file rests
+ * @param waiting unfinished records at the end of growing files. A later run takes them, when they
+ *     have a line end or their file rests
  * @param continued records that an earlier run had taken and that turned out to go on
- * @param finished whether the source was read to its end; false if the feed was stopped
+ * @param finished whether the run read the source to its end; false if the feed was stopped
  * @param resumed whether earlier runs had delivered some of the source, or all of it
- * @param deadLetters the file that holds the dead letters, or null if this feed has had none
+ * @param deadLetters the file of the dead letters, or null if this feed has had none
  */
 public record FeedReport(
         String feed,

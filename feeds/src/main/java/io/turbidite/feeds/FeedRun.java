@@ -26,18 +26,19 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
- * One run over a source: for each file, finds where the feed stopped, and from there on cuts, parses and
- * batches until the file ends or the run is stopped. The pipeline's consumer delivers meanwhile.
+ * One run over a source. For each file it finds where the feed stopped; from there on it cuts,
+ * parses and batches until the file ends or the run is stopped. The pipeline's consumer delivers
+ * meanwhile.
  *
- * <p><em>Confined to the thread that runs it; used once.</em>
+ * <em>Confined to the thread that runs it; used once.</em>
  */
 final class FeedRun {
     private static final long PROGRESS_NANOS = 100_000_000;
 
-    /** So many lines of a text that look like records of the file would be a strange chance. */
+    /** It would be a strange chance if so many lines of a text looked like records of the file. */
     private static final int RECORDS_IN_BROKEN_QUOTE = 2;
 
-    /** What a run works with. */
+    /** The parts with which a run works. */
     record Parts(
             String feed,
             FileSource source,
@@ -59,7 +60,7 @@ final class FeedRun {
     private long waiting;
     private final List<SourceContinued> continued = new ArrayList<>();
 
-    /** Set while the file is read from a record that was taken in part. */
+    /** Set while the run reads the file from a record that was taken in part. */
     private @Nullable Continuation continuation;
 
     private final long acceptedBefore;
@@ -80,7 +81,7 @@ final class FeedRun {
     /**
      * Reads to the end, or until stopped.
      *
-     * @return whether it was the end
+     * @return whether it reached the end
      */
     boolean run() {
         try (pipeline) {
@@ -114,7 +115,7 @@ final class FeedRun {
         return resumed;
     }
 
-    /** Unfinished records at the end of files that are being written; the next run looks again. */
+    /** The number of unfinished records at the end of growing files; the next run looks again. */
     long waiting() {
         return waiting;
     }
@@ -124,7 +125,7 @@ final class FeedRun {
         return List.copyOf(continued);
     }
 
-    /** Returns false if the run was stopped in the middle of the file. */
+    /** Reads a file; false if the run was stopped in the middle. */
     private boolean read(SourceFile file) {
         continuation = null;
         FilePosition position = positionIn(file);
@@ -247,7 +248,7 @@ final class FeedRun {
         return batch;
     }
 
-    /** Whether what the file ends with, without a line end, is all of a record. */
+    /** Whether the last part of the file, without a line end, is a whole record. */
     private boolean restIsRecord(SourceStream stream, RecordFramer framer) {
         if (framer.restIsOpen() && !stream.saysItsEnd()) {
             return false; // not as it is: see quoteIsBroken
