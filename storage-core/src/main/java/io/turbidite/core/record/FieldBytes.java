@@ -78,7 +78,7 @@ final class FieldBytes {
     }
 
     private int state(int field) {
-        return bytes[statesOffset + (field >>> 2)] >>> ((field & 3) << 1) & 3;
+        return (bytes[statesOffset + (field >>> 2)] >>> ((field & 3) << 1)) & 3;
     }
 
     /** How many fields are not missing. */
@@ -92,7 +92,7 @@ final class FieldBytes {
         int rest = fieldCount & 3;
         return rest == 0
                 ? present
-                : present + Integer.bitCount(bytes[statesOffset + whole] & (1 << 2 * rest) - 1);
+                : present + Integer.bitCount(bytes[statesOffset + whole] & ((1 << (2 * rest)) - 1));
     }
 
     /** The Java value of a field below the count; null if it is null or missing. */
