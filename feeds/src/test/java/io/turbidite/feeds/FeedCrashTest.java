@@ -187,8 +187,8 @@ class FeedCrashTest {
             byte[] one = bad.get(damaged).clone();
             one[random.nextInt(10, one.length)] ^= (byte) (1 << random.nextInt(8));
             bad.set(damaged, one);
-            for (List<byte[]> source : List.of(bad, good)) {
-                putMembers(source);
+            for (boolean isBad : List.of(true, false)) {
+                putMembers(isBad ? bad : good);
                 int cutAt = random.nextInt(60);
                 int[] step = {0};
                 SimDisk[] image = new SimDisk[1];
@@ -198,7 +198,6 @@ class FeedCrashTest {
                         image[0] = running.crashImage(random.nextLong());
                     }
                 });
-                boolean isBad = source == bad;
                 if (!isBad && random.nextBoolean()) {
                     sourceDisk.fault(FaultScript.with(Fault.EIO).call(random.nextInt(1, 6)));
                 }

@@ -152,10 +152,10 @@ public final class IndexCommand implements Callable<Integer> {
 
     @Command(
             name = "create",
-            customSynopsis =
-                    "./turbidite index create STORE DATASET NAME --on FIELD[,FIELD...] [--unique]\n"
-                            + "  [--maintenance STRATEGY] [--page-bytes BYTES] [--compression KIND]\n"
-                            + "  [--json] [--debug]",
+            customSynopsis = """
+                    ./turbidite index create STORE DATASET NAME --on FIELD[,FIELD...] [--unique]
+                      [--maintenance STRATEGY] [--page-bytes BYTES] [--compression KIND]
+                      [--json] [--debug]""",
             description = {
                 "Create an index and build it from the records that are there.",
                 "If that fails, nothing is left of it.",
