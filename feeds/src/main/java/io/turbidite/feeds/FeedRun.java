@@ -173,8 +173,8 @@ final class FeedRun {
     private record Place(long offset, long line) {}
 
     /**
-     * Looks for the start of the record that the position is in, from the beginning of the file: positions
-     * don't tell, and a quoted field may begin many lines before. It is seldom wanted.
+     * Looks for the start of the record at the position, from the beginning of the file: positions
+     * don't tell it, and a quoted field may begin many lines before. Seldom needed.
      *
      * @return null if the run was stopped meanwhile
      */
@@ -259,9 +259,10 @@ final class FeedRun {
     }
 
     /**
-     * Whether the quotes that are open at the end of a file are rather a mistake of its writer than a record
-     * that is still being written. A file can rest in the middle of a quoted field for as long as it likes; but
-     * where lines behind the quote are records by themselves, waiting for its end would hold back all of them.
+     * Whether the open quotes at the end of a file are more likely a mistake of its writer than an
+     * unfinished record. A file can rest in the middle of a quoted field for as long as it likes.
+     * But if lines behind the quote are records by themselves, waiting for its end would hold back
+     * all of them.
      */
     private boolean quoteIsBroken(SourceStream stream, RecordFramer framer) {
         return framer.restIsOpen()

@@ -26,10 +26,11 @@ import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 
 /**
- * A feed into a hash log, ready to run: carries the lines of its source into the log, each exactly once, however
- * often it is run, stopped or killed. What the log's parser refuses becomes a dead letter.
+ * A feed into a hash log, ready to run: carries the lines of its source into the log, each exactly
+ * once, however often it is run, stopped or killed. A line that the log's parser refuses becomes a
+ * dead letter.
  *
- * <p><em>Confined to one thread.</em> It holds the log meanwhile.
+ * <em>Confined to one thread.</em> It holds the log meanwhile.
  */
 public final class LogFeed implements AutoCloseable {
     /** Beside the datasets of a store. */
@@ -52,16 +53,16 @@ public final class LogFeed implements AutoCloseable {
         this.delivery = delivery;
     }
 
-    /** Where the log of this name lies in a store's directory. */
+    /** The directory of the log with this name in a store's directory. */
     public static Path directory(Path store, String log) {
         return store.resolve(LOGS).resolve(log);
     }
 
     /**
-     * Readies a feed, and makes its log if the store has none of that name.
+     * Prepares a feed, and creates its log if the store has none of that name.
      *
-     * @throws DefinitionException if the source isn't there, or the log reads its records otherwise, or has
-     *     another PSF of a name
+     * @throws DefinitionException if the source doesn't exist, if the log reads its records in
+     *     another way, or if it has another PSF under the same name
      */
     public static LogFeed open(LogFeedDefinition definition, Path store) {
         FileSource source;
@@ -89,7 +90,7 @@ public final class LogFeed implements AutoCloseable {
         }
     }
 
-    /** All that contradicts the log that is there, each with a way out. */
+    /** Reports everything that contradicts the existing log, each with a way out. */
     private static void checkSame(LogFeedDefinition definition, OpenLog open) {
         LogPart log = definition.log();
         List<DefinitionException.Problem> problems = new ArrayList<>();
@@ -136,10 +137,11 @@ public final class LogFeed implements AutoCloseable {
     }
 
     /**
-     * Runs until the source ends or {@code stopped}; all that was accepted is durable when it returns.
+     * Runs until the source ends or {@code stopped}. All accepted records are durable when it
+     * returns.
      *
-     * @throws StorageException if the source can't be read on or the log takes no more; the next run goes on
-     *     from there
+     * @throws StorageException if the source can't be read further or the log takes no more; the
+     *     next run goes on from there
      */
     public FeedReport run(FeedProgress progress, BooleanSupplier stopped) {
         Clock clock = Clock.system();
@@ -184,7 +186,10 @@ public final class LogFeed implements AutoCloseable {
                 : new RawRecordParser(spec instanceof ParserSpec.Json);
     }
 
-    /** Whether the line has all columns, at least two, and numbers where those are declared. */
+    /**
+     * Whether the line has all columns, at least two, and numbers in the columns declared as
+     * numbers.
+     */
     private static boolean isRow(Frame line, ParserSpec.Csv spec) {
         List<CsvColumn> columns = spec.columns();
         String[] values =
@@ -198,14 +203,14 @@ public final class LogFeed implements AutoCloseable {
     }
 
     /**
-     * From then on nothing waits for the log's device longer than {@code micros}, for a run that is to stop. What was
-     * not committed by then is carried again by the next run. Any thread may call it.
+     * From then on nothing waits for the log's device longer than {@code micros}; for a run that
+     * must stop. The next run carries again what was not committed by then. Any thread may call it.
      */
     public void endWaitsWithin(long micros) {
         open.log().endWaitsWithin(micros);
     }
 
-    /** Lets the log go. */
+    /** Closes the log. */
     @Override
     public void close() {
         try {

@@ -14,25 +14,25 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A feed whose records go into a hash log as they are: a definition with {@code log:} in place of {@code dataset:}.
- * <em>Immutable.</em> {@code docs/feed-definition.md} lists its keys.
+ * A feed whose records go into a hash log unchanged: a definition with {@code log:} in place of
+ * {@code dataset:}. <em>Immutable.</em> {@code docs/feed-definition.md} lists its keys.
  *
  * @param feed its name
  * @param log where records go
- * @param source where they come from
- * @param origin where all this was written
+ * @param source where records come from
+ * @param origin where the parts of the definition are written
  */
 public record LogFeedDefinition(String feed, LogPart log, SourcePart source, Origin origin) {
     private static final String KEY = "log";
 
     /**
-     * The log that is fed, made if there is none of its name.
+     * The log of the feed, created if there is none of its name.
      *
      * @param parser reads the records, one a line
-     * @param psfs registered before the feed runs, unless they are
-     * @param retainBytes what is kept of the log at most
-     * @param retainAge how long segments are kept, or null for ever
-     * @param directIo whether segments are written and read past the page cache
+     * @param psfs registered before the feed runs, unless they are already
+     * @param retainBytes the most log bytes to keep
+     * @param retainAge how long to keep segments, or null for ever
+     * @param directIo whether to write and read segments past the page cache
      */
     public record LogPart(
             String name,
@@ -42,7 +42,7 @@ public record LogFeedDefinition(String feed, LogPart log, SourcePart source, Ori
             @Nullable Retention retainAge,
             boolean directIo) {}
 
-    /** Whether the definition in {@code file} is one for a log; what else is wrong with it is not looked at. */
+    /** Whether the definition in {@code file} is one for a log; makes no other check. */
     public static boolean isOfLog(Path file) {
         return YamlTree.read(file.toString(), FeedDefinition.read(file)) instanceof Mapping mapping
                 && mapping.entries().containsKey(KEY);

@@ -33,7 +33,8 @@ import java.util.concurrent.atomic.AtomicLong;
  *       run, and queries use it from then on.
  * </ol>
  *
- * <p>Finished runs stay when the log is closed or the power goes. A later call goes on with the rest.
+ * <p>Finished runs stay when the log is closed or the power goes. A later call goes on with the
+ * rest.
  *
  * <p><em>Thread-safe;</em> the work is its worker's.
  */
