@@ -19,6 +19,7 @@ import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.ops.Explanation;
 import io.turbidite.ops.Order;
 import io.turbidite.ops.Predicates;
 import io.turbidite.ops.PreparedQuery;
@@ -26,6 +27,7 @@ import io.turbidite.ops.Query;
 import io.turbidite.ops.QueryResult;
 
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -108,6 +110,29 @@ class QueryAnswersTest {
         } catch (RuntimeException | AssertionError e) {
             throw new AssertionError(e.getMessage() + "\n" + Seeds.replay(test, seed), e);
         }
+    }
+
+    @Test
+    void what_a_closed_store_can_no_more_estimate_is_unknown() {
+        SimClock clock = new SimClock();
+        QueryResult result;
+        try (Store store = Store.open(
+                new SimDisk(1, Profile.STRICT),
+                new SimTasks(1, clock),
+                clock,
+                StoreOptions.defaults().withWriteMemoryBytes(8 << 20).withCacheBytes(8 << 20))) {
+            Dataset dataset = store.createDataset(spec(Maintenance.EAGER));
+            dataset.upsert(Map.of("id", 1L));
+            result = Query.on(dataset).orderBy("id", Order.ASC).limit(5).run();
+            assertThat(result.count()).isEqualTo(1);
+            result.close();
+        }
+        Explanation explanation = result.explain();
+        assertThat(explanation.access()).isEqualTo("primary scan in key order");
+        assertThat(explanation.operators())
+                .isNotEmpty()
+                .allSatisfy(step -> assertThat(step.estimatedRows()).isEmpty())
+                .allSatisfy(step -> assertThat(step.actualRows()).hasValue(1));
     }
 
     private void run(Maintenance strategy, long seed) {

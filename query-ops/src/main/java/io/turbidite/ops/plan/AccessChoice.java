@@ -2,6 +2,7 @@ package io.turbidite.ops.plan;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
+import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.scan.FilterPredicate;
@@ -55,7 +56,7 @@ final class AccessChoice {
 
     private static final byte[] NOTHING = {};
 
-    /** What a source that is closed by now tells. */
+    /** What a source tells that was closed, dropped or failed since. */
     static final long UNKNOWN_ROWS = -1;
 
     /**
@@ -127,8 +128,9 @@ final class AccessChoice {
     private long rowsNow(Access.Scan scan) {
         try (ReadView now = query.source().openView()) {
             return now.estimateScan(scan.range().keys(), scan.range().filter());
-        } catch (InvalidRequestException e) {
-            return UNKNOWN_ROWS; // closed or dropped since: there is nothing to be read
+        } catch (StorageException e) {
+            return UNKNOWN_ROWS; // closed, dropped or failed since: the answer is there, its
+            // estimate is not
         }
     }
 
