@@ -83,6 +83,7 @@ class ClosedTest {
             "primaryKey",
             "filterFields",
             "indexes",
+            "pages",
             "timestamp",
             "source",
             "partitionCount",
