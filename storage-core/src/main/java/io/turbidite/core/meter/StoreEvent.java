@@ -14,7 +14,9 @@ public sealed interface StoreEvent {
     /**
      * The memory components of a partition went to disk.
      *
-     * @param cause what asked for it: {@code "memory"}, {@code "log"}, {@code "close"}, {@code "request"}
+     * @param cause what asked for it: {@code "memory"} (write memory fills), {@code "log"} (the log is
+     *     longer than it may be), {@code "request"}, {@code "frozen"} (an earlier try or a change of the
+     *     schema had frozen the layer)
      * @param minTimestamp with {@code maxTimestamp} the new components' ID
      */
     record Flushed(

@@ -236,15 +236,15 @@ public final class BackgroundWork implements AutoCloseable {
         if (!backoff.mayTry()) {
             return false;
         }
-        Partition due = dueForFlush();
+        Due due = dueForFlush();
         if (due == null) {
             return false;
         }
         try {
-            flushOnce(due);
+            flushOnce(due.partition, due.cause);
             return true;
         } catch (StorageException failure) {
-            return fail(due, failure);
+            return fail(due.partition, failure);
         }
     }
 
@@ -278,13 +278,13 @@ public final class BackgroundWork implements AutoCloseable {
 
     private void flushAll(Partition partition) {
         if (partition.frozenLayer() != null) {
-            flushOnce(partition);
+            flushOnce(partition, "frozen");
         }
-        flushOnce(partition);
+        flushOnce(partition, "request");
     }
 
-    private void flushOnce(Partition partition) {
-        if (new Flush(partition, partitions, io, merges.pace(), syncBytes, throttle).run()
+    private void flushOnce(Partition partition, String cause) {
+        if (new Flush(partition, partitions, io, merges.pace(), syncBytes, throttle).run(cause)
                 && backoff.succeed()) {
             substrate.events().resumed("flush");
         }
@@ -305,11 +305,14 @@ public final class BackgroundWork implements AutoCloseable {
         }
     }
 
-    private @Nullable Partition dueForFlush() {
+    /** What is to be flushed next, and what asks for it. */
+    private record Due(Partition partition, String cause) {}
+
+    private @Nullable Due dueForFlush() {
         heldBack.keySet().removeIf(Partition::isDropped);
         for (Partition partition : partitions.all()) {
             if (partition.frozenLayer() != null && !isHeldBack(partition)) {
-                return partition;
+                return new Due(partition, "frozen");
             }
         }
         if (throttle.flushIsDue()) {
@@ -317,11 +320,11 @@ public final class BackgroundWork implements AutoCloseable {
             // what can't go may fill the memory: small components of all others would not help
             if (largest != null
                     && (heldBack.isEmpty() || largest.currentBytes() >= flushBytesMin)) {
-                return largest;
+                return new Due(largest, "memory");
             }
         }
         Partition oldest = substrate.log().bytes() >= logBytesMax ? partitions.oldest() : null;
-        return oldest != null && mayFlush(oldest) ? oldest : null;
+        return oldest != null && mayFlush(oldest) ? new Due(oldest, "log") : null;
     }
 
     private boolean mayFlush(Partition partition) {

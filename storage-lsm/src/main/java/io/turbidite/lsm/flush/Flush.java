@@ -103,8 +103,13 @@ public final class Flush {
         this.throttle = throttle;
     }
 
-    /** Flushes; false if there was nothing to flush. */
-    public boolean run() {
+    /**
+     * Flushes.
+     *
+     * @param cause what asks for it, for the event
+     * @return false if there was nothing to flush
+     */
+    public boolean run(String cause) {
         if (partition.frozenLayer() == null && !partition.current().freeze()) {
             return false;
         }
@@ -137,7 +142,7 @@ public final class Flush {
                     .sum();
             long nanos = substrate.clock().monotonicNanos() - startNanos;
             throttle.flushed(layerBytes, nanos - pacedNanos);
-            substrate.events().flushed(partition.name(), layer, bytes, nanos);
+            substrate.events().flushed(partition.name(), layer, cause, bytes, nanos);
         } catch (StoreFailedException uncertain) {
             // the manifest that stands after reopening may name the new files: they must stay
             installed = true;

@@ -125,14 +125,15 @@ public final class EngineEvents {
         return ingestedBytes;
     }
 
-    public void flushed(PartitionName partition, MemoryLayer layer, long bytes, long nanos) {
+    public void flushed(
+            PartitionName partition, MemoryLayer layer, String cause, long bytes, long nanos) {
         flushBytes.add(bytes);
         flushes.record(nanos);
         events.publish(new StoreEvent.Flushed(
                 clock.wallMicros(),
                 partition.dataset(),
                 partition.number(),
-                layer.reportedBytes() > 0 ? "memory" : "request",
+                cause,
                 layer.minTimestamp(),
                 layer.maxTimestamp(),
                 layer.tree(TreeId.PRIMARY).entryCount(),
