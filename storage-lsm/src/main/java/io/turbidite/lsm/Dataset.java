@@ -341,7 +341,7 @@ public final class Dataset implements Source {
         }
     }
 
-    /** Merges each index of each partition into one component, without what is known to be dead. */
+    /** Merges each index of each partition into one component, without what is known to be invalid. */
     public void mergeAll() {
         for (Partition partition : opened.partitions()) {
             store.background().mergeAll(partition);
@@ -351,7 +351,7 @@ public final class Dataset implements Source {
     /**
      * Checks the entries of all indexes that are not eager against the primary's key trees (LUO19 §4.4,
      * standalone repair), several indexes at once: what was superseded by what is on disk, and is below every
-     * snapshot, is marked dead. Searches pass it over at once, the next merge drops it. Returns when done.
+     * snapshot, is invalidated. Searches pass it over at once, the next merge drops it. Returns when done.
      *
      * @return what was done
      * @throws InvalidRequestException if there is no such index

@@ -54,7 +54,7 @@ public sealed interface StoreEvent {
      * @param checked entries looked at
      * @param spared of these, told by Bloom filters alone
      * @param searched of these, looked up in key trees
-     * @param marked of these, found dead
+     * @param marked of these, found invalid
      */
     record Repaired(
             long wallMicros,
@@ -191,9 +191,9 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
-     * The file of a component's dead entries is damaged, and not needed: repair marks them again.
+     * The file of a component's invalid entries is damaged, and not needed: repair marks them again.
      *
-     * @param file of the dead entries
+     * @param file of the invalid entries
      * @param cause what was found wrong
      */
     record DeadEntriesDropped(

@@ -25,7 +25,7 @@ public interface RecordStream extends AutoCloseable {
     /** The encoded record. */
     Slice record();
 
-    /** Records looked at so far, dead ones included; for explain. */
+    /** Records looked at so far, invalid ones included; for explain. */
     long visitedCount();
 
     /** The work so far, if this is a fetch that counts it. */

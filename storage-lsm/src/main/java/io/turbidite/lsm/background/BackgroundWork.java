@@ -56,7 +56,7 @@ public final class BackgroundWork implements AutoCloseable {
     private final long syncBytes;
     private final long flushBytesMin;
     private final WriterThrottle throttle;
-    private final InvalidationBudget kills;
+    private final InvalidationBudget invalidations;
     private final IoBudget io;
     private final Backoff backoff;
     private final Tasks.Worker flusher;
@@ -73,7 +73,7 @@ public final class BackgroundWork implements AutoCloseable {
 
     /**
      * @param writeMemoryBytes where writers stop; flushes begin at half of it or later. As much may be held
-     *     besides for readers of what writers kill
+     *     besides for readers of what writers invalidate
      * @param logBytesMax log size that triggers flushes
      * @param segmentBytes space that the log wants at once
      */
@@ -90,7 +90,7 @@ public final class BackgroundWork implements AutoCloseable {
         this.flushBytesMin = writeMemoryBytes / 16;
         this.throttle = new WriterThrottle(
                 substrate, new WritePace(writeMemoryBytes, options.backlogComponentsMax()));
-        this.kills = new InvalidationBudget(partitions, writeMemoryBytes);
+        this.invalidations = new InvalidationBudget(partitions, writeMemoryBytes);
         this.io = new IoBudget(substrate.clock(), options.ioBytesPerSecond());
         this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
         this.merges = new MergeWork(
@@ -129,19 +129,19 @@ public final class BackgroundWork implements AutoCloseable {
         throttle.awaitRoom(bytes);
     }
 
-    /** Whether writes that kill entries of components must {@link #awaitKillRoom wait}. */
-    public boolean isFullOfKills() {
-        return kills.isFull();
+    /** Whether writes that invalidate entries of components must {@link #awaitInvalidationRoom wait}. */
+    public boolean isFullOfInvalidations() {
+        return invalidations.isFull();
     }
 
     /**
-     * As {@link #awaitRoom}, for what old snapshots need of the entries that a write kills.
+     * As {@link #awaitRoom}, for what old snapshots need of the entries that a write invalidates.
      *
      * @throws StorageIoException if there is none as long as they stay
      */
-    public void awaitKillRoom() {
+    public void awaitInvalidationRoom() {
         flusher.wake();
-        kills.await();
+        invalidations.await();
     }
 
     /**
@@ -176,7 +176,7 @@ public final class BackgroundWork implements AutoCloseable {
 
     /**
      * Checks indexes of partitions against what was flushed of their primaries, as far as nobody reads below;
-     * what is dead is marked.
+     * what is invalid is marked.
      *
      * @param indexIds of indexes that are not eager
      */
@@ -224,7 +224,7 @@ public final class BackgroundWork implements AutoCloseable {
         substrate.timestamps().takeOldSnapshots().forEach(substrate.events()::snapshotOld);
         substrate.reaper().deleteObsolete();
         throttle.sample();
-        kills.forget();
+        invalidations.forget();
         Request request = flushRequests.poll();
         if (request != null) {
             serve(request, () -> flushAll(request.partition));

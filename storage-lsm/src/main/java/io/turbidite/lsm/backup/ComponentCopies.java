@@ -87,7 +87,7 @@ public final class ComponentCopies implements AutoCloseable {
                     });
                 }
             }
-            case StoredFile.Dead file -> open(file);
+            case StoredFile.InvalidEntries file -> open(file);
         }
     }
 
@@ -95,7 +95,7 @@ public final class ComponentCopies implements AutoCloseable {
     void checkQuickly(StoredFile stored) {
         switch (stored) {
             case StoredFile.Component file -> open(file).close();
-            case StoredFile.Dead file -> open(file);
+            case StoredFile.InvalidEntries file -> open(file);
         }
     }
 
@@ -103,7 +103,7 @@ public final class ComponentCopies implements AutoCloseable {
         return DiskComponent.open(target, file.name(), file.header(), cache);
     }
 
-    private void open(StoredFile.Dead file) {
+    private void open(StoredFile.InvalidEntries file) {
         ImmutableValidityBitmap.open(target, file.name(), file.owner()).close();
     }
 

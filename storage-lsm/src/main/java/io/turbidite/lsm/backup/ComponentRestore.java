@@ -34,8 +34,8 @@ import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
+import io.turbidite.lsm.version.ManifestState.BitmapState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
-import io.turbidite.lsm.version.ManifestState.DeadState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Version;
@@ -168,7 +168,7 @@ public final class ComponentRestore {
         }
         try {
             for (TreeId tree : pinned.schema().treeIds()) {
-                // newest first: what is newer tells what is dead
+                // newest first: what is newer tells what is invalid
                 for (ComponentHandle handle : pinned.tree(tree)) {
                     ComponentDamage damage = handle.component().damage();
                     if (damage != null
@@ -210,7 +210,7 @@ public final class ComponentRestore {
                 subject.handle.component().name(), damage.whose(), damage.cause(), lost, refusal));
     }
 
-    /** Of a primary newer layers tell what is dead, of an eager index nobody does. */
+    /** Of a primary newer layers tell what is invalid, of an eager index nobody does. */
     private void requireTold(Subject subject) {
         IndexSchema index = subject.pinned.schema().index(subject.tree);
         if (index != null
@@ -376,8 +376,10 @@ public final class ComponentRestore {
             if (after == null) {
                 component.close();
             } else {
-                if (!installed && !after.savedDead().isNone()) {
-                    substrate.disk().delete(StoreFiles.dead(after.savedDead().fileId()));
+                if (!installed && !after.savedBitmap().isNone()) {
+                    substrate
+                            .disk()
+                            .delete(StoreFiles.bitmap(after.savedBitmap().fileId()));
                 }
                 after.release();
             }
@@ -388,19 +390,20 @@ public final class ComponentRestore {
     }
 
     private void edit(Subject subject, ComponentHandle after) {
-        Map<Long, DeadState> dead = Map.of(
-                subject.fileId(), after.live() == null ? after.state().dead() : after.savedDead());
-        substrate.edit(state -> stateAfter(state, subject, dead), () -> {
+        Map<Long, BitmapState> invalidEntries = Map.of(
+                subject.fileId(),
+                after.live() == null ? after.state().invalidEntries() : after.savedBitmap());
+        substrate.edit(state -> stateAfter(state, subject, invalidEntries), () -> {
             ComponentHandle before = subject.handle;
             if (before.live() != null) {
-                before.markSaved(after.savedDead());
+                before.markSaved(after.savedBitmap());
             }
             subject.partition.current().installRestored(subject.tree, before, after);
         });
     }
 
     private static ManifestState stateAfter(
-            ManifestState state, Subject subject, Map<Long, DeadState> dead) {
+            ManifestState state, Subject subject, Map<Long, BitmapState> invalidEntries) {
         int dataset = subject.partition.schema().id();
         if (subject.partition.isDropped()) {
             return state;
@@ -410,25 +413,26 @@ public final class ComponentRestore {
                 dataset,
                 number,
                 state.partition(dataset, number)
-                        .withDead(subject.tree, dead)
+                        .withBitmaps(subject.tree, invalidEntries)
                         .withComponent(
                                 subject.tree, subject.fileId(), ComponentState::withoutQuarantine));
     }
 
     /** With the bitmap that the manifest names, of the store or of the backup. */
     private ComponentHandle withFixedBitmap(DiskComponent component, ComponentState state) {
-        ImmutableValidityBitmap dead =
-                state.dead().isNone() ? null : openDead(component, state.dead());
-        return ComponentHandle.of(state, component, dead, substrate.reaper());
+        ImmutableValidityBitmap invalidEntries = state.invalidEntries().isNone()
+                ? null
+                : openBitmap(component, state.invalidEntries());
+        return ComponentHandle.of(state, component, invalidEntries, substrate.reaper());
     }
 
-    private ImmutableValidityBitmap openDead(DiskComponent component, DeadState state) {
-        String name = StoreFiles.dead(state.fileId());
+    private ImmutableValidityBitmap openBitmap(DiskComponent component, BitmapState state) {
+        String name = StoreFiles.bitmap(state.fileId());
         Disk from = backup;
         boolean present = substrate.disk().exists(name);
         if (present) {
             try {
-                return ComponentFiles.openDead(substrate, component, state);
+                return ComponentFiles.openBitmap(substrate, component, state);
             } catch (CorruptionException damage) {
                 if (from == null) {
                     throw damage;
@@ -437,7 +441,7 @@ public final class ComponentRestore {
         }
         if (from == null || !from.exists(name)) {
             throw new InvalidRequestException(
-                    "%s, with its dead entries, is %s, and not in the backup; rebuild the index"
+                    "%s, with its invalid entries, is %s, and not in the backup; rebuild the index"
                             .formatted(name, present ? "damaged" : "missing"));
         }
         String draft = StoreFiles.sortRun(substrate.manifest().newFileId());
@@ -445,11 +449,11 @@ public final class ComponentRestore {
         try (Undo undo = Undo.of(whole::abandon)) {
             copy(from, name, draft);
             // before it takes the place of what may be mended by other means
-            ComponentFiles.openDead(substrate, component, state, draft).close();
+            ComponentFiles.openBitmap(substrate, component, state, draft).close();
             whole.place();
             undo.keep();
         }
-        return ComponentFiles.openDead(substrate, component, state);
+        return ComponentFiles.openBitmap(substrate, component, state);
     }
 
     /** With the marks of today, in a file of their own. */
@@ -463,9 +467,10 @@ public final class ComponentRestore {
             }
             markSuperseded(subject, component, live);
             live.beginSave();
-            ValidityBitmapBuilder dead = ValidityBitmapBuilder.create(component.entryCount());
-            live.forEachDead(Long.MAX_VALUE, dead::mark);
-            DeadState saved = ComponentFiles.writeDead(substrate, component, dead);
+            ValidityBitmapBuilder invalidEntries =
+                    ValidityBitmapBuilder.create(component.entryCount());
+            live.forEachInvalid(Long.MAX_VALUE, invalidEntries::mark);
+            BitmapState saved = ComponentFiles.writeBitmap(substrate, component, invalidEntries);
             substrate.disk().syncDirectory(StoreFiles.DATA);
             undo.keep();
             return ComponentHandle.ofLive(
@@ -477,7 +482,7 @@ public final class ComponentRestore {
     }
 
     private void copyMarks(MutableValidityBitmap from, MutableValidityBitmap to) {
-        from.forEachDead(
+        from.forEachInvalid(
                 Long.MAX_VALUE,
                 entry -> to.invalidate(
                         entry, from.invalidatedAt(entry), substrate.timestamps()::horizon));

@@ -20,8 +20,8 @@ import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapOwner;
 import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState.BitmapState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
-import io.turbidite.lsm.version.ManifestState.DeadState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.ManifestState.TreeState;
 import io.turbidite.lsm.version.MemoryLayer;
@@ -174,9 +174,10 @@ public final class PartitionCut implements AutoCloseable {
         ComponentDamage damage = handle.component().damage();
         if (damage != null) {
             // its files stay behind; a restore works the marks of writers out
-            DeadState dead = live == null ? handle.state().dead() : DeadState.NONE;
+            BitmapState invalidEntries =
+                    live == null ? handle.state().invalidEntries() : BitmapState.NONE;
             ComponentState left =
-                    handle.state().withRepaired(handle.state().repairedTimestamp(), dead);
+                    handle.state().withRepaired(handle.state().repairedTimestamp(), invalidEntries);
             return substrate.quarantine().isUntold(handle)
                     ? left.withUntold(damage.cause())
                     : left.withQuarantine(damage.cause());
@@ -184,15 +185,15 @@ public final class PartitionCut implements AutoCloseable {
         if (live == null) {
             return handle.state();
         }
-        ValidityBitmapBuilder dead =
+        ValidityBitmapBuilder invalidEntries =
                 ValidityBitmapBuilder.create(handle.component().entryCount());
-        live.forEachDead(timestamp, dead::mark);
-        DeadState state = DeadState.NONE;
-        if (dead.count() > 0) {
+        live.forEachInvalid(timestamp, invalidEntries::mark);
+        BitmapState state = BitmapState.NONE;
+        if (invalidEntries.count() > 0) {
             long fileId = substrate.manifest().newFileId();
-            String name = StoreFiles.dead(fileId);
+            String name = StoreFiles.bitmap(fileId);
             written.add(name);
-            long bytes = dead.write(
+            long bytes = invalidEntries.write(
                     target,
                     name,
                     new ValidityBitmapOwner(
@@ -200,7 +201,7 @@ public final class PartitionCut implements AutoCloseable {
                             fileId,
                             handle.state().fileId()),
                     handle.component().entryCount());
-            state = new DeadState(fileId, bytes, dead.count());
+            state = new BitmapState(fileId, bytes, invalidEntries.count());
         }
         return handle.state().withRepaired(handle.state().repairedTimestamp(), state);
     }

@@ -64,8 +64,8 @@ public final class StoreCut implements AutoCloseable {
         for (PartitionCut partition : partitions) {
             for (ComponentHandle handle : partition.components()) {
                 all.add(handle.state().fileId());
-                if (handle.dead() != null) {
-                    all.add(handle.state().deadFileId());
+                if (handle.invalidEntries() != null) {
+                    all.add(handle.state().bitmapFileId());
                 }
             }
         }

@@ -55,10 +55,10 @@ public sealed interface StoredFile {
     private static void add(
             List<StoredFile> files, ComponentHeader header, ComponentState component) {
         files.add(new Component(header, component.bytes()));
-        if (!component.dead().isNone()) {
+        if (!component.invalidEntries().isNone()) {
             ValidityBitmapOwner owner = new ValidityBitmapOwner(
-                    header.storeId(), component.deadFileId(), component.fileId());
-            files.add(new Dead(owner, component.dead().bytes()));
+                    header.storeId(), component.bitmapFileId(), component.fileId());
+            files.add(new InvalidEntries(owner, component.invalidEntries().bytes()));
         }
     }
 
@@ -92,11 +92,11 @@ public sealed interface StoredFile {
     }
 
     /**
-     * The dead entries of a component.
+     * The invalid entries of a component.
      *
      * @param owner whose they are
      */
-    record Dead(ValidityBitmapOwner owner, long bytes) implements StoredFile {
+    record InvalidEntries(ValidityBitmapOwner owner, long bytes) implements StoredFile {
         @Override
         public long fileId() {
             return owner.fileId();
@@ -104,7 +104,7 @@ public sealed interface StoredFile {
 
         @Override
         public String name() {
-            return StoreFiles.dead(owner.fileId());
+            return StoreFiles.bitmap(owner.fileId());
         }
     }
 }

@@ -23,7 +23,7 @@ import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
-import io.turbidite.lsm.version.ManifestState.DeadState;
+import io.turbidite.lsm.version.ManifestState.BitmapState;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Version;
 
@@ -37,7 +37,7 @@ import java.util.function.Consumer;
  *
  * <ol>
  *   <li>each component file from end to end: checksums, order, ordinals, counts, Bloom filter, padding,
- *       and the file of its dead entries,
+ *       and the file of its invalid entries,
  *   <li>under mutable-bitmap, that exactly the superseded records are marked,
  *   <li>that each layer's ID lies wholly above the next older one's,
  *   <li>each index against the primary: as many valid entries as live records, and each entry is the one
@@ -121,7 +121,7 @@ public final class Verifier {
                             damage ->
                                     report("%s; part of %s".formatted(damage.getMessage(), whose)));
                     if (handle.component().isOpen() && !handle.isBitmapUnread()) {
-                        checkDead(partition, handle);
+                        checkBitmap(partition, handle);
                     }
                     if (handle.state().maxTimestamp() >= above) {
                         report("%s: component %d covers %d to %d, which is not below %d"
@@ -141,20 +141,20 @@ public final class Verifier {
     }
 
     /** What is in memory was checked when it was read: this is about the file. */
-    private void checkDead(Partition partition, ComponentHandle handle) {
+    private void checkBitmap(Partition partition, ComponentHandle handle) {
         MutableValidityBitmap live = handle.live();
         if (live != null) {
-            DeadState saved = handle.savedDead();
+            BitmapState saved = handle.savedBitmap();
             while (!checkSaved(partition, handle, live, saved)) {
                 // another file took its place while it was read
-                saved = handle.savedDead();
+                saved = handle.savedBitmap();
             }
-        } else if (handle.dead() != null) {
+        } else if (handle.invalidEntries() != null) {
             try {
-                ComponentFiles.openDead(
+                ComponentFiles.openBitmap(
                                 partition.substrate(),
                                 handle.component(),
-                                handle.state().dead())
+                                handle.state().invalidEntries())
                         .close();
             } catch (CorruptionException damage) {
                 report(damage);
@@ -171,27 +171,27 @@ public final class Verifier {
             Partition partition,
             ComponentHandle handle,
             MutableValidityBitmap live,
-            DeadState saved) {
+            BitmapState saved) {
         if (saved.isNone()) {
             return true;
         }
-        try (ImmutableValidityBitmap dead =
-                ComponentFiles.openDead(partition.substrate(), handle.component(), saved)) {
-            for (long at = dead.next(0);
+        try (ImmutableValidityBitmap invalidEntries =
+                ComponentFiles.openBitmap(partition.substrate(), handle.component(), saved)) {
+            for (long at = invalidEntries.next(0);
                     at != ImmutableValidityBitmap.NONE;
-                    at = dead.next(at + 1)) {
-                if (live.invalidatedAt(at) == MutableValidityBitmap.ALIVE) {
+                    at = invalidEntries.next(at + 1)) {
+                if (live.invalidatedAt(at) == MutableValidityBitmap.VALID) {
                     report("%s: entry %d of component %d is marked in %s and not in memory"
                             .formatted(
                                     partition,
                                     at,
                                     handle.state().fileId(),
-                                    StoreFiles.dead(saved.fileId())));
+                                    StoreFiles.bitmap(saved.fileId())));
                     return true;
                 }
             }
         } catch (StorageException damage) {
-            if (!saved.equals(handle.savedDead())) {
+            if (!saved.equals(handle.savedBitmap())) {
                 return false;
             }
             report(damage);

@@ -35,7 +35,7 @@ public final class MeasuredFacts {
         long components;
         long matter;
         long entries;
-        long dead;
+        long invalidEntries;
         long recordBytes;
         long keyBytes;
 
@@ -66,7 +66,7 @@ public final class MeasuredFacts {
             components++;
             entries += component.entryCount();
             matter += component.entryCount() - component.antimatterCount();
-            dead += handle.state().dead().count();
+            invalidEntries += handle.state().invalidEntries().count();
             recordBytes += component.space().recordPages();
             keyBytes += component.space().keyPages();
         }
@@ -141,7 +141,7 @@ public final class MeasuredFacts {
         double obsolete = 0;
         if (!index.describe().alwaysValid()) {
             DatasetCounts.Reads read = counts.reads();
-            long living = disk.matter - disk.dead;
+            long living = disk.matter - disk.invalidEntries;
             obsolete = read.validated() > 0
                     ? share(read.validated() - read.valid(), read.validated())
                     : share(

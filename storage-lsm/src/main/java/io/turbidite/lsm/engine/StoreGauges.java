@@ -16,7 +16,8 @@ final class StoreGauges {
     static void register(Meters meters, PartitionRegistry partitions, BackgroundWork background) {
         Substrate substrate = partitions.substrate();
         meters.gauge("memory.unflushed.bytes", () -> substrate.account().unflushedBytes());
-        meters.gauge("bitmap.kills.bytes", () -> substrate.bitmaps().kills().bytesUsed());
+        meters.gauge(
+                "bitmap.kills.bytes", () -> substrate.bitmaps().invalidations().bytesUsed());
         meters.gauge("cursors.open", () -> openCursorCount(partitions));
         meters.gauge("components.quarantined", () -> substrate.quarantine().count());
         meters.gauge("merge.backlog.bytes", background::mergeBytesLeft);

@@ -209,7 +209,7 @@ public final class Flush {
         throttle.flushing(layerBytes);
     }
 
-    /** Copies the entries; those that have a successor are written dead (design §4 rule 5). */
+    /** Copies the entries; those that have a successor are written as invalid (design §4 rule 5). */
     private void copy(
             EntryStream entries, ComponentWriter writer, @Nullable BuildConcurrency handover) {
         EntryHead entry = new EntryHead();

@@ -12,8 +12,8 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState.BitmapState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
-import io.turbidite.lsm.version.ManifestState.DeadState;
 import io.turbidite.lsm.version.StoreFiles;
 
 import org.jspecify.annotations.Nullable;
@@ -84,7 +84,7 @@ public final class ComponentBuild implements AutoCloseable {
     }
 
     /**
-     * Gives it a bitmap, all of whose entries are alive; otherwise a tree that has bitmaps gets one
+     * Gives it a bitmap, all of whose entries are valid; otherwise a tree that has bitmaps gets one
      * when it is opened.
      *
      * @param entryCountMax at least as many as will come
@@ -176,24 +176,27 @@ public final class ComponentBuild implements AutoCloseable {
         }
         DiskComponent component = openFile();
         ComponentState state = ComponentFiles.fresh(component, generation)
-                .withRepaired(repairedTimestamp, DeadState.NONE);
+                .withRepaired(repairedTimestamp, BitmapState.NONE);
         if (repaired == null) {
             return ComponentHandle.of(state, component, null, substrate.reaper());
         }
         // no space for the bitmap, perhaps: the component must not take it
         try (Undo undo = Undo.of(() -> ComponentFiles.letGo(
                 List.of(ComponentHandle.of(state, component, null, substrate.reaper())), false))) {
-            return undo.keep(withDead(component, state, repaired));
+            return undo.keep(withBitmaps(component, state, repaired));
         }
     }
 
-    private ComponentHandle withDead(
+    private ComponentHandle withBitmaps(
             DiskComponent component, ComponentState state, ComponentFiles.Repaired repaired) {
-        DeadState dead = ComponentFiles.writeDead(substrate, component, repaired.dead());
+        BitmapState invalidEntries =
+                ComponentFiles.writeBitmap(substrate, component, repaired.invalidEntries());
         return ComponentHandle.of(
-                state.withRepaired(repaired.timestamp(), dead),
+                state.withRepaired(repaired.timestamp(), invalidEntries),
                 component,
-                dead.isNone() ? null : ComponentFiles.openWrittenDead(substrate, component, dead),
+                invalidEntries.isNone()
+                        ? null
+                        : ComponentFiles.openWrittenBitmap(substrate, component, invalidEntries),
                 substrate.reaper());
     }
 

@@ -12,8 +12,8 @@ import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapOwner;
 import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState.BitmapState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
-import io.turbidite.lsm.version.ManifestState.DeadState;
 import io.turbidite.lsm.version.StoreFiles;
 
 import java.util.Collection;
@@ -29,71 +29,72 @@ public final class ComponentFiles {
     }
 
     /**
-     * Reads a component's dead entries.
+     * Reads a component's invalid entries.
      *
      * @throws CorruptionException also if the file is not the one that the manifest means
      */
-    public static ImmutableValidityBitmap openDead(
-            Substrate substrate, DiskComponent component, DeadState state) {
-        return openDead(substrate, component, state, StoreFiles.dead(state.fileId()));
+    public static ImmutableValidityBitmap openBitmap(
+            Substrate substrate, DiskComponent component, BitmapState state) {
+        return openBitmap(substrate, component, state, StoreFiles.bitmap(state.fileId()));
     }
 
-    /** As {@link #openDead(Substrate, DiskComponent, DeadState)}, from a file that is not in its place yet. */
-    public static ImmutableValidityBitmap openDead(
-            Substrate substrate, DiskComponent component, DeadState state, String name) {
-        ImmutableValidityBitmap dead = ImmutableValidityBitmap.open(
+    /** As {@link #openBitmap(Substrate, DiskComponent, BitmapState)}, from a file that is not in its place yet. */
+    public static ImmutableValidityBitmap openBitmap(
+            Substrate substrate, DiskComponent component, BitmapState state, String name) {
+        ImmutableValidityBitmap invalidEntries = ImmutableValidityBitmap.open(
                 substrate.disk(),
                 name,
                 new ValidityBitmapOwner(
                         component.header().storeId(),
                         state.fileId(),
                         component.header().fileId()));
-        DeadState found = new DeadState(state.fileId(), dead.bytes(), dead.count());
-        if (!found.equals(state) || dead.entryCount() != component.entryCount()) {
-            dead.close();
+        BitmapState found =
+                new BitmapState(state.fileId(), invalidEntries.bytes(), invalidEntries.count());
+        if (!found.equals(state) || invalidEntries.entryCount() != component.entryCount()) {
+            invalidEntries.close();
             throw new CorruptionException(
                     name,
                     0,
-                    "dead entries",
+                    "invalid entries",
                     "%s of %d entries".formatted(state, component.entryCount()),
-                    "%s of %d entries".formatted(found, dead.entryCount()));
+                    "%s of %d entries".formatted(found, invalidEntries.entryCount()));
         }
-        return dead;
+        return invalidEntries;
     }
 
-    /** Writes a component's dead entries, if there are any; the directory is the caller's to sync. */
-    public static DeadState writeDead(
-            Substrate substrate, DiskComponent component, ValidityBitmapBuilder dead) {
-        if (dead.count() == 0) {
-            return DeadState.NONE;
+    /** Writes a component's invalid entries, if there are any; the directory is the caller's to sync. */
+    public static BitmapState writeBitmap(
+            Substrate substrate, DiskComponent component, ValidityBitmapBuilder invalidEntries) {
+        if (invalidEntries.count() == 0) {
+            return BitmapState.NONE;
         }
         long fileId = substrate.manifest().newFileId();
         ValidityBitmapOwner owner = new ValidityBitmapOwner(
                 component.header().storeId(), fileId, component.header().fileId());
-        long bytes = dead.write(
-                substrate.disk(), StoreFiles.dead(fileId), owner, component.entryCount());
-        return new DeadState(fileId, bytes, dead.count());
+        long bytes = invalidEntries.write(
+                substrate.disk(), StoreFiles.bitmap(fileId), owner, component.entryCount());
+        return new BitmapState(fileId, bytes, invalidEntries.count());
     }
 
     /**
      * What a repair found of a component.
      *
      * @param timestamp up to where it is checked now
-     * @param dead the entries that are dead
+     * @param invalidEntries the entries that are invalid
      */
-    public record Repaired(long timestamp, ValidityBitmapBuilder dead) {}
+    public record Repaired(long timestamp, ValidityBitmapBuilder invalidEntries) {}
 
     /**
-     * Opens dead entries that were just written; a file that can't be opened is deleted.
+     * Opens invalid entries that were just written; a file that can't be opened is deleted.
      *
      * @throws CorruptionException if what is there is not what was written
      */
-    public static ImmutableValidityBitmap openWrittenDead(
-            Substrate substrate, DiskComponent component, DeadState state) {
+    public static ImmutableValidityBitmap openWrittenBitmap(
+            Substrate substrate, DiskComponent component, BitmapState state) {
         return openOrDelete(
                 substrate,
-                StoreFiles.dead(state.fileId()),
-                () -> openDead(substrate, component, state));
+                StoreFiles.bitmap(state.fileId()),
+                () -> openBitmap(substrate, component, state));
     }
 
     /** The work is tried again and writes another file: without this, each try would leave one. */

@@ -13,8 +13,8 @@ import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.ManifestState.BitmapState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
-import io.turbidite.lsm.version.ManifestState.DeadState;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Trash;
 
@@ -25,7 +25,7 @@ import java.util.function.Supplier;
 
 /**
  * Opens a component that the manifest names, while the store opens. One that is damaged, cut, missing, another's or
- * not readable on two tries is set aside, and so is one whose bitmap is: without it dead entries would come back to life. A bitmap that repair
+ * not readable on two tries is set aside, and so is one whose bitmap is: without it invalid entries would count as valid again. A bitmap that repair
  * made is left out instead, since readers check what is not known to be checked.
  *
  * <p><em>Confined to one thread.</em> Used once.
@@ -141,10 +141,10 @@ final class ComponentOpening {
         if (component.isOpen()) {
             try {
                 MutableValidityBitmap live =
-                        twice(() -> openLive(substrate, component, state.dead()));
+                        twice(() -> openLive(substrate, component, state.invalidEntries()));
                 return ComponentHandle.ofLive(state, component, live, substrate.reaper());
             } catch (StorageException failure) {
-                damage = place.damage(causeOf(failure, StoreFiles.dead(state.deadFileId())));
+                damage = place.damage(causeOf(failure, StoreFiles.bitmap(state.bitmapFileId())));
             }
         }
         MutableValidityBitmap empty =
@@ -154,15 +154,15 @@ final class ComponentOpening {
 
     /** With the bitmap that repair made, if there is one. */
     private ComponentHandle openFixed(DiskComponent component) {
-        if (state.dead().isNone() || !component.isOpen()) {
+        if (state.invalidEntries().isNone() || !component.isOpen()) {
             return ComponentHandle.of(state, component, null, substrate.reaper());
         }
         try {
-            ImmutableValidityBitmap dead =
-                    twice(() -> ComponentFiles.openDead(substrate, component, state.dead()));
-            return ComponentHandle.of(state, component, dead, substrate.reaper());
+            ImmutableValidityBitmap invalidEntries = twice(
+                    () -> ComponentFiles.openBitmap(substrate, component, state.invalidEntries()));
+            return ComponentHandle.of(state, component, invalidEntries, substrate.reaper());
         } catch (StorageException failure) {
-            String cause = causeOf(failure, StoreFiles.dead(state.deadFileId()));
+            String cause = causeOf(failure, StoreFiles.bitmap(state.bitmapFileId()));
             if (!isMadeAgain()) {
                 damage = place.damage(cause);
                 return ComponentHandle.of(state, component, null, substrate.reaper());
@@ -173,11 +173,11 @@ final class ComponentOpening {
                             place.schema(),
                             place.partition(),
                             place.tree(),
-                            StoreFiles.dead(state.deadFileId()),
+                            StoreFiles.bitmap(state.bitmapFileId()),
                             cause);
             // checked up to nothing: readers look for successors of all its entries
             return ComponentHandle.of(
-                    state.withRepaired(0, DeadState.NONE), component, null, substrate.reaper());
+                    state.withRepaired(0, BitmapState.NONE), component, null, substrate.reaper());
         }
     }
 
@@ -199,7 +199,7 @@ final class ComponentOpening {
             Substrate substrate, ComponentHeader header, ComponentState state) {
         DiskComponent component = ComponentFiles.openFile(substrate, header);
         ComponentState found = ComponentFiles.fresh(component, state.generation())
-                .withRepaired(state.repairedTimestamp(), state.dead())
+                .withRepaired(state.repairedTimestamp(), state.invalidEntries())
                 .withQuarantineOf(state);
         if (!found.equals(state)) {
             component.close();
@@ -210,16 +210,16 @@ final class ComponentOpening {
     }
 
     private static MutableValidityBitmap openLive(
-            Substrate substrate, DiskComponent component, DeadState state) {
+            Substrate substrate, DiskComponent component, BitmapState state) {
         MutableValidityBitmap live =
                 MutableValidityBitmap.create(substrate.bitmaps(), component.entryCount());
         try (Undo undo = Undo.of(live::close)) {
             if (!state.isNone()) {
-                try (ImmutableValidityBitmap dead =
-                        ComponentFiles.openDead(substrate, component, state)) {
-                    for (long at = dead.next(0);
+                try (ImmutableValidityBitmap invalidEntries =
+                        ComponentFiles.openBitmap(substrate, component, state)) {
+                    for (long at = invalidEntries.next(0);
                             at != ImmutableValidityBitmap.NONE;
-                            at = dead.next(at + 1)) {
+                            at = invalidEntries.next(at + 1)) {
                         live.settle(at);
                     }
                 }

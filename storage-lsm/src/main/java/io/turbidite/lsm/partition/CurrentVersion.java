@@ -267,7 +267,7 @@ public final class CurrentVersion {
                         ? null
                         : () -> {
                             // what such a writer has marked since the marks were copied
-                            stale.forEachDead(
+                            stale.forEachInvalid(
                                     Long.MAX_VALUE,
                                     entry -> live.invalidate(
                                             entry,
@@ -312,7 +312,7 @@ public final class CurrentVersion {
     }
 
     /**
-     * Installs a version made from the current one; if kills must be handed over, inside the closed gate when
+     * Installs a version made from the current one; if invalidations must be handed over, inside the closed gate when
      * that is done.
      */
     private void swap(UnaryOperator<Version> change, @Nullable Runnable handover) {

@@ -200,8 +200,8 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
         return ComponentFiles.isLive(version().schema(), TreeId.PRIMARY);
     }
 
-    /** Lets live bitmaps forget since when entries are dead, where nobody sees them alive any more. */
-    public void forgetKills() {
+    /** Lets live bitmaps forget since when entries are invalid, where nobody sees them valid any more. */
+    public void forgetInvalidations() {
         Version pinned = pinUnlessDropped();
         if (pinned == null) {
             return;
@@ -210,7 +210,7 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
             for (ComponentHandle component : pinned.tree(TreeId.PRIMARY)) {
                 MutableValidityBitmap live = component.live();
                 if (live != null) {
-                    live.forgetKills(substrate.timestamps()::horizon);
+                    live.forgetInvalidations(substrate.timestamps()::horizon);
                 }
             }
         } finally {

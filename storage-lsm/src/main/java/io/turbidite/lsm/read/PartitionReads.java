@@ -71,7 +71,7 @@ public final class PartitionReads {
         return new PartitionFetch(partition, view, sortedKeys, options);
     }
 
-    /** About how many entries of a tree lie in a range, dead ones included; 0 if it is dropped. */
+    /** About how many entries of a tree lie in a range, invalid ones included; 0 if it is dropped. */
     public static long estimate(
             Partition partition, TreeId tree, KeyRange range, FilterPredicate filter) {
         Version pinned = partition.pin();

@@ -13,7 +13,7 @@ public enum Maintenance {
     EAGER,
     /** Blind writes; obsolete entries are found by timestamp. */
     VALIDATION,
-    /** Filters stay exact for new records; superseded records are marked dead in place. */
+    /** Filters stay exact for new records; superseded records are invalidated in place. */
     MUTABLE_BITMAP,
     /** Each secondary component carries the keys deleted in it. */
     DELETED_KEY,

@@ -5,9 +5,9 @@ package io.turbidite.lsm.schema;
  *
  * @param components that were checked
  * @param checked entries that were looked at
- * @param spared of these, told alive or dead by Bloom filters or timestamps alone
+ * @param spared of these, told valid or invalid by Bloom filters or timestamps alone
  * @param searched of these, looked up in key trees
- * @param marked of these, found dead
+ * @param marked of these, found invalid
  * @param keyPages pages of key trees that were read
  * @param nanos of work, all workers together
  */

@@ -64,7 +64,7 @@ public final class Shipment implements AutoCloseable {
         return image.lastTimestamp();
     }
 
-    /** Files that it consists of: components, and the bitmaps of their dead entries. */
+    /** Files that it consists of: components, and the bitmaps of their invalid entries. */
     public int fileCount() {
         return files.size();
     }

@@ -6,7 +6,7 @@ public enum OldRecord {
     NOTHING,
     /**
      * The record, if its version is in the current memory layer; what is older is passed over. So an
-     * entry is never alive in one memory component with its successor (design §4 rule 3).
+     * entry is never valid in one memory component with its successor (design §4 rule 3).
      */
     CURRENT_LAYER,
     /**

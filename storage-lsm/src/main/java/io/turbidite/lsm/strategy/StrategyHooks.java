@@ -56,7 +56,7 @@ public final class StrategyHooks implements MergeHooks {
             return MergeHook.NONE;
         }
         return switch (index.maintenance()) {
-            // alone it is rewritten only, without what is dead
+            // alone it is rewritten only, without what is invalid
             case DEFERRED ->
                 deferred == null
                         ? MergeHook.NONE

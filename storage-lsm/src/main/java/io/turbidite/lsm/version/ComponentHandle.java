@@ -17,11 +17,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A disk component, which of its entries are dead, and who holds it. Born with one reference, its creator's;
+ * A disk component, which of its entries are invalid, and who holds it. Born with one reference, its creator's;
  * when the last one goes the component is closed, and its file goes to the {@link FileReaper} if a manifest
  * without it is durable.
  *
- * <p>What is dead never changes: a repair makes {@link #repaired another handle} on the same component file,
+ * <p>What is invalid never changes: a repair makes {@link #repaired another handle} on the same component file,
  * which takes this one's place in the next version. Whoever reads an older version keeps the bitmap it had.
  *
  * <p>Whoever is going to replace or drop components (a merge, a repair, retention) claims them first, so that
@@ -32,10 +32,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class ComponentHandle {
     private final ManifestState.ComponentState state;
     private final DiskComponent component;
-    private final @Nullable ImmutableValidityBitmap dead;
+    private final @Nullable ImmutableValidityBitmap invalidEntries;
     private final @Nullable MutableValidityBitmap live;
     private final SharedFile componentFile;
-    private final @Nullable SharedFile deadFile;
+    private final @Nullable SharedFile bitmapFile;
     private final FileReaper reaper;
     private final AtomicInteger references = new AtomicInteger(1);
     private final AtomicBoolean claimed = new AtomicBoolean();
@@ -45,23 +45,26 @@ public final class ComponentHandle {
     private volatile boolean bitmapUnread;
 
     /** The live bitmap's file of now. */
-    private volatile ManifestState.DeadState savedDead = ManifestState.DeadState.NONE;
+    private volatile ManifestState.BitmapState savedBitmap = ManifestState.BitmapState.NONE;
 
     private ComponentHandle(
             ManifestState.ComponentState state,
             DiskComponent component,
             SharedFile componentFile,
-            @Nullable ImmutableValidityBitmap dead,
-            @Nullable SharedFile deadFile,
+            @Nullable ImmutableValidityBitmap invalidEntries,
+            @Nullable SharedFile bitmapFile,
             @Nullable MutableValidityBitmap live,
             FileReaper reaper) {
         // what is set aside may be without the bitmap that it should have
-        assert dead == null || dead.owner().fileId() == state.dead().fileId() : state;
+        assert invalidEntries == null
+                        || invalidEntries.owner().fileId()
+                                == state.invalidEntries().fileId()
+                : state;
         this.state = state;
         this.component = component;
         this.componentFile = componentFile;
-        this.dead = dead;
-        this.deadFile = deadFile;
+        this.invalidEntries = invalidEntries;
+        this.bitmapFile = bitmapFile;
         this.live = live;
         this.reaper = reaper;
     }
@@ -69,17 +72,23 @@ public final class ComponentHandle {
     /**
      * A handle that owns a component that was just opened, and the bitmap.
      *
-     * @param dead null if all entries are alive
+     * @param invalidEntries null if all entries are valid
      */
     public static ComponentHandle of(
             ManifestState.ComponentState state,
             DiskComponent component,
-            @Nullable ImmutableValidityBitmap dead,
+            @Nullable ImmutableValidityBitmap invalidEntries,
             FileReaper reaper) {
         SharedFile componentFile =
                 new SharedFile(StoreFiles.component(state.fileId()), component::close, reaper);
         return new ComponentHandle(
-                state, component, componentFile, dead, file(dead, reaper), null, reaper);
+                state,
+                component,
+                componentFile,
+                invalidEntries,
+                file(invalidEntries, reaper),
+                null,
+                reaper);
     }
 
     /**
@@ -94,16 +103,16 @@ public final class ComponentHandle {
             FileReaper reaper) {
         SharedFile componentFile =
                 new SharedFile(StoreFiles.component(state.fileId()), component::close, reaper);
-        ManifestState.DeadState saved = state.dead();
+        ManifestState.BitmapState saved = state.invalidEntries();
         ComponentHandle handle = new ComponentHandle(
-                state.withRepaired(state.repairedTimestamp(), ManifestState.DeadState.NONE),
+                state.withRepaired(state.repairedTimestamp(), ManifestState.BitmapState.NONE),
                 component,
                 componentFile,
                 null,
                 null,
                 live,
                 reaper);
-        handle.savedDead = saved;
+        handle.savedBitmap = saved;
         return handle;
     }
 
@@ -119,10 +128,13 @@ public final class ComponentHandle {
     }
 
     private static @Nullable SharedFile file(
-            @Nullable ImmutableValidityBitmap dead, FileReaper reaper) {
-        return dead == null
+            @Nullable ImmutableValidityBitmap invalidEntries, FileReaper reaper) {
+        return invalidEntries == null
                 ? null
-                : new SharedFile(StoreFiles.dead(dead.owner().fileId()), dead::close, reaper);
+                : new SharedFile(
+                        StoreFiles.bitmap(invalidEntries.owner().fileId()),
+                        invalidEntries::close,
+                        reaper);
     }
 
     /**
@@ -132,15 +144,16 @@ public final class ComponentHandle {
      * @param changedDead this one's, or a new bitmap, which the new handle owns
      */
     public ComponentHandle repaired(
-            ManifestState.ComponentState changed, @Nullable ImmutableValidityBitmap changedDead) {
+            ManifestState.ComponentState changed, @Nullable ImmutableValidityBitmap changedBitmap) {
         assert changed.fileId() == state.fileId() && live == null : changed;
-        SharedFile same = changedDead == dead && deadFile != null ? deadFile.shared() : null;
+        SharedFile same =
+                changedBitmap == invalidEntries && bitmapFile != null ? bitmapFile.shared() : null;
         return new ComponentHandle(
                 changed,
                 component,
                 componentFile.shared(),
-                changedDead,
-                same == null ? file(changedDead, reaper) : same,
+                changedBitmap,
+                same == null ? file(changedBitmap, reaper) : same,
                 null,
                 reaper);
     }
@@ -157,8 +170,8 @@ public final class ComponentHandle {
     /** Whether the file, by its name in the store, is the component's own or its bitmap's. */
     public boolean hasFile(String file) {
         return component.name().equals(file)
-                || file.equals(StoreFiles.dead(state.deadFileId()))
-                || file.equals(StoreFiles.dead(savedDead().fileId()));
+                || file.equals(StoreFiles.bitmap(state.bitmapFileId()))
+                || file.equals(StoreFiles.bitmap(savedBitmap().fileId()));
     }
 
     /** Whether it is damaged and set aside: nobody reads, merges, repairs or drops it. */
@@ -166,12 +179,12 @@ public final class ComponentHandle {
         return component.damage() != null;
     }
 
-    /** Its dead entries; null if there are none, or if they change. */
-    public @Nullable ImmutableValidityBitmap dead() {
-        return dead;
+    /** Its invalid entries; null if there are none, or if they change. */
+    public @Nullable ImmutableValidityBitmap invalidEntries() {
+        return invalidEntries;
     }
 
-    /** Its dead entries that change while writers go on; null if they never do. */
+    /** Its invalid entries that change while writers go on; null if they never do. */
     public @Nullable MutableValidityBitmap live() {
         return live;
     }
@@ -182,37 +195,37 @@ public final class ComponentHandle {
     }
 
     /** The file that a manifest names for {@link #live}; changes under the manifest's lock. */
-    public ManifestState.DeadState savedDead() {
-        return savedDead;
+    public ManifestState.BitmapState savedBitmap() {
+        return savedBitmap;
     }
 
     /** A durable manifest names another file for {@link #live}. */
-    public void markSaved(ManifestState.DeadState changed) {
-        ManifestState.DeadState before = savedDead;
-        savedDead = changed;
+    public void markSaved(ManifestState.BitmapState changed) {
+        ManifestState.BitmapState before = savedBitmap;
+        savedBitmap = changed;
         if (!before.isNone()) {
-            reaper.bury(StoreFiles.dead(before.fileId()));
+            reaper.bury(StoreFiles.bitmap(before.fileId()));
         }
     }
 
-    /** Entries that are not dead; versions and anti-matter included. */
+    /** Entries that are not invalid; versions and anti-matter included. */
     public long livingCount() {
         if (live != null) {
-            return component.entryCount() - live.deadCount();
+            return component.entryCount() - live.invalidCount();
         }
-        return component.entryCount() - (dead == null ? 0 : dead.count());
+        return component.entryCount() - (invalidEntries == null ? 0 : invalidEntries.count());
     }
 
     /**
-     * The entries that are not dead, in order, through the buffer cache. Of one with a live bitmap all:
-     * which are dead depends on who asks.
+     * The entries that are not invalid, in order, through the buffer cache. Of one with a live bitmap all:
+     * which are invalid depends on who asks.
      */
     public EntryCursor cursor() {
         return living(component.cursor());
     }
 
     /**
-     * The entries that are not dead, in order, read ahead past the buffer cache: for merges. Of one with a
+     * The entries that are not invalid, in order, read ahead past the buffer cache: for merges. Of one with a
      * live bitmap all, with their successors and positions.
      *
      * @param number of the component among those that are merged
@@ -231,7 +244,7 @@ public final class ComponentHandle {
     }
 
     private EntryCursor living(TreeCursor entries) {
-        return dead == null ? entries : new ValidEntryCursor(entries, dead);
+        return invalidEntries == null ? entries : new ValidEntryCursor(entries, invalidEntries);
     }
 
     /** Whether this has the same component ID as {@code other}. */
@@ -252,13 +265,13 @@ public final class ComponentHandle {
         assert left >= 0 : "component " + state.fileId() + " is let go twice";
         if (left == 0) {
             componentFile.release();
-            if (deadFile != null) {
-                deadFile.release();
+            if (bitmapFile != null) {
+                bitmapFile.release();
             }
             if (live != null) {
                 live.close();
-                if (obsolete && !savedDead.isNone()) {
-                    reaper.bury(StoreFiles.dead(savedDead.fileId()));
+                if (obsolete && !savedBitmap.isNone()) {
+                    reaper.bury(StoreFiles.bitmap(savedBitmap.fileId()));
                 }
             }
         }
@@ -288,8 +301,8 @@ public final class ComponentHandle {
     public void markObsolete() {
         obsolete = true;
         componentFile.markObsolete();
-        if (deadFile != null) {
-            deadFile.markObsolete();
+        if (bitmapFile != null) {
+            bitmapFile.markObsolete();
         }
     }
 
@@ -298,8 +311,8 @@ public final class ComponentHandle {
      * nobody reads it any more, the component file stays.
      */
     public void markReplacedBy(ComponentHandle successor) {
-        if (deadFile != null && deadFile != successor.deadFile) {
-            deadFile.markObsolete();
+        if (bitmapFile != null && bitmapFile != successor.bitmapFile) {
+            bitmapFile.markObsolete();
         }
     }
 

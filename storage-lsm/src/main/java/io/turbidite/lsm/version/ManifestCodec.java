@@ -23,9 +23,9 @@ import io.turbidite.lsm.version.DatasetCounts.Flushes;
 import io.turbidite.lsm.version.DatasetCounts.IndexReads;
 import io.turbidite.lsm.version.DatasetCounts.Lookups;
 import io.turbidite.lsm.version.DatasetCounts.Reads;
+import io.turbidite.lsm.version.ManifestState.BitmapState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
-import io.turbidite.lsm.version.ManifestState.DeadState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.ManifestState.TreeState;
 
@@ -292,11 +292,11 @@ final class ManifestCodec {
         out.writeLong(component.bytes());
         out.writeInt(component.generation());
         out.writeLong(component.repairedTimestamp());
-        DeadState dead = component.dead();
-        out.writeLong(dead.fileId());
-        if (!dead.isNone()) {
-            out.writeLong(dead.bytes());
-            out.writeLong(dead.count());
+        BitmapState invalidEntries = component.invalidEntries();
+        out.writeLong(invalidEntries.fileId());
+        if (!invalidEntries.isNone()) {
+            out.writeLong(invalidEntries.bytes());
+            out.writeLong(invalidEntries.count());
         }
         out.writeUTF(component.quarantine());
         out.writeBoolean(component.isUntold());
@@ -310,10 +310,10 @@ final class ManifestCodec {
         long bytes = in.readLong();
         int generation = in.readInt();
         long repairedTimestamp = in.readLong();
-        long deadFileId = in.readLong();
-        DeadState dead = deadFileId == 0
-                ? DeadState.NONE
-                : new DeadState(deadFileId, in.readLong(), in.readLong());
+        long bitmapFileId = in.readLong();
+        BitmapState invalidEntries = bitmapFileId == 0
+                ? BitmapState.NONE
+                : new BitmapState(bitmapFileId, in.readLong(), in.readLong());
         String quarantine = version >= QUARANTINE_VERSION ? in.readUTF() : "";
         boolean untold =
                 version >= HAS_LOG_VERSION ? in.readBoolean() : quarantine.contains(UNTOLD);
@@ -324,7 +324,7 @@ final class ManifestCodec {
                 bytes,
                 generation,
                 repairedTimestamp,
-                dead,
+                invalidEntries,
                 quarantine,
                 untold);
     }

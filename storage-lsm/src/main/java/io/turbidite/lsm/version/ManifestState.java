@@ -233,12 +233,14 @@ public record ManifestState(
                             .toList());
         }
 
-        /** The same with other dead entries of components of a tree, by their files. */
-        public PartitionState withDead(TreeId tree, Map<Long, DeadState> dead) {
+        /** The same with other invalid entries of components of a tree, by their files. */
+        public PartitionState withBitmaps(TreeId tree, Map<Long, BitmapState> invalidEntries) {
             return new PartitionState(
                     flushedTimestamp,
                     trees.stream()
-                            .map(state -> state.tree().equals(tree) ? state.withDead(dead) : state)
+                            .map(state -> state.tree().equals(tree)
+                                    ? state.withBitmaps(invalidEntries)
+                                    : state)
                             .toList());
         }
 
@@ -311,12 +313,13 @@ public record ManifestState(
                             .toList());
         }
 
-        private TreeState withDead(Map<Long, DeadState> dead) {
+        private TreeState withBitmaps(Map<Long, BitmapState> invalidEntries) {
             return new TreeState(
                     tree,
                     components.stream()
                             .map(c -> c.withRepaired(
-                                    c.repairedTimestamp(), dead.getOrDefault(c.fileId(), c.dead())))
+                                    c.repairedTimestamp(),
+                                    invalidEntries.getOrDefault(c.fileId(), c.invalidEntries())))
                             .toList());
         }
 
@@ -346,9 +349,9 @@ public record ManifestState(
      * @param generation 0 as flushed or loaded; a merged component has one more than the highest of its
      *     inputs. So no byte of it was merged more often
      * @param repairedTimestamp up to where its entries were checked against the key trees: one that was
-     *     superseded at or below it is dead. As flushed or loaded it is {@code maxTimestamp}: within one
+     *     superseded at or below it is invalid. As flushed or loaded it is {@code maxTimestamp}: within one
      *     memory component what is superseded got anti-matter
-     * @param dead which entries are dead
+     * @param invalidEntries which entries are invalid
      * @param quarantine what it was found damaged by, since when it is set aside; empty if it is sound
      * @param isUntold it is set aside since replay could not tell what the log supersedes of it: then it stays
      *     aside though its file is whole
@@ -360,7 +363,7 @@ public record ManifestState(
             long bytes,
             int generation,
             long repairedTimestamp,
-            DeadState dead,
+            BitmapState invalidEntries,
             String quarantine,
             boolean isUntold) {
         public ComponentState {
@@ -378,7 +381,7 @@ public record ManifestState(
             }
         }
 
-        /** As flushed or loaded: no entry is dead, none superseded within it. */
+        /** As flushed or loaded: no entry is invalid, none superseded within it. */
         public static ComponentState fresh(
                 long fileId, long minTimestamp, long maxTimestamp, long bytes, int generation) {
             return new ComponentState(
@@ -388,13 +391,13 @@ public record ManifestState(
                     bytes,
                     generation,
                     maxTimestamp,
-                    DeadState.NONE,
+                    BitmapState.NONE,
                     "",
                     false);
         }
 
-        /** The same, checked up to another timestamp, with other dead entries. */
-        public ComponentState withRepaired(long timestamp, DeadState changed) {
+        /** The same, checked up to another timestamp, with other invalid entries. */
+        public ComponentState withRepaired(long timestamp, BitmapState changed) {
             return new ComponentState(
                     fileId,
                     minTimestamp,
@@ -435,7 +438,7 @@ public record ManifestState(
                     bytes,
                     generation,
                     repairedTimestamp,
-                    dead,
+                    invalidEntries,
                     cause,
                     untold);
         }
@@ -445,22 +448,22 @@ public record ManifestState(
             return minTimestamp <= timestamp && timestamp <= maxTimestamp;
         }
 
-        /** The file of its dead entries; 0 if there is none. */
-        public long deadFileId() {
-            return dead.fileId();
+        /** The file of its invalid entries; 0 if there is none. */
+        public long bitmapFileId() {
+            return invalidEntries.fileId();
         }
     }
 
     /**
-     * The file of a component's dead entries.
+     * The file of a component's invalid entries.
      *
-     * @param fileId names it; 0 if no entry is dead
+     * @param fileId names it; 0 if no entry is invalid
      * @param bytes its size
-     * @param count dead entries
+     * @param count invalid entries
      */
-    public record DeadState(long fileId, long bytes, long count) {
-        /** No entry is dead. */
-        public static final DeadState NONE = new DeadState(0, 0, 0);
+    public record BitmapState(long fileId, long bytes, long count) {
+        /** No entry is invalid. */
+        public static final BitmapState NONE = new BitmapState(0, 0, 0);
 
         public boolean isNone() {
             return fileId == 0;

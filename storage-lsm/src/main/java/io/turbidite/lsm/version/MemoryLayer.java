@@ -125,14 +125,14 @@ public final class MemoryLayer {
     }
 
     /**
-     * Gives the layer a handover, which it owns, for kills of its entries: they will lie in a component with a
+     * Gives the layer a handover, which it owns, for invalidations of its entries: they will lie in a component with a
      * live bitmap. Inside the closed gate, when it is frozen.
      */
     public void open(BuildConcurrency opened) {
         handover = opened;
     }
 
-    /** Is told of kills of its entries while it is frozen; null under other strategies. */
+    /** Is told of invalidations of its entries while it is frozen; null under other strategies. */
     public @Nullable BuildConcurrency handover() {
         return handover;
     }

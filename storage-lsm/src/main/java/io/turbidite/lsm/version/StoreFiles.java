@@ -36,7 +36,7 @@ public final class StoreFiles {
     public static final String SPILL = "spill";
 
     private static final String COMPONENT_SUFFIX = ".component";
-    private static final String DEAD_SUFFIX = ".dead";
+    private static final String BITMAP_SUFFIX = ".dead";
     private static final String SORT_RUN_SUFFIX = ".run";
 
     private StoreFiles() {}
@@ -46,9 +46,9 @@ public final class StoreFiles {
         return "%s/%012x%s".formatted(DATA, fileId, COMPONENT_SUFFIX);
     }
 
-    /** {@code data/00000000002a.dead} for file 42: dead entries of a component. */
-    public static String dead(long fileId) {
-        return "%s/%012x%s".formatted(DATA, fileId, DEAD_SUFFIX);
+    /** {@code data/00000000002a.dead} for file 42: invalid entries of a component. */
+    public static String bitmap(long fileId) {
+        return "%s/%012x%s".formatted(DATA, fileId, BITMAP_SUFFIX);
     }
 
     /** {@code data/00000000002a.run} for file 42: a run of an external sort. */
@@ -67,13 +67,13 @@ public final class StoreFiles {
     }
 
     /** The file id in a plain name of the data directory, or -1 if it is no bitmap's. */
-    public static long deadFileId(String plainName) {
-        return fileId(plainName, DEAD_SUFFIX);
+    public static long bitmapFileId(String plainName) {
+        return fileId(plainName, BITMAP_SUFFIX);
     }
 
     /** The file id in a plain name of the data directory or the trash, or -1 if it has none. */
     public static long fileIdOf(String plainName) {
-        return Math.max(componentFileId(plainName), deadFileId(plainName));
+        return Math.max(componentFileId(plainName), bitmapFileId(plainName));
     }
 
     private static long fileId(String plainName, String suffix) {

@@ -81,10 +81,10 @@ public final class Trash {
                     for (ComponentState component : tree.components()) {
                         files.put(
                                 plain(StoreFiles.component(component.fileId())), component.bytes());
-                        if (!component.dead().isNone()) {
+                        if (!component.invalidEntries().isNone()) {
                             files.put(
-                                    plain(StoreFiles.dead(component.deadFileId())),
-                                    component.dead().bytes());
+                                    plain(StoreFiles.bitmap(component.bitmapFileId())),
+                                    component.invalidEntries().bytes());
                         }
                     }
                 }

@@ -23,7 +23,7 @@ import java.lang.foreign.MemorySegment;
  * always 0. An insert is logged as an upsert: that its key was free is known when it is logged.
  *
  * <p>The update bit (LUO19 §5.2) says that the superseded version was not in the memory component of its
- * successor: replay finds it by its key and marks it dead. The log holds no ordinals (design §4 rule 7): they
+ * successor: replay finds it by its key and invalidates it. The log holds no ordinals (design §4 rule 7): they
  * are others after a merge.
  */
 final class LogRecords {

@@ -241,7 +241,7 @@ public final class Operations {
     }
 
     /** Whether it marks what it replaces in components. */
-    boolean mayKill() {
+    boolean mayInvalidate() {
         for (int i = 0; i < count; i++) {
             if (datasets[i].schema().maintenance() == Maintenance.MUTABLE_BITMAP) {
                 return true;

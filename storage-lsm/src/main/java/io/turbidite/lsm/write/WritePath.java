@@ -65,8 +65,8 @@ public final class WritePath {
         Operations batch = write.operations;
         // before anything is held, the gate included: a schema change must not wait for memory
         background.awaitRoom(batch.byteCount());
-        if (background.isFullOfKills() && batch.mayKill()) {
-            background.awaitKillRoom();
+        if (background.isFullOfInvalidations() && batch.mayInvalidate()) {
+            background.awaitInvalidationRoom();
         }
         substrate.timestamps().awaitRoom();
         while (!inFlight.tryEnter()) {

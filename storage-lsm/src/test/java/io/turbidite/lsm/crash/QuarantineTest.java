@@ -697,13 +697,13 @@ class QuarantineTest {
         Dataset dataset = create("T", Maintenance.MUTABLE_BITMAP, "correlated-no-merge");
         dataset.upsert(row(ROWS + 7L, 5).toMap());
         dataset.flush();
-        String dead = onlyBitmap();
+        String invalidEntries = onlyBitmap();
         sim.close();
-        disk.flipBit(dead, disk.content(dead).length / 2, 1);
+        disk.flipBit(invalidEntries, disk.content(invalidEntries).length / 2, 1);
         sim = open();
         assertThat(quarantined()).containsExactly("T.primary");
         assertThat(sim.store.verify().errors())
-                .anySatisfy(error -> assertThat(error).contains(dead));
+                .anySatisfy(error -> assertThat(error).contains(invalidEntries));
         dataset("T").upsert(row(3L, 5).toMap());
         dataset("T").flush();
         assertThatThrownBy(() -> SimStore.rows(dataset("T")))
@@ -711,7 +711,7 @@ class QuarantineTest {
         checkTakesWrites();
         // what is in the file was not written over
         sim.close();
-        disk.flipBit(dead, disk.content(dead).length / 2, 1);
+        disk.flipBit(invalidEntries, disk.content(invalidEntries).length / 2, 1);
         sim = open();
         sim.verify();
         assertThat(SimStore.rows(dataset("T"))).hasSize(3 * ROWS);
@@ -723,9 +723,9 @@ class QuarantineTest {
         dataset.upsert(row(ROWS + 7L, 5).toMap());
         dataset.flush();
         dataset.repair("by_user");
-        String dead = onlyBitmap();
+        String invalidEntries = onlyBitmap();
         sim.close();
-        disk.flipBit(dead, disk.content(dead).length / 2, 1);
+        disk.flipBit(invalidEntries, disk.content(invalidEntries).length / 2, 1);
         sim = open();
         assertThat(quarantined()).isEmpty();
         assertThat(events(StoreEvent.DeadEntriesDropped.class)).hasSize(1);

@@ -60,7 +60,7 @@ class RepairCrashTest {
         dataset.upsert(row.toMap());
     }
 
-    /** Dead entries by component, after everything about the store was found right. */
+    /** Invalid entries by component, after everything about the store was found right. */
     private List<Long> check(SimDisk image) {
         try (SimStore sim = SimStore.open(image, seed + 1, OPTIONS)) {
             sim.verify();
@@ -69,13 +69,13 @@ class RepairCrashTest {
                 AnswerCheck.run(dataset, view, rows);
             }
             List<ComponentDescription> components = components(sim);
-            assertThat(deadFiles(image))
+            assertThat(bitmapFiles(image))
                     .isEqualTo(components.stream().filter(one -> one.dead() > 0).count());
             return components.stream().map(ComponentDescription::dead).toList();
         }
     }
 
-    private static long deadFiles(SimDisk image) {
+    private static long bitmapFiles(SimDisk image) {
         return image.files().stream()
                 .filter(name -> name.startsWith(StoreFiles.DATA + "/") && name.endsWith(".dead"))
                 .count();
@@ -164,7 +164,7 @@ class RepairCrashTest {
         assertThat(refused).isPositive();
         dataset.upsert(rows.firstEntry().getValue().toMap()); // it takes writes
         sim.close();
-        assertThat(deadFiles(disk))
+        assertThat(bitmapFiles(disk))
                 .isGreaterThanOrEqualTo(
                         files.stream().filter(n -> n.endsWith(".dead")).count());
         check(disk);

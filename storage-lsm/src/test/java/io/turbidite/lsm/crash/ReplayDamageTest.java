@@ -252,7 +252,7 @@ class ReplayDamageTest {
         Dataset dataset = create(spec(Maintenance.MUTABLE_BITMAP));
         dataset.upsert(row(ROWS + 7L, 5).toMap());
         dataset.flush();
-        String dead = StoreFiles.DATA
+        String invalidEntries = StoreFiles.DATA
                 + "/"
                 + disk.list(StoreFiles.DATA).stream()
                         .filter(name -> name.endsWith(".dead"))
@@ -261,14 +261,14 @@ class ReplayDamageTest {
         dataset.upsert(row(ROWS + 11L, 6).toMap());
         dataset.delete(ROWS + 12L);
         sim.close();
-        int middle = disk.content(dead).length / 2;
-        disk.flipBit(dead, middle, 1);
+        int middle = disk.content(invalidEntries).length / 2;
+        disk.flipBit(invalidEntries, middle, 1);
         sim = open();
         dataset().flush();
         dataset().upsert(row(3L, 5).toMap());
         dataset().flush();
         sim.close();
-        disk.flipBit(dead, middle, 1);
+        disk.flipBit(invalidEntries, middle, 1);
         sim = open();
         assertThat(quarantined()).containsExactly("primary");
         assertThatThrownBy(() -> SimStore.rows(dataset())).isInstanceOf(QuarantinedException.class);

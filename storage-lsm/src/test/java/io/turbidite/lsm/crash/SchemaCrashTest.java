@@ -95,15 +95,15 @@ class SchemaCrashTest {
         }
     }
 
-    /** Components and the bitmaps of their dead entries. */
+    /** Components and the bitmaps of their invalid entries. */
     private static List<Long> namedFiles(Store store) {
         return Inside.substrate(store).manifest().state().datasets().stream()
                 .flatMap(dataset -> dataset.partitions().stream())
                 .flatMap(partition -> partition.trees().stream())
                 .flatMap(tree -> tree.components().stream())
-                .flatMap(state -> state.deadFileId() == 0
+                .flatMap(state -> state.bitmapFileId() == 0
                         ? Stream.of(state.fileId())
-                        : Stream.of(state.fileId(), state.deadFileId()))
+                        : Stream.of(state.fileId(), state.bitmapFileId()))
                 .toList();
     }
 }

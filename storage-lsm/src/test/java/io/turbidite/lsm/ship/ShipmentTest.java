@@ -114,7 +114,7 @@ class ShipmentTest {
         String manifest = Manifest.open(SubDisk.of(disk, "store")).state().toString();
         return disk.list("store/data").stream()
                 .filter(name -> !manifest.contains("fileId="
-                        + Math.max(StoreFiles.componentFileId(name), StoreFiles.deadFileId(name))
+                        + Math.max(StoreFiles.componentFileId(name), StoreFiles.bitmapFileId(name))
                         + ","))
                 .toList();
     }

@@ -126,7 +126,7 @@ class AutoRepairTest {
                 Garbage.describe(sim.store, dataset, BY_USER).repair());
     }
 
-    private long dead() {
+    private long invalidEntries() {
         return Garbage.describe(sim.store, dataset, BY_USER).components().stream()
                 .mapToLong(StoreDescription.ComponentDescription::dead)
                 .sum();
@@ -188,15 +188,15 @@ class AutoRepairTest {
         assertThat(ask(0, 1_000)).isEqualTo(expected(0, 1_000)).isEqualTo(2_000);
         sim.tasks.runForMicros(MOMENT_MICROS);
         assertThat(repairCauses()).containsExactly("auto");
-        assertThat(dead()).isGreaterThan(2_900);
+        assertThat(invalidEntries()).isGreaterThan(2_900);
         assertThat(placed()).isEqualTo("at merge");
 
         // then nobody does anything: what was updated since is repaired
-        long repaired = dead();
+        long repaired = invalidEntries();
         write(0, 300);
-        assertThat(dead()).isEqualTo(repaired);
+        assertThat(invalidEntries()).isEqualTo(repaired);
         sim.tasks.runForMicros(2_000_000);
-        assertThat(dead()).isEqualTo(repaired + 300);
+        assertThat(invalidEntries()).isEqualTo(repaired + 300);
 
         // inserts alone again, until the updates are forgotten
         for (long i = 0; i < 20; i++) {
@@ -252,7 +252,7 @@ class AutoRepairTest {
                 .anyMatch(reason -> reason.startsWith("repair is placed when idle: "));
         // and it goes on from there
         sim.tasks.runForMicros(3_000_000);
-        assertThat(dead()).isEqualTo(2_000);
+        assertThat(invalidEntries()).isEqualTo(2_000);
     }
 
     /** No answer changes, and no file is left over, wherever the power goes while the store repairs by itself. */
@@ -277,7 +277,7 @@ class AutoRepairTest {
         });
         sim.tasks.runForMicros(3_000_000);
         disk.onOperation(step -> {});
-        assertThat(dead()).isEqualTo(50);
+        assertThat(invalidEntries()).isEqualTo(50);
         assertThat(cuts[0]).isGreaterThan(10);
     }
 
@@ -291,11 +291,11 @@ class AutoRepairTest {
             int repairs = events(StoreEvent.Repaired.class).size();
             sim.tasks.runForMicros(60_000_000);
             assertThat(events(StoreEvent.Repaired.class)).hasSize(repairs);
-            assertThat(dead()).isZero();
+            assertThat(invalidEntries()).isZero();
             assertThat(snapshot.timestamp()).isPositive();
         }
         sim.tasks.runForMicros(20_000_000);
-        assertThat(dead()).isEqualTo(2_000);
+        assertThat(invalidEntries()).isEqualTo(2_000);
     }
 
     @Test
@@ -309,10 +309,10 @@ class AutoRepairTest {
         write(0, 1_000);
         sim.tasks.runForMicros(3_000_000);
         write(0, 10);
-        assertThat(dead()).isZero();
+        assertThat(invalidEntries()).isZero();
         full.set(false);
         sim.tasks.runForMicros(5_000_000);
-        assertThat(dead()).isEqualTo(1_010);
+        assertThat(invalidEntries()).isEqualTo(1_010);
     }
 
     @Test

@@ -19,7 +19,7 @@ import io.turbidite.lsm.schema.BitmapHandover;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
-import io.turbidite.lsm.version.ManifestState.DeadState;
+import io.turbidite.lsm.version.ManifestState.BitmapState;
 import io.turbidite.lsm.version.StoreFiles;
 
 import org.junit.jupiter.api.Test;
@@ -43,9 +43,9 @@ class BitmapSaveTest {
     private static final List<Line> LINES = List.of(
             new Line("make the log durable", OperationKind.WRITE, name -> name.startsWith("log/")),
             new Line("make the log durable", OperationKind.SYNC, name -> name.startsWith("log/")),
-            new Line("create the file", OperationKind.CREATE, BitmapSaveTest::isDead),
-            new Line("write the file", OperationKind.WRITE, BitmapSaveTest::isDead),
-            new Line("sync the file", OperationKind.SYNC, BitmapSaveTest::isDead),
+            new Line("create the file", OperationKind.CREATE, BitmapSaveTest::isInvalid),
+            new Line("write the file", OperationKind.WRITE, BitmapSaveTest::isInvalid),
+            new Line("sync the file", OperationKind.SYNC, BitmapSaveTest::isInvalid),
             new Line("sync the directory", OperationKind.SYNC_DIRECTORY, StoreFiles.DATA::equals),
             new Line(
                     "write the manifest",
@@ -56,7 +56,7 @@ class BitmapSaveTest {
                     OperationKind.RENAME,
                     name -> name.startsWith(StoreFiles.MANIFEST)));
 
-    private static boolean isDead(String name) {
+    private static boolean isInvalid(String name) {
         return name.endsWith(".dead");
     }
 
@@ -169,7 +169,7 @@ class BitmapSaveTest {
         return fault == Fault.ENOSPC && line.kind == OperationKind.WRITE && line.name.test("log/");
     }
 
-    /** The files that mark dead entries are those of the components. */
+    /** The files that mark invalid entries are those of the components. */
     private void checkNothingLeftOver(SimStore sim) {
         Inside.substrate(sim.store).reaper().deleteObsolete();
         List<String> named =
@@ -177,12 +177,12 @@ class BitmapSaveTest {
                         .getFirst()
                         .components(TreeId.PRIMARY)
                         .stream()
-                        .map(ComponentHandle::savedDead)
+                        .map(ComponentHandle::savedBitmap)
                         .filter(saved -> !saved.isNone())
-                        .map(saved -> StoreFiles.dead(saved.fileId()))
+                        .map(saved -> StoreFiles.bitmap(saved.fileId()))
                         .toList();
         assertThat(disk.list(StoreFiles.DATA).stream()
-                        .filter(BitmapSaveTest::isDead)
+                        .filter(BitmapSaveTest::isInvalid)
                         .map(name -> StoreFiles.DATA + "/" + name))
                 .containsExactlyInAnyOrderElementsOf(named);
     }
@@ -192,13 +192,13 @@ class BitmapSaveTest {
         try (SimStore sim = create(BitmapHandover.SIDE_FILE)) {
             Dataset dataset = sim.store.dataset("T");
             dataset.flush();
-            DeadState saved =
+            BitmapState saved =
                     Inside.partitions(dataset).getFirst().components(TreeId.PRIMARY).stream()
-                            .map(ComponentHandle::savedDead)
+                            .map(ComponentHandle::savedBitmap)
                             .filter(state -> !state.isNone())
                             .findFirst()
                             .orElseThrow();
-            String name = StoreFiles.dead(saved.fileId());
+            String name = StoreFiles.bitmap(saved.fileId());
             sim.verify();
             disk.flipBit(name, saved.bytes() / 2, 3);
             assertThat(sim.store.verify().errors()).singleElement().asString().contains(name);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 import java.util.NavigableMap;
 
-/** What writers kill while a view is open is kept for it, and bounded. */
+/** What writers invalidation while a view is open is kept for it, and bounded. */
 class InvalidationBudgetTest {
     private static final long WRITE_MEMORY_BYTES = 1 << 20;
     private static final int ROWS = 30_000;
@@ -53,7 +53,7 @@ class InvalidationBudgetTest {
         return new Row(id, null, round, null, "");
     }
 
-    private long killBytes() {
+    private long invalidationBytes() {
         return sim.store.meters().instruments().stream()
                 .filter(one -> one.name().equals("bitmap.kills.bytes"))
                 .mapToLong(one -> ((Reading) one).value())
@@ -62,7 +62,7 @@ class InvalidationBudgetTest {
 
     @Test
     void
-            a_view_that_stays_open_bounds_the_writers_loses_no_kill_and_lets_them_go_on_when_it_ends() {
+            a_view_that_stays_open_bounds_the_writers_loses_no_invalidation_and_lets_them_go_on_when_it_ends() {
         for (int id = 0; id < ROWS; id += BATCH) {
             put(id, 0);
         }
@@ -83,13 +83,13 @@ class InvalidationBudgetTest {
             assertThat(refused)
                     .hasMessageContainingAll("snapshots and views", "at most 1048576", "close it");
             assertThat(written).isBetween(20_000, ROWS - 1);
-            assertThat(killBytes()).isBetween(WRITE_MEMORY_BYTES, 2 * WRITE_MEMORY_BYTES);
+            assertThat(invalidationBytes()).isBetween(WRITE_MEMORY_BYTES, 2 * WRITE_MEMORY_BYTES);
             // others go on
             eager.upsert(row(1, 1).toMap());
             assertThat(SimStore.rows(dataset, view)).isEqualTo(before);
         }
         put(written, 1);
-        assertThat(killBytes()).isLessThan(WRITE_MEMORY_BYTES / 2);
+        assertThat(invalidationBytes()).isLessThan(WRITE_MEMORY_BYTES / 2);
         assertNewest(written + BATCH);
         sim.verify();
         sim.close();

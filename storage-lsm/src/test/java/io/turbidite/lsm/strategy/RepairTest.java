@@ -108,7 +108,7 @@ class RepairTest {
         return all;
     }
 
-    private List<Long> dead(String index) {
+    private List<Long> invalidEntries(String index) {
         return components(index).stream().map(ComponentDescription::dead).toList();
     }
 
@@ -138,8 +138,8 @@ class RepairTest {
         List<String> before = disk.files();
         long newest = components("primary").getFirst().maxTimestamp();
         RepairCounts counts = dataset.repair();
-        assertThat(dead("by_user")).containsExactly(0L, 3L);
-        assertThat(dead("by_score")).containsExactly(0L, 3L);
+        assertThat(invalidEntries("by_user")).containsExactly(0L, 3L);
+        assertThat(invalidEntries("by_score")).containsExactly(0L, 3L);
         assertThat(repaired("by_user")).containsExactly(newest, newest);
         assertThat(counts.components()).isEqualTo(2);
         assertThat(counts.checked()).isEqualTo(20);
@@ -162,13 +162,13 @@ class RepairTest {
         dataset.flush();
         dataset.repair("by_user");
         reopen();
-        assertThat(dead("by_user")).containsExactly(0L, 1L);
-        assertThat(dead("by_score")).containsExactly(0L, 0L);
+        assertThat(invalidEntries("by_user")).containsExactly(0L, 1L);
+        assertThat(invalidEntries("by_score")).containsExactly(0L, 0L);
         check();
         put(2, "new");
         dataset.flush();
         dataset.repair();
-        assertThat(dead("by_user")).containsExactly(0L, 0L, 2L);
+        assertThat(invalidEntries("by_user")).containsExactly(0L, 0L, 2L);
         reopen();
         assertThat(disk.files().stream().filter(name -> name.endsWith(".dead"))).hasSize(2);
         check();
@@ -193,7 +193,7 @@ class RepairTest {
             for (String index : List.of("by_user", "by_score")) {
                 assertThat(components(index)).as(policy).hasSize(1);
                 assertThat(entries(index)).as(policy).isEqualTo(rows.size());
-                assertThat(dead(index)).containsExactly(0L);
+                assertThat(invalidEntries(index)).containsExactly(0L);
             }
             check();
         }
@@ -214,7 +214,7 @@ class RepairTest {
             dataset.flush();
             dataset.repair();
             // the successors of 2's first entry and of 1's second are above the snapshot
-            assertThat(dead("by_user")).containsExactly(0L, 0L, 1L);
+            assertThat(invalidEntries("by_user")).containsExactly(0L, 0L, 1L);
             assertThat(repaired("by_user"))
                     .satisfies(all -> assertThat(all.get(1)).isEqualTo(view.timestamp()))
                     .satisfies(all -> assertThat(all.get(2)).isEqualTo(view.timestamp()));
@@ -310,7 +310,7 @@ class RepairTest {
     }
 
     @Test
-    void an_entry_whose_record_and_delete_are_gone_from_the_key_trees_is_dead() {
+    void an_entry_whose_record_and_delete_are_gone_from_the_key_trees_is_invalid() {
         put(1, "a");
         put(2, "a");
         dataset.flush();
@@ -335,12 +335,12 @@ class RepairTest {
         put(1, "b");
         dataset.flush();
         dataset.mergeAll();
-        assertThat(dead("by_user")).containsExactly(0L);
+        assertThat(invalidEntries("by_user")).containsExactly(0L);
         assertThat(repaired("by_user")).containsExactly(least);
         check();
         dataset.repair();
-        assertThat(dead("by_user")).containsExactly(1L);
-        // what is dead goes, though nothing new is looked for
+        assertThat(invalidEntries("by_user")).containsExactly(1L);
+        // what is invalid goes, though nothing new is looked for
         dataset.mergeAll();
         assertThat(entries("by_user")).isEqualTo(1);
     }
@@ -409,11 +409,11 @@ class RepairTest {
     }
 
     /**
-     * One scan tells which timestamps are alive. A batch has one timestamp: what it says is dead is dead, what
-     * it does not say may be dead too, also where the primary has forgotten the superseded version.
+     * One scan tells which timestamps are live. A batch has one timestamp: what it says is invalid is invalid, what
+     * it does not say may be invalid too, also where the primary has forgotten the superseded version.
      */
     @Test
-    void an_entry_is_dead_though_others_of_its_batch_are_alive() {
+    void an_entry_is_invalid_though_others_of_its_batch_are_valid() {
         RepairOptions scanning = RepairOptions.within(1 << 20).withRatios(3, 0);
         for (boolean forgotten : List.of(false, true)) {
             rows.clear();

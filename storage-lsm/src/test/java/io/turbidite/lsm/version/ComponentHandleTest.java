@@ -23,8 +23,8 @@ import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapOwner;
+import io.turbidite.lsm.version.ManifestState.BitmapState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
-import io.turbidite.lsm.version.ManifestState.DeadState;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -51,8 +51,8 @@ class ComponentHandleTest {
     private ComponentHandle first = open();
 
     @BeforeEach
-    void nothing_is_dead_at_first() {
-        assertThat(first.dead()).isNull();
+    void nothing_is_invalid_at_first() {
+        assertThat(first.invalidEntries()).isNull();
         assertThat(first.livingCount()).isEqualTo(ENTRIES);
     }
 
@@ -85,17 +85,17 @@ class ComponentHandleTest {
         return Slice.of(new byte[] {(byte) (number >>> 8), (byte) number});
     }
 
-    private ComponentHandle repaired(ComponentHandle before, long fileId, long... dead) {
-        ValidityBitmapBuilder builder = ValidityBitmapBuilder.of(ENTRIES, before.dead());
-        for (long ordinal : dead) {
+    private ComponentHandle repaired(ComponentHandle before, long fileId, long... invalidEntries) {
+        ValidityBitmapBuilder builder = ValidityBitmapBuilder.of(ENTRIES, before.invalidEntries());
+        for (long ordinal : invalidEntries) {
             builder.mark(ordinal);
         }
         ValidityBitmapOwner owner = new ValidityBitmapOwner(STORE, fileId, 1);
-        long bytes = builder.write(disk, StoreFiles.dead(fileId), owner, ENTRIES);
-        DeadState state = new DeadState(fileId, bytes, builder.count());
+        long bytes = builder.write(disk, StoreFiles.bitmap(fileId), owner, ENTRIES);
+        BitmapState state = new BitmapState(fileId, bytes, builder.count());
         return before.repaired(
                 before.state().withRepaired(9_000 + fileId, state),
-                ImmutableValidityBitmap.open(disk, StoreFiles.dead(fileId), owner));
+                ImmutableValidityBitmap.open(disk, StoreFiles.bitmap(fileId), owner));
     }
 
     private static List<Integer> ordinals(EntryCursor cursor, boolean forward) {
@@ -117,7 +117,7 @@ class ComponentHandleTest {
     }
 
     @Test
-    void dead_entries_are_passed_over_in_both_directions_and_after_a_seek() {
+    void invalid_entries_are_passed_over_in_both_directions_and_after_a_seek() {
         ComponentHandle handle = repaired(first, 2, 0, 1, 2, 700, 701, 1_500, ENTRIES - 1);
         List<Integer> living = new ArrayList<>();
         for (int i = 3; i < ENTRIES - 1; i++) {
@@ -154,9 +154,9 @@ class ComponentHandleTest {
         // a reader still holds the second, which was replaced
         third.markObsolete();
         release(third);
-        assertThat(disk.exists(StoreFiles.dead(3))).isFalse();
+        assertThat(disk.exists(StoreFiles.bitmap(3))).isFalse();
         assertThat(disk.exists(StoreFiles.component(1))).isTrue();
-        assertThat(disk.exists(StoreFiles.dead(2))).isTrue();
+        assertThat(disk.exists(StoreFiles.bitmap(2))).isTrue();
         assertThat(ordinals(second.cursor(), true)).hasSize(ENTRIES - 1);
         DiskComponent component = second.component();
         release(second);
@@ -168,16 +168,17 @@ class ComponentHandleTest {
     void a_bitmap_that_is_only_older_than_it_could_be_is_shared() {
         ComponentHandle second = repaired(first, 2, 5);
         ComponentHandle third = second.repaired(
-                second.state().withRepaired(20_000, second.state().dead()), second.dead());
+                second.state().withRepaired(20_000, second.state().invalidEntries()),
+                second.invalidEntries());
         second.markReplacedBy(third);
         release(second);
         release(first);
-        assertThat(disk.exists(StoreFiles.dead(2))).isTrue();
+        assertThat(disk.exists(StoreFiles.bitmap(2))).isTrue();
         assertThat(ordinals(third.cursor(), true)).doesNotContain(5).hasSize(ENTRIES - 1);
         release(third);
         // a clean close: what the manifest names stays
         assertThat(disk.files())
-                .containsExactlyInAnyOrder(StoreFiles.component(1), StoreFiles.dead(2));
+                .containsExactlyInAnyOrder(StoreFiles.component(1), StoreFiles.bitmap(2));
     }
 
     @Test

@@ -19,9 +19,9 @@ import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;
 import io.turbidite.lsm.schema.Retention;
 import io.turbidite.lsm.schema.TreeId;
+import io.turbidite.lsm.version.ManifestState.BitmapState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
-import io.turbidite.lsm.version.ManifestState.DeadState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.ManifestState.TreeState;
 
@@ -108,7 +108,7 @@ class ManifestFormatTest {
         ComponentState older =
                 untold ? fresh.withUntold("the log supersedes records of it") : fresh;
         ComponentState checked = ComponentState.fresh(9, 1, 300, 2_048, 1)
-                .withRepaired(250, new DeadState(7, 256, 12));
+                .withRepaired(250, new BitmapState(7, 256, 12));
         PartitionState partition = new PartitionState(
                 300,
                 List.of(

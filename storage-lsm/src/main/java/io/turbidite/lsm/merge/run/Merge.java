@@ -49,7 +49,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
     private final List<ComponentHandle> merged = new ArrayList<>();
     private @Nullable VersionRetention readers;
 
-    /** Is told of what is killed in the inputs of the primary meanwhile; null without live bitmaps. */
+    /** Is told of what is invalidated in the inputs of the primary meanwhile; null without live bitmaps. */
     private final @Nullable BuildConcurrency handover;
 
     private @Nullable MergeOutput output;

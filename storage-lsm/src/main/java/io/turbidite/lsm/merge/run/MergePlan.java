@@ -166,31 +166,31 @@ record MergePlan(List<TreeId> trees, MergeRange range) {
                         pinned.tree(tree).stream().anyMatch(ComponentHandle::isQuarantined));
     }
 
-    /** The files of dead entries of all components of secondaries. */
-    static Set<Long> deadFiles(Version pinned) {
+    /** The files of invalid entries of all components of secondaries. */
+    static Set<Long> bitmapFiles(Version pinned) {
         Set<Long> fileIds = new HashSet<>();
         for (IndexSchema index : pinned.schema().indexes()) {
             for (ComponentHandle handle : pinned.tree(index.tree())) {
-                fileIds.add(handle.state().deadFileId());
+                fileIds.add(handle.state().bitmapFileId());
             }
         }
         return fileIds;
     }
 
     /**
-     * One component of a secondary by itself, without its dead entries; its ID stays what it is, so that
+     * One component of a secondary by itself, without its invalid entries; its ID stays what it is, so that
      * indexes stay aligned.
      *
      * @param deadFiles of components that are meant
      * @return null if none of them is left
      */
-    static @Nullable MergePlan rewriting(Version pinned, Set<Long> deadFiles) {
+    static @Nullable MergePlan rewriting(Version pinned, Set<Long> bitmapFiles) {
         for (IndexSchema index : pinned.schema().indexes()) {
             List<ComponentHandle> handles = pinned.tree(index.tree());
             for (int i = 0; i < handles.size(); i++) {
                 ComponentHandle handle = handles.get(i);
-                if (handle.dead() != null
-                        && deadFiles.contains(handle.state().deadFileId())
+                if (handle.invalidEntries() != null
+                        && bitmapFiles.contains(handle.state().bitmapFileId())
                         && !handle.isObsolete()
                         && isSound(pinned, index.treeIds(), i)) {
                     return of(index.treeIds(), i);

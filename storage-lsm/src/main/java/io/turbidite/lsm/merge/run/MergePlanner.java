@@ -146,7 +146,7 @@ final class MergePlanner {
             try {
                 MergePlan plan = MergePlan.all(pinned, request.maxTimestamp);
                 if (plan == null) {
-                    plan = MergePlan.rewriting(pinned, request.deadFiles);
+                    plan = MergePlan.rewriting(pinned, request.bitmapFiles);
                 }
                 if (plan == null) {
                     requests.finish(request, null);

@@ -21,15 +21,15 @@ final class MergeRequests {
     private final Queue<Request> waiting = new ConcurrentLinkedQueue<>();
 
     /**
-     * A wish to merge all that was flushed up to a timestamp into one, without what is dead, and
+     * A wish to merge all that was flushed up to a timestamp into one, without what is invalid, and
      * who waits for it.
      */
     static final class Request {
         final Partition partition;
         final long maxTimestamp;
 
-        /** What was dead when it was asked: what is found since waits for the next time. */
-        final Set<Long> deadFiles;
+        /** What was invalid when it was asked: what is found since waits for the next time. */
+        final Set<Long> bitmapFiles;
 
         volatile boolean done;
         volatile @Nullable StorageException failure;
@@ -38,7 +38,7 @@ final class MergeRequests {
             this.partition = partition;
             this.maxTimestamp = partition.flushedTimestamp();
             Version pinned = partition.pinUnlessDropped();
-            this.deadFiles = pinned == null ? Set.of() : MergePlan.deadFiles(pinned);
+            this.bitmapFiles = pinned == null ? Set.of() : MergePlan.bitmapFiles(pinned);
             if (pinned != null) {
                 pinned.unpin();
             }

@@ -25,7 +25,7 @@ record TreeInputs(
                 .sum();
     }
 
-    /** Entries of all inputs, dead ones included. */
+    /** Entries of all inputs, invalid ones included. */
     long entryCount() {
         return newestFirst.stream()
                 .mapToLong(input -> input.component().entryCount())

@@ -14,7 +14,7 @@ public record RepairEvidence(
     /**
      * What lies on disk.
      *
-     * @param entries of the index that are not known to be dead
+     * @param entries of the index that are not known to be invalid
      * @param obsolete of these, about
      */
     public record Garbage(long entries, long obsolete) {

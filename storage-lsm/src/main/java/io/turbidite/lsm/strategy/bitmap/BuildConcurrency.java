@@ -10,17 +10,17 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * How kills of entries reach the component that is being built from them (LUO19 §5.3, design §4 rule 5).
+ * How invalidations of entries reach the component that is being built from them (LUO19 §5.3, design §4 rule 5).
  *
  * <ol>
- *   <li>Before the builder looks at an entry, the sources' writers are given their {@link #sink}: every later kill is told
- *       to it. Kills of before are known to the builder, each beside its entry.
+ *   <li>Before the builder looks at an entry, the sources' writers are given their {@link #sink}: every later invalidation is told
+ *       to it. Invalidations of before are known to the builder, each beside its entry.
  *   <li>{@link #begin}, then {@link #copied} for each entry that is written to the new component.
  *   <li>{@link #catchUp}, when it can be searched, while writers go on.
  *   <li>{@link #finish}, when no writer is inside the gate; there the component takes the place of its sources.
  * </ol>
  *
- * A build that failed ends with {@link #end}, and may begin again. A kill may be told before, while and after its entry is
+ * A build that failed ends with {@link #end}, and may begin again. An invalidation may be told before, while and after its entry is
  * copied, or of an entry that is not copied at all.
  *
  * <p>Methods 2 to 4 are the builder's, <em>confined to one thread at a time</em>; sinks are thread-safe.
@@ -32,7 +32,7 @@ public sealed interface BuildConcurrency extends AutoCloseable permits SideFileM
     /**
      * A component that is copied.
      *
-     * @param bitmap gets its kills before the sink is told of them
+     * @param bitmap gets its invalidations before the sink is told of them
      * @param keys opens a cursor over the keys of its entries
      */
     record Source(MutableValidityBitmap bitmap, Supplier<TreeCursor> keys) {}
@@ -76,7 +76,7 @@ public sealed interface BuildConcurrency extends AutoCloseable permits SideFileM
         return new SideFileMethod(site.merges(), sources, site);
     }
 
-    /** What writers tell of the kills in a source; numbers go from 0. */
+    /** What writers tell of the invalidations in a source; numbers go from 0. */
     InvalidationSink sink(int source);
 
     /** Nothing is copied yet; what will be gets its marks in {@code target}, whose owner lets it go after {@link #end}. */

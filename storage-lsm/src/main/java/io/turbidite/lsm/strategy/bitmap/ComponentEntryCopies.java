@@ -15,7 +15,7 @@ import java.util.Objects;
  * Where entries of a component have been copied to: for each ordinal four bytes, the new ordinal plus one, or 0.
  *
  * <p><em>Thread-safe:</em> an entry's place, and what happens to its copy, is guarded by one of a few monitors, chosen
- * by its ordinal and held for some memory accesses. That a source's bit is set before a kill is told makes the
+ * by its ordinal and held for some memory accesses. That a source's bit is set before an invalidation is told makes the
  * builder's look at the bit, under the monitor, enough.
  */
 final class ComponentEntryCopies implements EntryCopies {
@@ -77,9 +77,9 @@ final class ComponentEntryCopies implements EntryCopies {
     public void copied(long position, long ordinal, long successorTimestamp) {
         synchronized (lock(position)) {
             places.set(Bytes.I32, position * Integer.BYTES, (int) (ordinal + 1));
-            long killed = Math.min(successorTimestamp, source.invalidatedAt(position));
-            if (killed != MutableValidityBitmap.ALIVE) {
-                Objects.requireNonNull(target).invalidate(ordinal, killed, horizon);
+            long invalidated = Math.min(successorTimestamp, source.invalidatedAt(position));
+            if (invalidated != MutableValidityBitmap.VALID) {
+                Objects.requireNonNull(target).invalidate(ordinal, invalidated, horizon);
             }
         }
     }

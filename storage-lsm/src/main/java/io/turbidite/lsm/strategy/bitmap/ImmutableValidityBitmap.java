@@ -15,8 +15,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The dead entries of a component, by ordinal. They stay in memory while it is open: off-heap, a bit for an
- * entry at most, and two bytes for each dead one where those are rare.
+ * The invalid entries of a component, by ordinal. They stay in memory while it is open: off-heap, a bit for an
+ * entry at most, and two bytes for each invalid one where those are rare.
  *
  * <p><em>Immutable and thread-safe.</em> The component's handle closes it; nobody reads it then.
  */
@@ -56,7 +56,7 @@ public final class ImmutableValidityBitmap implements AutoCloseable {
      * @throws io.turbidite.core.FormatVersionException if it is of another version
      */
     public static ImmutableValidityBitmap open(Disk disk, String name, ValidityBitmapOwner owner) {
-        Arena arena = NativeMemory.shared("dead entries " + name);
+        Arena arena = NativeMemory.shared("invalid entries " + name);
         try (Undo undo = Undo.of(arena::close);
                 DiskFile file = disk.openReadOnly(name)) {
             return undo.keep(read(file, arena, owner));
@@ -98,11 +98,11 @@ public final class ImmutableValidityBitmap implements AutoCloseable {
                 "file " + owner.componentFileId(),
                 "file " + component);
         long entryCount = payload.get(Bytes.I64, ValidityBitmapFormat.ENTRY_COUNT_OFFSET);
-        long deadCount = payload.get(Bytes.I64, ValidityBitmapFormat.DEAD_COUNT_OFFSET);
+        long invalidCount = payload.get(Bytes.I64, ValidityBitmapFormat.INVALID_COUNT_OFFSET);
         MemorySegment bits = payload.asSlice(ValidityBitmapFormat.BITMAP_OFFSET);
         // the checksum is right: what is wrong now is the writer's fault
         try {
-            ImmutableValidityBitmap dead = new ImmutableValidityBitmap(
+            ImmutableValidityBitmap invalidEntries = new ImmutableValidityBitmap(
                     arena,
                     owner,
                     new ImmutableRoaringBitmap(bits.asByteBuffer()),
@@ -110,14 +110,17 @@ public final class ImmutableValidityBitmap implements AutoCloseable {
                     FileHeader.BYTES + payload.byteSize() + FileFooter.BYTES);
             require(
                     file,
-                    dead.count == deadCount
-                            && deadCount > 0
+                    invalidEntries.count == invalidCount
+                            && invalidCount > 0
                             && entryCount <= ENTRY_COUNT_MAX
-                            && Integer.toUnsignedLong(dead.bitmap.last()) < entryCount,
-                    "dead entries",
-                    "%d below %d".formatted(deadCount, entryCount),
-                    "%d up to %s".formatted(dead.count, Long.toString(dead.previous(NONE))));
-            return dead;
+                            && Integer.toUnsignedLong(invalidEntries.bitmap.last()) < entryCount,
+                    "invalid entries",
+                    "%d below %d".formatted(invalidCount, entryCount),
+                    "%d up to %s"
+                            .formatted(
+                                    invalidEntries.count,
+                                    Long.toString(invalidEntries.previous(NONE))));
+            return invalidEntries;
         } catch (CorruptionException said) {
             throw said;
         } catch (RuntimeException unreadable) {
@@ -126,7 +129,7 @@ public final class ImmutableValidityBitmap implements AutoCloseable {
             throw new CorruptionException(
                     file.name(),
                     FileHeader.BYTES,
-                    "dead entries",
+                    "invalid entries",
                     "a bitmap",
                     String.valueOf(unreadable.getMessage()));
         }
@@ -143,12 +146,12 @@ public final class ImmutableValidityBitmap implements AutoCloseable {
         return owner;
     }
 
-    /** Entries of the component, dead or alive. */
+    /** Entries of the component, valid or invalid. */
     public long entryCount() {
         return entryCount;
     }
 
-    /** Dead entries. */
+    /** Invalid entries. */
     public long count() {
         return count;
     }
@@ -158,13 +161,13 @@ public final class ImmutableValidityBitmap implements AutoCloseable {
         return bytes;
     }
 
-    /** Whether the entry is dead. */
+    /** Whether the entry is invalid. */
     public boolean contains(long ordinal) {
         assert ordinal >= 0 && ordinal < entryCount : ordinal + " of " + entryCount;
         return bitmap.contains((int) ordinal);
     }
 
-    /** The first dead entry at or behind {@code ordinal}; {@link #NONE} if there is none. */
+    /** The first invalid entry at or behind {@code ordinal}; {@link #NONE} if there is none. */
     public long next(long ordinal) {
         if (ordinal >= entryCount) {
             return NONE;
@@ -173,7 +176,7 @@ public final class ImmutableValidityBitmap implements AutoCloseable {
         return found < 0 ? NONE : found;
     }
 
-    /** The last dead entry at or before {@code ordinal}; -1 if there is none. */
+    /** The last invalid entry at or before {@code ordinal}; -1 if there is none. */
     public long previous(long ordinal) {
         return ordinal < 0
                 ? -1
@@ -191,7 +194,7 @@ public final class ImmutableValidityBitmap implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "%d dead of %d entries of component %d"
+        return "%d invalid of %d entries of component %d"
                 .formatted(count, entryCount, owner.componentFileId());
     }
 }

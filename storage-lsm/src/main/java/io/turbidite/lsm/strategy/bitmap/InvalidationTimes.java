@@ -11,14 +11,14 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * From which timestamp on entries of a component are dead, for those that some reader may still see alive
+ * From which timestamp on entries of a component are invalid, for those that some reader may still see valid
  * (design §4 rule 5): an open-addressed table of (ordinal, timestamp) off the heap. What the horizon has
- * passed is dead for everybody and need not be listed.
+ * passed is invalid for everybody and need not be listed.
  *
  * <p><em>Thread-safe</em> by its monitor, held for a few memory accesses, but for making room: that is one
  * pass over the table each time it has filled up.
  *
- * <p>A kill is never refused: whoever brings one has logged it. What all lists of a store hold together is bounded
+ * <p>An invalidation is never refused: whoever brings one has logged it. What all lists of a store hold together is bounded
  * by those who let writers in; so a table has an arena of its own, and is given back when it is outgrown or when
  * most of it was forgotten.
  */
@@ -113,14 +113,15 @@ final class InvalidationTimes {
     private void takeTable(int wantedSlotCount) {
         if (wantedSlotCount > SLOT_COUNT_MAX) {
             throw new IllegalStateException(
-                    "%d kills are younger than the oldest snapshot: close it".formatted(count));
+                    "%d invalidations are younger than the oldest snapshot: close it"
+                            .formatted(count));
         }
         Arena before = arena;
         long bytesBefore = slots.byteSize();
         long bytes = (long) wantedSlotCount * SLOT_BYTES;
         MutableValidityBitmap.reserve(account, bytes);
         // what fails here leaves the list as it was
-        Arena made = wantedSlotCount == 0 ? null : NativeMemory.shared("a list of kills");
+        Arena made = wantedSlotCount == 0 ? null : NativeMemory.shared("a list of invalidations");
         slots = made == null
                 ? MemorySegment.NULL
                 : NativeMemory.first(made, account, bytes, Long.BYTES);

@@ -12,21 +12,21 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * Where entries of a frozen memory layer have been copied to, and which of them were killed: its entries have no bitmap,
+ * Where entries of a frozen memory layer have been copied to, and which of them were invalidated: its entries have no bitmap,
  * and a flush that failed begins again.
  *
  * <p>An open-addressed table off the heap, with room for all entries of the layer:
  *
  * <pre>
- * slot := position i32 (0 = free), new ordinal + 1 i32 (0 = not copied), successor's timestamp i64 (0 = alive)
+ * slot := position i32 (0 = free), new ordinal + 1 i32 (0 = not copied), successor's timestamp i64 (0 = valid)
  * </pre>
  *
  * <p><em>Thread-safe</em> by its monitor, held for a few memory accesses.
  */
 final class LayerEntryCopies implements EntryCopies {
     private static final int PLACE = Integer.BYTES;
-    private static final int KILLED = 2 * Integer.BYTES;
-    private static final int SLOT_BYTES = KILLED + Long.BYTES;
+    private static final int INVALIDATED = 2 * Integer.BYTES;
+    private static final int SLOT_BYTES = INVALIDATED + Long.BYTES;
 
     private final MemoryBudget.Account account;
     private final MutableValidityBitmap.Horizon horizon;
@@ -64,7 +64,7 @@ final class LayerEntryCopies implements EntryCopies {
     @Override
     public synchronized void invalidated(long position, Slice key, long timestamp) {
         long at = slot((int) position);
-        slots.set(Bytes.I64, at + KILLED, timestamp);
+        slots.set(Bytes.I64, at + INVALIDATED, timestamp);
         int place = slots.get(Bytes.I32, at + PLACE);
         MutableValidityBitmap built = target;
         if (built != null && place != 0) {
@@ -76,9 +76,10 @@ final class LayerEntryCopies implements EntryCopies {
     public synchronized void copied(long position, long ordinal, long successorTimestamp) {
         long at = slot((int) position);
         slots.set(Bytes.I32, at + PLACE, (int) (ordinal + 1));
-        long killed = slots.get(Bytes.I64, at + KILLED);
-        long successor = killed == 0 ? successorTimestamp : Math.min(successorTimestamp, killed);
-        if (successor != MutableValidityBitmap.ALIVE) {
+        long invalidated = slots.get(Bytes.I64, at + INVALIDATED);
+        long successor =
+                invalidated == 0 ? successorTimestamp : Math.min(successorTimestamp, invalidated);
+        if (successor != MutableValidityBitmap.VALID) {
             Objects.requireNonNull(target).invalidate(ordinal, successor, horizon);
         }
     }

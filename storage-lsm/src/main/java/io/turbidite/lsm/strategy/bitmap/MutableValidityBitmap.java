@@ -14,11 +14,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 
 /**
- * Which entries of a primary component are dead, set by writers (the mutable bitmap of LUO19 §5): one bit
+ * Which entries of a primary component are invalid, set by writers (the mutable bitmap of LUO19 §5): one bit
  * for each ordinal, which serves the record tree and the key tree alike, since they have the same ordinals.
  *
- * <p>A bit has a time (design §4 rule 5): an entry is dead for readers at or above the timestamp of its
- * successor, and alive below. The time is listed before the bit is set, and forgotten when nobody reads
+ * <p>A bit has a time (design §4 rule 5): an entry is invalid for readers at or above the timestamp of its
+ * successor, and valid below. The time is listed before the bit is set, and forgotten when nobody reads
  * below it any more.
  *
  * <p>Owned by the component's handle. <em>Thread-safe:</em> bits are set by compare-and-swap; an acquiring load that
@@ -26,10 +26,10 @@ import java.util.function.LongConsumer;
  * the stripe of its key, or whoever has the component for itself.
  */
 public final class MutableValidityBitmap implements AutoCloseable {
-    /** What {@link #invalidatedAt} says of an entry that is alive for everybody. */
-    public static final long ALIVE = Long.MAX_VALUE;
+    /** What {@link #invalidatedAt} says of an entry that is valid for everybody. */
+    public static final long VALID = Long.MAX_VALUE;
 
-    /** What {@link #invalidatedAt} says of an entry that is dead for everybody. */
+    /** What {@link #invalidatedAt} says of an entry that is invalid for everybody. */
     public static final long SETTLED = 0;
 
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
@@ -38,8 +38,8 @@ public final class MutableValidityBitmap implements AutoCloseable {
     private final Arena arena = NativeMemory.shared("a live bitmap");
     private final MemorySegment words;
     private final long entryCount;
-    private final InvalidationTimes kills;
-    private final AtomicLong deadCount = new AtomicLong();
+    private final InvalidationTimes invalidations;
+    private final AtomicLong invalidCount = new AtomicLong();
     private volatile boolean retired;
     private volatile @Nullable InvalidationSink sink;
 
@@ -50,19 +50,19 @@ public final class MutableValidityBitmap implements AutoCloseable {
         this.account = memory.words;
         this.entryCount = entryCount;
         this.words = NativeMemory.first(arena, account, wordBytes(entryCount), Long.BYTES);
-        this.kills = new InvalidationTimes(memory.kills);
+        this.invalidations = new InvalidationTimes(memory.invalidations);
     }
 
     /**
      * What bitmaps are paid from.
      *
      * @param words pays for the bits
-     * @param kills pays for the lists of kills, which grow while a snapshot is open
+     * @param invalidations pays for the lists of invalidations, which grow while a snapshot is open
      */
-    public record Memory(MemoryBudget.Account words, MemoryBudget.Account kills) {}
+    public record Memory(MemoryBudget.Account words, MemoryBudget.Account invalidations) {}
 
     /**
-     * A bitmap without dead entries.
+     * A bitmap without invalid entries.
      *
      * @throws StoreFailedException if there is no memory for it
      */
@@ -94,20 +94,20 @@ public final class MutableValidityBitmap implements AutoCloseable {
      *
      * @param timestamp the successor's; {@link #SETTLED} if nobody reads below it
      * @param horizon nobody reads below it
-     * @return false if it was dead already; nothing has changed then
+     * @return false if it was invalid already; nothing has changed then
      */
     public boolean invalidate(long ordinal, long timestamp, Horizon horizon) {
         if (isSet(ordinal)) {
             return false;
         }
-        while (timestamp != SETTLED && !kills.tryAdd(ordinal, timestamp)) {
-            kills.makeRoom(horizon.timestamp());
+        while (timestamp != SETTLED && !invalidations.tryAdd(ordinal, timestamp)) {
+            invalidations.makeRoom(horizon.timestamp());
         }
         set(ordinal);
         return true;
     }
 
-    /** Says that an entry is dead for all readers that there are and will be. */
+    /** Says that an entry is invalid for all readers that there are and will be. */
     public void settle(long ordinal) {
         set(ordinal);
     }
@@ -119,7 +119,7 @@ public final class MutableValidityBitmap implements AutoCloseable {
         while ((seen & bit) == 0) {
             long witness = (long) WORD.compareAndExchange(words, offset, seen, seen | bit);
             if (witness == seen) {
-                deadCount.incrementAndGet();
+                invalidCount.incrementAndGet();
                 break;
             }
             seen = witness;
@@ -130,17 +130,18 @@ public final class MutableValidityBitmap implements AutoCloseable {
         }
     }
 
-    /** Whether an entry is dead for a reader. */
-    public boolean isDead(long ordinal, long snapshot) {
+    /** Whether an entry is invalid for a reader. */
+    public boolean isInvalid(long ordinal, long snapshot) {
         if (!isSet(ordinal)) {
             return false;
         }
-        return kills.newestTimestamp() <= snapshot || kills.timestampOf(ordinal) <= snapshot;
+        return invalidations.newestTimestamp() <= snapshot
+                || invalidations.timestampOf(ordinal) <= snapshot;
     }
 
-    /** The first timestamp at which an entry is dead; {@link #ALIVE} or {@link #SETTLED} if there is none. */
+    /** The first timestamp at which an entry is invalid; {@link #VALID} or {@link #SETTLED} if there is none. */
     public long invalidatedAt(long ordinal) {
-        return isSet(ordinal) ? kills.timestampOf(ordinal) : ALIVE;
+        return isSet(ordinal) ? invalidations.timestampOf(ordinal) : VALID;
     }
 
     private boolean isSet(long ordinal) {
@@ -153,23 +154,23 @@ public final class MutableValidityBitmap implements AutoCloseable {
         return (ordinal >>> 6) * Long.BYTES;
     }
 
-    /** Hands the ordinals of entries that are dead for a reader to {@code out}, ascending. */
-    public void forEachDead(long snapshot, LongConsumer out) {
+    /** Hands the ordinals of entries that are invalid for a reader to {@code out}, ascending. */
+    public void forEachInvalid(long snapshot, LongConsumer out) {
         for (long first = 0; first < entryCount; first += Long.SIZE) {
             long word = (long) WORD.getAcquire(words, offset(first));
             while (word != 0) {
                 long ordinal = first + Long.numberOfTrailingZeros(word);
                 word &= word - 1;
-                if (isDead(ordinal, snapshot)) {
+                if (isInvalid(ordinal, snapshot)) {
                     out.accept(ordinal);
                 }
             }
         }
     }
 
-    /** Entries that are dead for readers of now. */
-    public long deadCount() {
-        return deadCount.get();
+    /** Entries that are invalid for readers of now. */
+    public long invalidCount() {
+        return invalidCount.get();
     }
 
     /** Whether bits were set that no save has begun to see. */
@@ -188,7 +189,7 @@ public final class MutableValidityBitmap implements AutoCloseable {
     }
 
     /**
-     * The component is being replaced: a writer that wants to kill an entry of it must look where that is
+     * The component is being replaced: a writer that wants to invalidate an entry of it must look where that is
      * now. Called while no writer is inside the partition's gate.
      */
     public void retire() {
@@ -200,37 +201,37 @@ public final class MutableValidityBitmap implements AutoCloseable {
     }
 
     /**
-     * Names who must be told of every kill from now on, because the component is being merged; null for nobody.
+     * Names who must be told of every invalidation from now on, because the component is being merged; null for nobody.
      * Called while no writer is inside the partition's gate.
      */
     public void tellTo(@Nullable InvalidationSink told) {
         sink = told;
     }
 
-    /** Who must be told of kills; null if nobody. */
+    /** Who must be told of invalidations; null if nobody. */
     public @Nullable InvalidationSink sink() {
         return sink;
     }
 
-    /** Kills listed: those that may be younger than the horizon. */
+    /** Invalidations listed: those that may be younger than the horizon. */
     public int listedCount() {
-        return kills.count();
+        return invalidations.count();
     }
 
-    /** Forgets the times of kills that nobody can see any more, and gives back what they took. */
-    public void forgetKills(Horizon horizon) {
-        kills.forget(horizon.timestamp());
+    /** Forgets the times of invalidations that nobody can see any more, and gives back what they took. */
+    public void forgetInvalidations(Horizon horizon) {
+        invalidations.forget(horizon.timestamp());
     }
 
     /** Gives the memory back; nobody may use the bitmap any more. */
     @Override
     public void close() {
         arena.close();
-        kills.close();
+        invalidations.close();
         account.release(wordBytes(entryCount));
     }
 
-    /** Asked when a list of kills is full. */
+    /** Asked when a list of invalidations is full. */
     @FunctionalInterface
     public interface Horizon {
         /** Nobody reads below it, now or later. */

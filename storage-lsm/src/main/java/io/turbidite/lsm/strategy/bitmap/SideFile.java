@@ -11,17 +11,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Kills that came while a flush or a merge builds the component that their entries will lie in (the
+ * Invalidations that came while a flush or a merge builds the component that their entries will lie in (the
  * side-file of LUO19 §5.3): keys, which hold good whatever the ordinals will be, with the timestamps of
  * the successors.
  *
  * <pre>
- * kill := timestamp i64, keyBytes i32, key
+ * invalidation := timestamp i64, keyBytes i32, key
  * </pre>
  *
  * <p>Off the heap, in blocks; grows by 12 bytes and a key for each entry that is superseded meanwhile, until its
- * account has no more: then it takes nothing further and says so ({@link #isFull}), and whoever reads it gets the kills
- * elsewhere. <em>Thread-safe</em> by its monitor, held for a copy of a key; kills are read without it.
+ * account has no more: then it takes nothing further and says so ({@link #isFull}), and whoever reads it gets the invalidations
+ * elsewhere. <em>Thread-safe</em> by its monitor, held for a copy of a key; invalidations are read without it.
  */
 final class SideFile implements AutoCloseable {
     static final int BLOCK_BYTES = 64 << 10;
@@ -51,7 +51,7 @@ final class SideFile implements AutoCloseable {
     }
 
     /**
-     * Adds a kill.
+     * Adds an invalidation.
      *
      * @param key of the entry that has got a successor
      * @param timestamp the successor's
@@ -91,12 +91,12 @@ final class SideFile implements AutoCloseable {
         return true;
     }
 
-    /** Whether a kill was not taken since the file was last empty. */
+    /** Whether an invalidation was not taken since the file was last empty. */
     synchronized boolean isFull() {
         return full;
     }
 
-    /** Forgets all kills and gives their memory back; every reader starts anew. */
+    /** Forgets all invalidations and gives their memory back; every reader starts anew. */
     synchronized void restart() {
         close();
         arena = NativeMemory.shared("a side-file");
@@ -111,12 +111,12 @@ final class SideFile implements AutoCloseable {
         return bytesUsed;
     }
 
-    /** Kills added so far. */
+    /** Invalidations added so far. */
     synchronized long count() {
         return count;
     }
 
-    /** A reader that stands before the first kill. */
+    /** A reader that stands before the first invalidation. */
     Reader reader() {
         return new Reader();
     }
@@ -130,7 +130,7 @@ final class SideFile implements AutoCloseable {
         bytesUsed = 0;
     }
 
-    /** Reads the kills in the order of adding. <em>Confined to one thread.</em> */
+    /** Reads the invalidations in the order of adding. <em>Confined to one thread.</em> */
     final class Reader {
         private final Slice key = new Slice();
         private int block;
@@ -139,7 +139,7 @@ final class SideFile implements AutoCloseable {
 
         private Reader() {}
 
-        /** Hands the kills that were added since the last call to {@code out}. */
+        /** Hands the invalidations that were added since the last call to {@code out}. */
         void read(Visitor out) {
             List<MemorySegment> seen;
             List<Long> seenEnds;
@@ -168,13 +168,13 @@ final class SideFile implements AutoCloseable {
             }
         }
 
-        /** Kills that were added and not read yet. */
+        /** Invalidations that were added and not read yet. */
         long leftCount() {
             return count() - readCount;
         }
     }
 
-    /** Gets kills; the slice is valid during the call. */
+    /** Gets invalidations; the slice is valid during the call. */
     @FunctionalInterface
     interface Visitor {
         void invalidate(Slice key, long timestamp);

@@ -14,22 +14,22 @@ import java.util.Objects;
 import java.util.function.Supplier;
 
 /**
- * The side-file method of LUO19 §5.3: kills are kept by key while the component is built, and applied to it afterwards,
+ * The side-file method of LUO19 §5.3: invalidations are kept by key while the component is built, and applied to it afterwards,
  * found in its key tree, again and again until few are left, which are applied inside the closed gate.
  *
- * <p>Kills are told to their source's bitmap first. So where a side-file of a merge has no more memory its kills are not
- * lost: after the build all dead entries of the sources are looked up in what was built, by key and timestamp, while a
+ * <p>Invalidations are told to their source's bitmap first. So where a side-file of a merge has no more memory its invalidations are not
+ * lost: after the build all invalid entries of the sources are looked up in what was built, by key and timestamp, while a
  * new side-file gets what comes meanwhile. A memory layer has no bitmap; its side-file is counted as part of
- * it, which slows writers down by and by, and has no more kills than the layer has entries.
+ * it, which slows writers down by and by, and has no more invalidations than the layer has entries.
  */
 final class SideFileMethod implements BuildConcurrency {
-    /** So many kills may be left to apply while writers wait. */
+    /** So many invalidations may be left to apply while writers wait. */
     private static final long LEFT_COUNT_MAX = 64;
 
     /** Rounds of applying while writers go on; each is shorter than the one before unless writers are faster. */
     private static final int ROUND_COUNT_MAX = 16;
 
-    private final SideFile kills;
+    private final SideFile invalidations;
     private final List<Source> sources;
     private final Site site;
     private final InvalidationSink sink = this::invalidated;
@@ -41,8 +41,8 @@ final class SideFileMethod implements BuildConcurrency {
      * @param sources empty if there is a memory layer instead, for which the account must have enough
      */
     SideFileMethod(MemoryBudget.Account account, List<Source> sources, Site site) {
-        this.kills = new SideFile(account);
-        this.unread = kills.reader();
+        this.invalidations = new SideFile(account);
+        this.unread = invalidations.reader();
         this.sources = List.copyOf(sources);
         this.site = site;
     }
@@ -53,7 +53,7 @@ final class SideFileMethod implements BuildConcurrency {
     }
 
     private void invalidated(long position, Slice key, long timestamp) {
-        if (kills.add(key, timestamp)) {
+        if (invalidations.add(key, timestamp)) {
             site.meter().addedToSideFile(key.length() + (long) Long.BYTES);
         } else if (sources.isEmpty()) {
             throw new IllegalStateException("no memory for the side-file of a memory layer");
@@ -63,13 +63,13 @@ final class SideFileMethod implements BuildConcurrency {
     @Override
     public void begin(MutableValidityBitmap built) {
         target = built;
-        unread = kills.reader();
+        unread = invalidations.reader();
     }
 
     @Override
     public void copied(EntryStream entry, long ordinal) {
         long successor = entry.successorTimestamp();
-        if (successor != MutableValidityBitmap.ALIVE) {
+        if (successor != MutableValidityBitmap.VALID) {
             target().invalidate(ordinal, successor, site.horizon());
         }
     }
@@ -80,7 +80,7 @@ final class SideFileMethod implements BuildConcurrency {
         do {
             apply(built);
             round++;
-        } while ((kills.isFull() || unread.leftCount() > LEFT_COUNT_MAX)
+        } while ((invalidations.isFull() || unread.leftCount() > LEFT_COUNT_MAX)
                 && round < ROUND_COUNT_MAX);
     }
 
@@ -90,41 +90,42 @@ final class SideFileMethod implements BuildConcurrency {
     }
 
     private void apply(Supplier<PointCursor> built) {
-        if (!kills.isFull() && unread.leftCount() == 0) {
+        if (!invalidations.isFull() && unread.leftCount() == 0) {
             return;
         }
         Found found = new Found(1 << 10);
         try (PointCursor keys = built.get()) {
-            if (kills.isFull()) {
+            if (invalidations.isFull()) {
                 site.meter().sideFileFull();
-                // first: a kill that comes from now on is in the file, an earlier one in the
+                // first: an invalidation that comes from now on is in the file, an earlier one in
+                // the
                 // bitmaps
-                kills.restart();
-                unread = kills.reader();
-                sources.forEach(source -> applyDead(source, keys, found));
+                invalidations.restart();
+                unread = invalidations.reader();
+                sources.forEach(source -> applyInvalid(source, keys, found));
             }
             unread.read((key, timestamp) -> apply(keys, key, timestamp, found));
         }
     }
 
-    /** The killed entry is the newest below its successor; it may be dropped, or known as dead already. */
+    /** The invalidated entry is the newest below its successor; it may be dropped, or known as invalid already. */
     private void apply(PointCursor keys, Slice key, long timestamp, Found found) {
         if (keys.find(key, timestamp - 1, found, false) == Found.MATTER) {
             target().invalidate(found.position, timestamp, site.horizon());
         }
     }
 
-    /** Marks what was copied of a source's dead entries. */
-    private void applyDead(Source source, PointCursor keys, Found found) {
+    /** Marks what was copied of a source's invalid entries. */
+    private void applyInvalid(Source source, PointCursor keys, Found found) {
         try (TreeCursor entries = source.keys().get()) {
-            source.bitmap().forEachDead(Long.MAX_VALUE, ordinal -> {
+            source.bitmap().forEachInvalid(Long.MAX_VALUE, ordinal -> {
                 entries.seekOrdinal(ordinal);
                 entries.next();
                 long timestamp = entries.timestamp();
                 if (keys.find(entries.key(), timestamp, found, false) == Found.MATTER
                         && found.timestamp == timestamp) {
-                    long killed = source.bitmap().invalidatedAt(ordinal);
-                    target().invalidate(found.position, killed, site.horizon());
+                    long invalidated = source.bitmap().invalidatedAt(ordinal);
+                    target().invalidate(found.position, invalidated, site.horizon());
                 }
             });
         }
@@ -141,11 +142,11 @@ final class SideFileMethod implements BuildConcurrency {
 
     @Override
     public long bytesUsed() {
-        return kills.bytesUsed();
+        return invalidations.bytesUsed();
     }
 
     @Override
     public void close() {
-        kills.close();
+        invalidations.close();
     }
 }

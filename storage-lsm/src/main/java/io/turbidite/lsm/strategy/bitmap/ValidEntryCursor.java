@@ -4,23 +4,23 @@ import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.entry.SelectingCursor;
 
 /**
- * The entries of a component without the dead ones.
+ * The entries of a component without the invalid ones.
  *
  * <p><em>Confined to one thread.</em> Owns the cursor it reads, not the bitmap. It asks the bitmap once for
- * each run of living entries, so that a component with few dead ones costs two comparisons an entry.
+ * each run of valid entries, so that a component with few invalid ones costs two comparisons an entry.
  */
 public final class ValidEntryCursor implements SelectingCursor {
     private final TreeCursor entries;
-    private final ImmutableValidityBitmap dead;
+    private final ImmutableValidityBitmap invalidEntries;
 
-    /** Ordinals from here to {@link #livingTo}, which is dead or none, are known to be alive. */
-    private long livingFrom;
+    /** Ordinals from here to {@link #validTo}, which is invalid or none, are known to be valid. */
+    private long validFrom;
 
-    private long livingTo;
+    private long validTo;
 
-    public ValidEntryCursor(TreeCursor entries, ImmutableValidityBitmap dead) {
+    public ValidEntryCursor(TreeCursor entries, ImmutableValidityBitmap invalidEntries) {
         this.entries = entries;
-        this.dead = dead;
+        this.invalidEntries = invalidEntries;
     }
 
     @Override
@@ -31,11 +31,11 @@ public final class ValidEntryCursor implements SelectingCursor {
     @Override
     public boolean isShown() {
         long ordinal = entries.ordinal();
-        if (ordinal >= livingFrom && ordinal < livingTo) {
+        if (ordinal >= validFrom && ordinal < validTo) {
             return true;
         }
-        livingTo = dead.next(ordinal);
-        livingFrom = dead.previous(ordinal) + 1;
-        return ordinal < livingTo;
+        validTo = invalidEntries.next(ordinal);
+        validFrom = invalidEntries.previous(ordinal) + 1;
+        return ordinal < validTo;
     }
 }

@@ -18,10 +18,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Gathers the dead entries of a component, in any order, and writes them as a file.
+ * Gathers the invalid entries of a component, in any order, and writes them as a file.
  *
  * <p><em>Confined to one thread at a time.</em> Memory: a bit for an entry at most, on the heap; less where
- * few are dead.
+ * few are invalid.
  */
 public final class ValidityBitmapBuilder {
     private final long entryCountMax;
@@ -33,7 +33,7 @@ public final class ValidityBitmapBuilder {
     }
 
     /**
-     * A builder without dead entries.
+     * A builder without invalid entries.
      *
      * @param entryCountMax what the component may have of entries
      * @throws InvalidRequestException if a bitmap does not reach them all
@@ -41,13 +41,13 @@ public final class ValidityBitmapBuilder {
     public static ValidityBitmapBuilder create(long entryCountMax) {
         if (entryCountMax < 0 || entryCountMax > ImmutableValidityBitmap.ENTRY_COUNT_MAX) {
             throw new InvalidRequestException(
-                    "a component of %d entries can't have a bitmap of dead ones: that reaches %d; use a merge policy that bounds components"
+                    "a component of %d entries can't have a bitmap of invalid ones: that reaches %d; use a merge policy that bounds components"
                             .formatted(entryCountMax, ImmutableValidityBitmap.ENTRY_COUNT_MAX));
         }
         return new ValidityBitmapBuilder(entryCountMax, new RoaringBitmap());
     }
 
-    /** A builder that begins with what is dead already of a component. */
+    /** A builder that begins with what is invalid already of a component. */
     public static ValidityBitmapBuilder of(
             long entryCount, @Nullable ImmutableValidityBitmap before) {
         ValidityBitmapBuilder builder = create(entryCount);
@@ -79,7 +79,7 @@ public final class ValidityBitmapBuilder {
     public long write(Disk disk, String name, ValidityBitmapOwner owner, long entryCount) {
         assert entryCount <= entryCountMax : entryCount;
         if (marked.isEmpty()) {
-            throw new IllegalStateException("no entry is dead: that is no bitmap");
+            throw new IllegalStateException("no entry is invalid: that is no bitmap");
         }
         marked.runOptimize();
         try (Arena arena = NativeMemory.confined("a new bitmap")) {
@@ -95,7 +95,7 @@ public final class ValidityBitmapBuilder {
         payload.set(
                 Bytes.I64, ValidityBitmapFormat.COMPONENT_FILE_ID_OFFSET, owner.componentFileId());
         payload.set(Bytes.I64, ValidityBitmapFormat.ENTRY_COUNT_OFFSET, entryCount);
-        payload.set(Bytes.I64, ValidityBitmapFormat.DEAD_COUNT_OFFSET, count());
+        payload.set(Bytes.I64, ValidityBitmapFormat.INVALID_COUNT_OFFSET, count());
         marked.serialize(payload.asSlice(ValidityBitmapFormat.BITMAP_OFFSET).asByteBuffer());
         return payload;
     }

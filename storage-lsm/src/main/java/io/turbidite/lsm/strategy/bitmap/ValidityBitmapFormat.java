@@ -1,7 +1,7 @@
 package io.turbidite.lsm.strategy.bitmap;
 
 /**
- * The file of a component's dead entries, version 1 (little-endian): a header of the envelope, one payload,
+ * The file of a component's invalid entries, version 1 (little-endian): a header of the envelope, one payload,
  * the envelope's footer, whose checksum covers the payload.
  *
  * <pre>
@@ -23,8 +23,8 @@ final class ValidityBitmapFormat {
 
     static final int COMPONENT_FILE_ID_OFFSET = 0;
     static final int ENTRY_COUNT_OFFSET = COMPONENT_FILE_ID_OFFSET + 8;
-    static final int DEAD_COUNT_OFFSET = ENTRY_COUNT_OFFSET + 8;
-    static final int BITMAP_OFFSET = DEAD_COUNT_OFFSET + 8;
+    static final int INVALID_COUNT_OFFSET = ENTRY_COUNT_OFFSET + 8;
+    static final int BITMAP_OFFSET = INVALID_COUNT_OFFSET + 8;
 
     /** 2^32 bits, and what Roaring puts beside them for 2^16 containers. */
     static final long BITMAP_BYTES_MAX = (1L << 29) + (1L << 20);

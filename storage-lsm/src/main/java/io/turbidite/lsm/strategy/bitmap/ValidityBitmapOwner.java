@@ -1,7 +1,7 @@
 package io.turbidite.lsm.strategy.bitmap;
 
 /**
- * Whose dead entries a file holds. <em>Immutable.</em>
+ * Whose invalid entries a file holds. <em>Immutable.</em>
  *
  * @param storeId of the store
  * @param fileId of the bitmap's file

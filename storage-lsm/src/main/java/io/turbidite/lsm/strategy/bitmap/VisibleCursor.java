@@ -5,7 +5,7 @@ import io.turbidite.lsm.entry.SelectingCursor;
 
 /**
  * What a reader at a snapshot sees of one component with a live bitmap: of each key at most one entry, the
- * one that is alive then. No other component needs to be asked (LUO19 §5, §6.4.2): whatever supersedes an
+ * one that is valid then. No other component needs to be asked (LUO19 §5, §6.4.2): whatever supersedes an
  * entry, wherever it lies, has marked it.
  *
  * <p><em>Confined to one thread.</em> Owns the cursor it reads, not the bitmap.
@@ -29,7 +29,7 @@ public final class VisibleCursor implements SelectingCursor {
     @Override
     public boolean isShown() {
         return entries.timestamp() <= snapshot
-                && !bitmap.isDead(entries.ordinal(), snapshot)
+                && !bitmap.isInvalid(entries.ordinal(), snapshot)
                 && !entries.isAntimatter();
     }
 }

@@ -10,7 +10,7 @@
  * again. Then it sets the bit ({@link MutableValidityBitmap}) and lists the time (design §4 rule
  * 5).
  *
- * <p><em>One query.</em> {@link VisibleCursor} shows of each component what is alive at the
+ * <p><em>One query.</em> {@link VisibleCursor} shows of each component what is valid at the
  * reader's snapshot. No other component is asked, and filters prune freely.
  *
  * <p><em>One merge.</em> {@link MarkedCursor} reads all entries with the times of their successors.
@@ -19,7 +19,7 @@
  * BitmapSave} puts the bitmaps to rest with the manifest's edit.
  *
  * <p>Invariants: a bit is set only when nobody at or above its time can read the entry. When {@link
- * BuildConcurrency#finish} has returned, an entry of the built component is dead, with the same
+ * BuildConcurrency#finish} has returned, an entry of the built component is invalid, with the same
  * time, exactly if it was marked where it lay.
  */
 @NullMarked

@@ -32,7 +32,7 @@ import java.util.function.BooleanSupplier;
  * why is the {@link RepairPlanner}'s; this gathers the evidence, all partitions of an index together:
  *
  * <ul>
- *   <li>obsolete entries on disk: those of the index that are not known to be dead, less the records there
+ *   <li>obsolete entries on disk: those of the index that are not known to be invalid, less the records there
  *       are. An index has one entry for each version, so each entry without a record is obsolete. Records are
  *       the versions of the primary less those whose successor is in another component, by the {@link
  *       io.turbidite.lsm.partition.GarbageEstimate};
@@ -101,7 +101,7 @@ public final class AutoRepair {
             }
             unmet += partition.garbage().entries(pinned);
             for (ComponentHandle handle : pinned.tree(index)) {
-                entries += matter(handle) - handle.state().dead().count();
+                entries += matter(handle) - handle.state().invalidEntries().count();
             }
             long newest = primary.isEmpty() ? 0 : primary.getFirst().state().maxTimestamp();
             for (ComponentHandle handle :

@@ -21,17 +21,17 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * Finds which entries of one component of a secondary index are dead (LUO19 §4.4, Figure 7):
+ * Finds which entries of one component of a secondary index are invalid (LUO19 §4.4, Figure 7):
  *
  * <ol>
  *   <li>Entries come in the order of their ordinals, from a scan of the component or while a merge writes it.
  *       Those that nothing newer can have superseded, at or below the reach, are passed over. Those whose
- *       timestamps are no longer alive are dead ({@link LiveTimestamps}), those whose keys the Bloom filters
+ *       timestamps are no longer live are invalid ({@link LiveTimestamps}), those whose keys the Bloom filters
  *       of newer components do not know are not.
  *   <li>The others' primary keys, with ordinals and timestamps, are streamed to a sorter.
  *   <li>In the order of primary keys each is looked up in the key trees, or these are read beside it where
  *       they have few keys more than there are to check.
- *   <li>An entry is dead unless the newest version at or below the reach is its own; if there is none, unless
+ *   <li>An entry is invalid unless the newest version at or below the reach is its own; if there is none, unless
  *       an older component, which was not searched, covers its timestamp. Its bit is set.
  * </ol>
  *
@@ -45,8 +45,8 @@ public final class InvalidEntrySearch implements AutoCloseable {
     private final long reach;
     private final long checkedMin;
     private final RepairOptions options;
-    private final @Nullable LiveTimestamps alive;
-    private final ValidityBitmapBuilder dead;
+    private final @Nullable LiveTimestamps live;
+    private final ValidityBitmapBuilder invalidEntries;
     private final EntrySort sort;
     private final MemorySegment timestampBytes = NativeMemory.unowned(Long.BYTES, Long.BYTES);
     private final Slice timestampSlice = new Slice().set(timestampBytes, 0, Long.BYTES);
@@ -67,21 +67,21 @@ public final class InvalidEntrySearch implements AutoCloseable {
      *
      * @param checkedMin the smallest of what the sources are checked to
      * @param means to check with
-     * @param dead what is found is marked there
+     * @param invalidEntries what is found is marked there
      */
     public InvalidEntrySearch(
             KeyTrees keyTrees,
             long checkedMin,
             SortSite site,
             Means means,
-            ValidityBitmapBuilder dead) {
+            ValidityBitmapBuilder invalidEntries) {
         RepairOptions options = means.options();
         this.keyTrees = keyTrees;
-        this.alive = means.alive();
+        this.live = means.live();
         this.reach = keyTrees.reach();
         this.checkedMin = checkedMin;
         this.options = options;
-        this.dead = dead;
+        this.invalidEntries = invalidEntries;
         // (primary key, ordinal) is unique, unlike (primary key, timestamp): a record may have many
         // entries
         this.sort = EntrySort.create(site, options.sortBytesMax(), new Duplicates.Keep());
@@ -90,9 +90,9 @@ public final class InvalidEntrySearch implements AutoCloseable {
     /**
      * What a search has at its disposal.
      *
-     * @param alive gathered from these key trees; null without
+     * @param live gathered from these key trees; null without
      */
-    public record Means(RepairOptions options, @Nullable LiveTimestamps alive) {}
+    public record Means(RepairOptions options, @Nullable LiveTimestamps live) {}
 
     /**
      * Takes an entry that is matter.
@@ -104,7 +104,7 @@ public final class InvalidEntrySearch implements AutoCloseable {
         if (timestamp >= reach || checkedUntil >= reach) {
             return; // a successor would be above the reach, or would be known
         }
-        if (alive != null && !alive.mayBeAlive(timestamp)) {
+        if (live != null && !live.mayBeValid(timestamp)) {
             sparedCount++;
             mark(ordinal);
             return;
@@ -126,7 +126,7 @@ public final class InvalidEntrySearch implements AutoCloseable {
     }
 
     private void mark(long ordinal) {
-        dead.mark(ordinal);
+        invalidEntries.mark(ordinal);
         markedCount++;
     }
 
@@ -171,10 +171,10 @@ public final class InvalidEntrySearch implements AutoCloseable {
         Slice value = candidate.value();
         long timestamp = value.segment().get(Bytes.I64, value.offset());
         int code = keys.find(candidate.key(), found);
-        boolean isAlive = code == Found.ABSENT
+        boolean isValid = code == Found.ABSENT
                 ? keyTrees.isCoveredUpTo(checkedMin, timestamp)
                 : code == Found.MATTER && found.timestamp == timestamp;
-        if (!isAlive) {
+        if (!isValid) {
             mark(candidate.timestamp());
         }
     }

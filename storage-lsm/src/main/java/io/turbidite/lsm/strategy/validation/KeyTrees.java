@@ -63,7 +63,7 @@ public final class KeyTrees implements AutoCloseable {
 
     /**
      * Whether a component that is not searched covers a timestamp. Then an entry that no searched one knows is
-     * alive; otherwise its record is gone, with the anti-matter that hid it (design §4 rule 1).
+     * valid; otherwise its record is gone, with the anti-matter that hid it (design §4 rule 1).
      */
     boolean isCoveredUpTo(long checkedUntil, long timestamp) {
         for (ComponentHandle handle : newestFirst) {

@@ -26,7 +26,7 @@ import java.util.List;
  * said of how far a component is checked.
  *
  * <p>DELI puts the anti-matter into the indexes' memory components. Here it is applied at once: sorted, then
- * read beside each component, whose obsolete entries become dead ones. That is less work than to flush and
+ * read beside each component, whose obsolete entries become invalid. That is less work than to flush and
  * merge it.
  *
  * <p><em>Confined to the caller's thread.</em> A component that is being merged is left out.
@@ -111,21 +111,21 @@ public final class PrimaryRepair {
         }
         try {
             if (partition.holds(index.tree(), List.of(handle))) {
-                ValidityBitmapBuilder dead =
-                        ValidityBitmapBuilder.of(handle.component().entryCount(), handle.dead());
-                long before = dead.count();
+                ValidityBitmapBuilder invalidEntries = ValidityBitmapBuilder.of(
+                        handle.component().entryCount(), handle.invalidEntries());
+                long before = invalidEntries.count();
                 try (EntryStream deletes = antimatter.sorted(index.id());
                         TreeCursor entries = handle.component().streamCursor()) {
-                    mark(entries, deletes, dead);
+                    mark(entries, deletes, invalidEntries);
                 }
-                if (dead.count() > before) {
-                    markedCount += dead.count() - before;
+                if (invalidEntries.count() > before) {
+                    markedCount += invalidEntries.count() - before;
                     Repair.install(
                             partition,
                             index.tree(),
                             handle,
                             handle.state().repairedTimestamp(),
-                            dead);
+                            invalidEntries);
                 }
                 componentCount++;
             }
@@ -135,7 +135,8 @@ public final class PrimaryRepair {
     }
 
     /** Both are ordered by key; of a key's anti-matter the newest comes first. */
-    private void mark(TreeCursor entries, EntryStream deletes, ValidityBitmapBuilder dead) {
+    private void mark(
+            TreeCursor entries, EntryStream deletes, ValidityBitmapBuilder invalidEntries) {
         KeyCopy key = new KeyCopy();
         boolean more = deletes.next();
         while (more && entries.next()) {
@@ -153,7 +154,7 @@ public final class PrimaryRepair {
                     && order == 0
                     && !entries.isAntimatter()
                     && entries.timestamp() < deletes.timestamp()) {
-                dead.mark(entries.ordinal());
+                invalidEntries.mark(entries.ordinal());
             }
         }
     }

@@ -17,8 +17,8 @@ import io.turbidite.lsm.strategy.bitmap.ValidEntryCursor;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
+import io.turbidite.lsm.version.ManifestState.BitmapState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
-import io.turbidite.lsm.version.ManifestState.DeadState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.StoreFiles;
 
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * A standalone repair of one component of a secondary index under way (LUO19 §4.4): its living entries are
+ * A standalone repair of one component of a secondary index under way (LUO19 §4.4): its valid entries are
  * checked against the primary's key trees, and it gets a new bitmap; the component's file stays as it is.
  *
  * <ol>
@@ -49,7 +49,7 @@ final class Repair implements AutoCloseable {
     private final IndexSchema index;
     private final ComponentHandle before;
     private final KeyTrees keyTrees;
-    private final ValidityBitmapBuilder dead;
+    private final ValidityBitmapBuilder invalidEntries;
     private final InvalidEntrySearch search;
     private final TreeCursor entries;
     private final EntryCursor living;
@@ -64,19 +64,19 @@ final class Repair implements AutoCloseable {
             SharedKeyTrees ground,
             RepairOptions options) {
         DiskComponent component = before.component();
-        ImmutableValidityBitmap known = before.dead();
+        ImmutableValidityBitmap known = before.invalidEntries();
         this.partition = partition;
         this.substrate = partition.substrate();
         this.index = index;
         this.before = before;
         this.keyTrees = ground.keyTrees();
-        this.dead = ValidityBitmapBuilder.of(component.entryCount(), known);
+        this.invalidEntries = ValidityBitmapBuilder.of(component.entryCount(), known);
         this.search = new InvalidEntrySearch(
                 keyTrees,
                 before.state().repairedTimestamp(),
                 substrate.sortSite(),
-                new InvalidEntrySearch.Means(options, ground.alive()),
-                dead);
+                new InvalidEntrySearch.Means(options, ground.live()),
+                invalidEntries);
         this.entries = component.streamCursor();
         this.living = known == null ? entries : new ValidEntryCursor(entries, known);
     }
@@ -131,7 +131,12 @@ final class Repair implements AutoCloseable {
         boolean isChecked = isScanned ? search.advance(entriesMax) : scan(entriesMax);
         nanos += substrate.clock().monotonicNanos() - startNanos;
         if (isChecked) {
-            install(partition, index.tree(), before, reached(List.of(before), keyTrees), dead);
+            install(
+                    partition,
+                    index.tree(),
+                    before,
+                    reached(List.of(before), keyTrees),
+                    invalidEntries);
         }
         return isChecked;
     }
@@ -156,24 +161,24 @@ final class Repair implements AutoCloseable {
      *
      * @param before claimed and held by the caller
      * @param timestamp up to where it is checked now
-     * @param dead all that is dead of it, what was known before included
+     * @param invalidEntries all that is invalid of it, what was known before included
      */
     static void install(
             Partition partition,
             TreeId tree,
             ComponentHandle before,
             long timestamp,
-            ValidityBitmapBuilder dead) {
+            ValidityBitmapBuilder invalidEntries) {
         Substrate substrate = partition.substrate();
         ComponentState state = before.state();
-        ImmutableValidityBitmap known = before.dead();
-        DeadState deadState = state.dead();
-        if (dead.count() > deadState.count()) {
-            deadState = ComponentFiles.writeDead(substrate, before.component(), dead);
+        ImmutableValidityBitmap known = before.invalidEntries();
+        BitmapState bitmapState = state.invalidEntries();
+        if (invalidEntries.count() > bitmapState.count()) {
+            bitmapState = ComponentFiles.writeBitmap(substrate, before.component(), invalidEntries);
             substrate.disk().syncDirectory(StoreFiles.DATA);
-            known = ComponentFiles.openWrittenDead(substrate, before.component(), deadState);
+            known = ComponentFiles.openWrittenBitmap(substrate, before.component(), bitmapState);
         }
-        ComponentHandle after = before.repaired(state.withRepaired(timestamp, deadState), known);
+        ComponentHandle after = before.repaired(state.withRepaired(timestamp, bitmapState), known);
         boolean installed = false;
         try {
             substrate.edit(

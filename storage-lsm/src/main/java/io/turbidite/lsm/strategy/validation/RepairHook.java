@@ -21,7 +21,7 @@ import java.util.List;
 
 /**
  * Merge repair (LUO19 §4.4): while a secondary's components are merged, the merged one's entries are checked
- * against the primary's key trees as they were when the merge of the tree began; what is dead is marked in its
+ * against the primary's key trees as they were when the merge of the tree began; what is invalid is marked in its
  * bitmap, and goes with the next merge.
  *
  * <p>Under a correlated policy the primary's merge comes first but is installed together with this one, so
@@ -32,7 +32,7 @@ public final class RepairHook implements MergeHook {
     private final IndexSchema index;
     private final List<ComponentHandle> inputs;
     private final KeyTrees keyTrees;
-    private final ValidityBitmapBuilder dead;
+    private final ValidityBitmapBuilder invalidEntries;
     private final InvalidEntrySearch search;
     private final Slice primaryKey = new Slice();
     private long ordinal;
@@ -44,13 +44,13 @@ public final class RepairHook implements MergeHook {
             IndexSchema index,
             List<ComponentHandle> inputs,
             KeyTrees keyTrees,
-            ValidityBitmapBuilder dead) {
+            ValidityBitmapBuilder invalidEntries) {
         Substrate substrate = partition.substrate();
         this.partition = partition;
         this.index = index;
         this.inputs = inputs;
         this.keyTrees = keyTrees;
-        this.dead = dead;
+        this.invalidEntries = invalidEntries;
         long checkedMin = inputs.stream()
                 .mapToLong(input -> input.state().repairedTimestamp())
                 .min()
@@ -60,7 +60,7 @@ public final class RepairHook implements MergeHook {
                 checkedMin,
                 substrate.sortSite(),
                 new InvalidEntrySearch.Means(substrate.repairOptions(), null),
-                dead);
+                invalidEntries);
     }
 
     /** The hook for a merge; one that adds nothing if there is nothing to check, or too much. */
@@ -133,7 +133,7 @@ public final class RepairHook implements MergeHook {
     public ComponentFiles.Repaired repaired() {
         assert isComplete;
         partition.substrate().events().repaired(partition.name(), index, "merge", counts());
-        return new ComponentFiles.Repaired(Repair.reached(inputs, keyTrees), dead);
+        return new ComponentFiles.Repaired(Repair.reached(inputs, keyTrees), invalidEntries);
     }
 
     /** The time that the merge took besides is the merge's. */

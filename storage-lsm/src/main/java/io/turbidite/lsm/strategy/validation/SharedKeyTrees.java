@@ -23,18 +23,18 @@ final class SharedKeyTrees {
     private final KeyTrees keyTrees;
 
     /** Gathered by whoever has claimed {@link #reading}; read by all once {@link #ready}. */
-    private final @Nullable LiveTimestamps alive;
+    private final @Nullable LiveTimestamps live;
 
     private final AtomicBoolean reading = new AtomicBoolean();
     private final AtomicBoolean told = new AtomicBoolean();
     private final AtomicInteger users;
     private volatile boolean ready;
 
-    private SharedKeyTrees(KeyTrees keyTrees, @Nullable LiveTimestamps alive, int users) {
+    private SharedKeyTrees(KeyTrees keyTrees, @Nullable LiveTimestamps live, int users) {
         this.keyTrees = keyTrees;
-        this.alive = alive;
+        this.live = live;
         this.users = new AtomicInteger(users);
-        this.ready = alive == null;
+        this.ready = live == null;
     }
 
     /**
@@ -56,9 +56,9 @@ final class SharedKeyTrees {
                             keyTrees.countNewerThan(handle.state().repairedTimestamp()));
                 }
             }
-            LiveTimestamps alive =
+            LiveTimestamps live =
                     LiveTimestamps.begin(keyTrees, superseded, options, substrate.chunks());
-            ground = new SharedKeyTrees(keyTrees, alive, indexIds.size());
+            ground = new SharedKeyTrees(keyTrees, live, indexIds.size());
             return ground;
         } finally {
             if (ground == null) {
@@ -77,14 +77,14 @@ final class SharedKeyTrees {
 
     /** What the scan has gathered, once it is ready; null if there is none. */
     @Nullable
-    LiveTimestamps alive() {
+    LiveTimestamps live() {
         assert ready;
-        return alive;
+        return live;
     }
 
     /** Reads on; false if there is nothing to read, or another worker is at it. */
     boolean advance(long entriesMax) {
-        LiveTimestamps gathered = alive;
+        LiveTimestamps gathered = live;
         if (ready || gathered == null || !reading.compareAndSet(false, true)) {
             return false;
         }
@@ -99,7 +99,7 @@ final class SharedKeyTrees {
 
     /** What the scan has read, told once. */
     RepairCounts takeCounts() {
-        LiveTimestamps gathered = alive;
+        LiveTimestamps gathered = live;
         if (!ready || gathered == null || !told.compareAndSet(false, true)) {
             return RepairCounts.NONE;
         }
@@ -109,8 +109,8 @@ final class SharedKeyTrees {
     /** A repair is over. */
     void release() {
         if (users.decrementAndGet() == 0) {
-            if (alive != null) {
-                alive.close();
+            if (live != null) {
+                live.close();
             }
             keyTrees.close();
         }

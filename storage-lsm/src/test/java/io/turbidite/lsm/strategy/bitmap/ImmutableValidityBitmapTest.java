@@ -79,19 +79,19 @@ class ImmutableValidityBitmapTest {
     @Test
     void the_archived_file_is_read_as_it_was_written() throws IOException {
         put(HexFormat.of().parseHex(golden()));
-        try (ImmutableValidityBitmap dead = open()) {
-            assertThat(dead.count()).isEqualTo(303);
-            assertThat(dead.entryCount()).isEqualTo(ENTRY_COUNT);
-            assertThat(dead.bytes()).isEqualTo(disk.content(NAME).length);
-            assertThat(dead.contains(0)).isTrue();
-            assertThat(dead.contains(1)).isFalse();
-            assertThat(dead.next(1)).isEqualTo(7);
-            assertThat(dead.next(8)).isEqualTo(70_000);
-            assertThat(dead.next(70_300)).isEqualTo(ENTRY_COUNT - 1);
-            assertThat(dead.next(ENTRY_COUNT)).isEqualTo(ImmutableValidityBitmap.NONE);
-            assertThat(dead.previous(ENTRY_COUNT - 2)).isEqualTo(70_299);
-            assertThat(dead.previous(6)).isZero();
-            assertThat(dead.previous(-1)).isEqualTo(-1);
+        try (ImmutableValidityBitmap invalidEntries = open()) {
+            assertThat(invalidEntries.count()).isEqualTo(303);
+            assertThat(invalidEntries.entryCount()).isEqualTo(ENTRY_COUNT);
+            assertThat(invalidEntries.bytes()).isEqualTo(disk.content(NAME).length);
+            assertThat(invalidEntries.contains(0)).isTrue();
+            assertThat(invalidEntries.contains(1)).isFalse();
+            assertThat(invalidEntries.next(1)).isEqualTo(7);
+            assertThat(invalidEntries.next(8)).isEqualTo(70_000);
+            assertThat(invalidEntries.next(70_300)).isEqualTo(ENTRY_COUNT - 1);
+            assertThat(invalidEntries.next(ENTRY_COUNT)).isEqualTo(ImmutableValidityBitmap.NONE);
+            assertThat(invalidEntries.previous(ENTRY_COUNT - 2)).isEqualTo(70_299);
+            assertThat(invalidEntries.previous(6)).isZero();
+            assertThat(invalidEntries.previous(-1)).isEqualTo(-1);
         }
     }
 
@@ -153,14 +153,14 @@ class ImmutableValidityBitmapTest {
         largest.mark(ImmutableValidityBitmap.ENTRY_COUNT_MAX - 1);
         largest.mark(1L << 31);
         largest.write(disk, NAME, OWNER, ImmutableValidityBitmap.ENTRY_COUNT_MAX);
-        try (ImmutableValidityBitmap dead = open()) {
-            assertThat(dead.next(0)).isEqualTo(1L << 31);
-            assertThat(dead.next((1L << 31) + 1))
+        try (ImmutableValidityBitmap invalidEntries = open()) {
+            assertThat(invalidEntries.next(0)).isEqualTo(1L << 31);
+            assertThat(invalidEntries.next((1L << 31) + 1))
                     .isEqualTo(ImmutableValidityBitmap.ENTRY_COUNT_MAX - 1);
-            assertThat(dead.previous(ImmutableValidityBitmap.ENTRY_COUNT_MAX))
+            assertThat(invalidEntries.previous(ImmutableValidityBitmap.ENTRY_COUNT_MAX))
                     .isEqualTo((1L << 32) - 1);
-            assertThat(dead.contains((1L << 32) - 1)).isTrue();
-            assertThat(dead.contains(1)).isFalse();
+            assertThat(invalidEntries.contains((1L << 32) - 1)).isTrue();
+            assertThat(invalidEntries.contains(1)).isFalse();
         }
     }
 
@@ -202,16 +202,16 @@ class ImmutableValidityBitmapTest {
             assertThat(second.count()).isEqualTo(marked.size());
             second.write(disk, NAME, OWNER, entryCount);
         }
-        try (ImmutableValidityBitmap dead = open()) {
-            assertThat(dead.count()).isEqualTo(marked.size());
+        try (ImmutableValidityBitmap invalidEntries = open()) {
+            assertThat(invalidEntries.count()).isEqualTo(marked.size());
             for (int i = 0; i < 2_000; i++) {
                 long ordinal = random.nextLong(entryCount);
                 Long above = marked.ceiling(ordinal);
                 Long below = marked.floor(ordinal);
-                assertThat(dead.contains(ordinal)).isEqualTo(marked.contains(ordinal));
-                assertThat(dead.next(ordinal))
+                assertThat(invalidEntries.contains(ordinal)).isEqualTo(marked.contains(ordinal));
+                assertThat(invalidEntries.next(ordinal))
                         .isEqualTo(above == null ? ImmutableValidityBitmap.NONE : above);
-                assertThat(dead.previous(ordinal)).isEqualTo(below == null ? -1 : below);
+                assertThat(invalidEntries.previous(ordinal)).isEqualTo(below == null ? -1 : below);
             }
         }
     }

@@ -21,8 +21,8 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Killing entries of a component and of a frozen layer while a builder copies them is linearizable: a copy is dead from the
- * kill on, whichever came first.
+ * Invalidating entries of a component and of a frozen layer while a builder copies them is linearizable: a copy is invalid from the
+ * invalidation on, whichever came first.
  */
 @LeaksOnPurpose("Lincheck closes nothing")
 @Param(name = "entry", gen = IntGen.class, conf = "1:3")
@@ -52,27 +52,28 @@ public class LockMethodLincheckTest {
 
     /** As a writer does, who has the stripe of the key. */
     @Operation
-    public boolean killInComponent(
+    public boolean invalidateInComponent(
             @Param(name = "entry") int entry, @Param(name = "time") int time) {
         synchronized (stripes[entry]) {
-            boolean killed = source.invalidate(entry, time, () -> 0);
-            if (killed) {
+            boolean invalidated = source.invalidate(entry, time, () -> 0);
+            if (invalidated) {
                 component.sink(0).invalidated(entry, NO_KEY, time);
             }
-            return killed;
+            return invalidated;
         }
     }
 
     /** As a writer does, who finds an entry of the layer as long as nobody has superseded it. */
     @Operation
-    public boolean killInLayer(@Param(name = "entry") int entry, @Param(name = "time") int time) {
+    public boolean invalidateInLayer(
+            @Param(name = "entry") int entry, @Param(name = "time") int time) {
         synchronized (stripes[entry]) {
-            boolean killed = !superseded[entry];
-            if (killed) {
+            boolean invalidated = !superseded[entry];
+            if (invalidated) {
                 superseded[entry] = true;
                 layer.sink(0).invalidated(entry, NO_KEY, time);
             }
-            return killed;
+            return invalidated;
         }
     }
 
@@ -113,17 +114,17 @@ public class LockMethodLincheckTest {
 
     /** The same operations on maps; what a run of Lincheck is compared with. */
     public static final class Model {
-        private final Map<Integer, Long> killedInComponent = new HashMap<>();
-        private final Map<Integer, Long> killedInLayer = new HashMap<>();
+        private final Map<Integer, Long> invalidatedInComponent = new HashMap<>();
+        private final Map<Integer, Long> invalidatedInLayer = new HashMap<>();
         private final Set<Integer> copiedOfComponent = new HashSet<>();
         private final Set<Integer> copiedOfLayer = new HashSet<>();
 
-        public boolean killInComponent(int entry, int time) {
-            return killedInComponent.putIfAbsent(entry, (long) time) == null;
+        public boolean invalidateInComponent(int entry, int time) {
+            return invalidatedInComponent.putIfAbsent(entry, (long) time) == null;
         }
 
-        public boolean killInLayer(int entry, int time) {
-            return killedInLayer.putIfAbsent(entry, (long) time) == null;
+        public boolean invalidateInLayer(int entry, int time) {
+            return invalidatedInLayer.putIfAbsent(entry, (long) time) == null;
         }
 
         public void copyOfComponent(int entry) {
@@ -135,17 +136,17 @@ public class LockMethodLincheckTest {
         }
 
         public long copyInComponent(int entry) {
-            return time(copiedOfComponent, killedInComponent, entry);
+            return time(copiedOfComponent, invalidatedInComponent, entry);
         }
 
         public long copyInLayer(int entry) {
-            return time(copiedOfLayer, killedInLayer, entry);
+            return time(copiedOfLayer, invalidatedInLayer, entry);
         }
 
-        private static long time(Set<Integer> copied, Map<Integer, Long> killed, int entry) {
+        private static long time(Set<Integer> copied, Map<Integer, Long> invalidated, int entry) {
             return copied.contains(entry)
-                    ? killed.getOrDefault(entry, MutableValidityBitmap.ALIVE)
-                    : MutableValidityBitmap.ALIVE;
+                    ? invalidated.getOrDefault(entry, MutableValidityBitmap.VALID)
+                    : MutableValidityBitmap.VALID;
         }
     }
 

@@ -29,7 +29,7 @@ class LockMethodTest {
     private final MemoryBudget.Account account = budget.account("test");
 
     @Test
-    void a_kill_is_in_the_copy_whether_it_came_before_or_after() throws Exception {
+    void a_invalidation_is_in_the_copy_whether_it_came_before_or_after() throws Exception {
         try (ExecutorService pool = Executors.newFixedThreadPool(2)) {
             for (int round = 0; round < ROUNDS; round++) {
                 oneRound(pool);
@@ -50,7 +50,7 @@ class LockMethodTest {
             Callable<Integer> builder = () -> {
                 for (int i = 0; i < ENTRIES; i++) {
                     meeting.come(i + 1);
-                    copies.copied(i, i, MutableValidityBitmap.ALIVE);
+                    copies.copied(i, i, MutableValidityBitmap.VALID);
                 }
                 return 0;
             };
@@ -67,8 +67,8 @@ class LockMethodTest {
             }
             copies.end();
             copies.close();
-            assertThat(source.deadCount()).isEqualTo(ENTRIES);
-            assertThat(target.deadCount()).isEqualTo(ENTRIES);
+            assertThat(source.invalidCount()).isEqualTo(ENTRIES);
+            assertThat(target.invalidCount()).isEqualTo(ENTRIES);
         }
     }
 }

@@ -14,14 +14,14 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Setting bits of one word and asking for them at snapshots is linearizable, the list of kills growing
- * meanwhile. As in the store, only one thread kills a given entry: the others' kills go elsewhere.
+ * Setting bits of one word and asking for them at snapshots is linearizable, the list of invalidations growing
+ * meanwhile. As in the store, only one thread invalidates a given entry: the others' invalidations go elsewhere.
  */
 @LeaksOnPurpose("Lincheck closes nothing")
 @Param(name = "entry", gen = IntGen.class, conf = "0:3")
 @Param(name = "time", gen = IntGen.class, conf = "1:4")
 public class MutableValidityBitmapLincheckTest {
-    /** Kills that fill the list's first table up to a few places. */
+    /** Invalidations that fill the list's first table up to a few places. */
     private static final int FILL = 46;
 
     private final MutableValidityBitmap bitmap;
@@ -35,7 +35,7 @@ public class MutableValidityBitmapLincheckTest {
         }
     }
 
-    /** The stripe's part is played by a monitor, as two kills of one entry never overlap. */
+    /** The stripe's part is played by a monitor, as two invalidations of one entry never overlap. */
     @Operation
     public boolean invalidate(@Param(name = "entry") int entry, @Param(name = "time") int time) {
         synchronized (stripe(entry)) {
@@ -50,8 +50,8 @@ public class MutableValidityBitmapLincheckTest {
     }
 
     @Operation
-    public boolean isDead(@Param(name = "entry") int entry, @Param(name = "time") int snapshot) {
-        return bitmap.isDead(entry, snapshot);
+    public boolean isInvalid(@Param(name = "entry") int entry, @Param(name = "time") int snapshot) {
+        return bitmap.isInvalid(entry, snapshot);
     }
 
     @Operation
@@ -81,13 +81,13 @@ public class MutableValidityBitmapLincheckTest {
             return times.putIfAbsent(entry, time) == null;
         }
 
-        public boolean isDead(int entry, int snapshot) {
+        public boolean isInvalid(int entry, int snapshot) {
             return times.getOrDefault(entry, Integer.MAX_VALUE) <= snapshot;
         }
 
         public long invalidatedAt(int entry) {
             Integer time = times.get(entry);
-            return time == null ? MutableValidityBitmap.ALIVE : time;
+            return time == null ? MutableValidityBitmap.VALID : time;
         }
     }
 }

@@ -31,24 +31,24 @@ class MutableValidityBitmapTest {
         assertThat(budget.bytesUsed()).isZero();
     }
 
-    private static List<Long> dead(MutableValidityBitmap bitmap, long snapshot) {
-        List<Long> dead = new ArrayList<>();
-        bitmap.forEachDead(snapshot, dead::add);
-        return dead;
+    private static List<Long> invalidEntries(MutableValidityBitmap bitmap, long snapshot) {
+        List<Long> invalidEntries = new ArrayList<>();
+        bitmap.forEachInvalid(snapshot, invalidEntries::add);
+        return invalidEntries;
     }
 
     @Test
-    void an_entry_is_dead_from_its_successor_on() {
+    void an_entry_is_invalid_from_its_successor_on() {
         try (MutableValidityBitmap bitmap = MutableValidityBitmap.create(
                 new MutableValidityBitmap.Memory(account, account), 130)) {
             assertThat(bitmap.invalidate(64, 20, () -> 0)).isTrue();
-            assertThat(bitmap.isDead(64, 19)).isFalse();
-            assertThat(bitmap.isDead(64, 20)).isTrue();
-            assertThat(bitmap.isDead(63, 20)).isFalse();
+            assertThat(bitmap.isInvalid(64, 19)).isFalse();
+            assertThat(bitmap.isInvalid(64, 20)).isTrue();
+            assertThat(bitmap.isInvalid(63, 20)).isFalse();
             assertThat(bitmap.invalidatedAt(64)).isEqualTo(20);
-            assertThat(bitmap.invalidatedAt(65)).isEqualTo(MutableValidityBitmap.ALIVE);
-            assertThat(dead(bitmap, 19)).isEmpty();
-            assertThat(dead(bitmap, 20)).containsExactly(64L);
+            assertThat(bitmap.invalidatedAt(65)).isEqualTo(MutableValidityBitmap.VALID);
+            assertThat(invalidEntries(bitmap, 19)).isEmpty();
+            assertThat(invalidEntries(bitmap, 20)).containsExactly(64L);
         }
     }
 
@@ -59,7 +59,7 @@ class MutableValidityBitmapTest {
             bitmap.invalidate(0, 20, () -> 0);
             assertThat(bitmap.invalidate(0, 30, () -> 0)).isFalse();
             assertThat(bitmap.invalidatedAt(0)).isEqualTo(20);
-            assertThat(bitmap.deadCount()).isEqualTo(1);
+            assertThat(bitmap.invalidCount()).isEqualTo(1);
         }
     }
 
@@ -84,25 +84,25 @@ class MutableValidityBitmapTest {
             for (Future<Integer> one : pool.invokeAll(halves)) {
                 one.get();
             }
-            assertThat(bitmap.deadCount()).isEqualTo(entries);
-            assertThat(dead(bitmap, 0)).hasSize(entries);
+            assertThat(bitmap.invalidCount()).isEqualTo(entries);
+            assertThat(invalidEntries(bitmap, 0)).hasSize(entries);
         }
     }
 
     @Test
-    void a_settled_entry_is_dead_for_everybody() {
+    void a_settled_entry_is_invalid_for_everybody() {
         try (MutableValidityBitmap bitmap = MutableValidityBitmap.create(
                 new MutableValidityBitmap.Memory(account, account), 10)) {
             bitmap.settle(9);
             bitmap.invalidate(3, 20, () -> 0);
-            assertThat(bitmap.isDead(9, 0)).isTrue();
+            assertThat(bitmap.isInvalid(9, 0)).isTrue();
             assertThat(bitmap.invalidatedAt(9)).isEqualTo(MutableValidityBitmap.SETTLED);
-            assertThat(dead(bitmap, 1)).containsExactly(9L);
+            assertThat(invalidEntries(bitmap, 1)).containsExactly(9L);
         }
     }
 
     @Test
-    void kills_that_the_horizon_has_passed_are_forgotten_when_room_is_needed() {
+    void invalidations_that_the_horizon_has_passed_are_forgotten_when_room_is_needed() {
         try (MutableValidityBitmap bitmap = MutableValidityBitmap.create(
                 new MutableValidityBitmap.Memory(account, account), 100_000)) {
             for (int i = 0; i < 100_000; i++) {
@@ -110,8 +110,8 @@ class MutableValidityBitmapTest {
                 bitmap.invalidate(i, now, () -> now - 10);
             }
             assertThat(bitmap.listedCount()).isLessThan(64);
-            assertThat(bitmap.isDead(99_995, 99_995)).isFalse();
-            assertThat(bitmap.isDead(99_994, 99_995)).isTrue();
+            assertThat(bitmap.isInvalid(99_995, 99_995)).isFalse();
+            assertThat(bitmap.isInvalid(99_994, 99_995)).isTrue();
             assertThat(bitmap.invalidatedAt(5)).isEqualTo(MutableValidityBitmap.SETTLED);
         }
     }
@@ -126,17 +126,17 @@ class MutableValidityBitmapTest {
                 bitmap.invalidate(i, i + 1L, () -> 0);
             }
             long full = budget.bytesUsed();
-            bitmap.forgetKills(() -> 0);
+            bitmap.forgetInvalidations(() -> 0);
             assertThat(budget.bytesUsed()).isEqualTo(full);
-            bitmap.forgetKills(() -> 9_980);
+            bitmap.forgetInvalidations(() -> 9_980);
             assertThat(budget.bytesUsed() - words).isLessThan((full - words) / 64);
             assertThat(bitmap.listedCount()).isEqualTo(20);
-            assertThat(bitmap.isDead(9_980, 9_980)).isFalse();
-            assertThat(bitmap.isDead(9_980, 9_981)).isTrue();
+            assertThat(bitmap.isInvalid(9_980, 9_980)).isFalse();
+            assertThat(bitmap.isInvalid(9_980, 9_981)).isTrue();
             assertThat(bitmap.invalidatedAt(9_979)).isEqualTo(MutableValidityBitmap.SETTLED);
-            bitmap.forgetKills(() -> 20_000);
+            bitmap.forgetInvalidations(() -> 20_000);
             assertThat(budget.bytesUsed()).isEqualTo(words);
-            assertThat(bitmap.isDead(9_999, 20_000)).isTrue();
+            assertThat(bitmap.isInvalid(9_999, 20_000)).isTrue();
         }
     }
 
@@ -174,21 +174,21 @@ class MutableValidityBitmapTest {
                 for (long now = 1; now < 1_500; now++) {
                     long ordinal = random.nextInt(entries);
                     long oldest = horizon;
-                    boolean killed = bitmap.invalidate(ordinal, now, () -> oldest);
-                    assertThat(killed).isEqualTo(model.putIfAbsent(ordinal, now) == null);
+                    boolean invalidated = bitmap.invalidate(ordinal, now, () -> oldest);
+                    assertThat(invalidated).isEqualTo(model.putIfAbsent(ordinal, now) == null);
                     if (random.nextInt(50) == 0) {
                         horizon += random.nextLong(now - horizon + 1);
                     }
                     long asked = random.nextInt(entries);
                     long snapshot = horizon + random.nextLong(now - horizon + 1);
-                    assertThat(bitmap.isDead(asked, snapshot))
+                    assertThat(bitmap.isInvalid(asked, snapshot))
                             .as("seed %d, entry %d at %d", SEED, asked, snapshot)
                             .isEqualTo(model.getOrDefault(asked, Long.MAX_VALUE) <= snapshot);
                 }
                 long snapshot = horizon;
-                assertThat(dead(bitmap, snapshot))
+                assertThat(invalidEntries(bitmap, snapshot))
                         .isEqualTo(model.entrySet().stream()
-                                .filter(kill -> kill.getValue() <= snapshot)
+                                .filter(invalidation -> invalidation.getValue() <= snapshot)
                                 .map(Map.Entry::getKey)
                                 .sorted()
                                 .toList());

@@ -24,7 +24,7 @@ class SideFileTest {
     }
 
     @Test
-    void hands_out_each_kill_once_in_order() {
+    void hands_out_each_invalidation_once_in_order() {
         SplittableRandom random = new SplittableRandom(SEED);
         List<String> added = new ArrayList<>();
         List<String> drained = new ArrayList<>();

@@ -10,7 +10,7 @@ import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapOwner;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
-import io.turbidite.lsm.version.ManifestState.DeadState;
+import io.turbidite.lsm.version.ManifestState.BitmapState;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Version;
 
@@ -29,13 +29,13 @@ import java.util.function.UnaryOperator;
  *
  * <ol>
  *   <li>Read the bitmaps, while writers go on.
- *   <li>Make the log durable: every kill that was read is in it (design §4 rule 6).
+ *   <li>Make the log durable: every invalidation that was read is in it (design §4 rule 6).
  *   <li>Write the files, sync their directory.
  *   <li>Under the manifest's lock: if the partition was flushed or merged since the first step, begin again;
  *       else make the edit.
  * </ol>
  *
- * A flush saves every bitmap of its partition, a merge that of its output: so all kills up to the partition's
+ * A flush saves every bitmap of its partition, a merge that of its output: so all invalidations up to the partition's
  * flushed timestamp are at rest, and the log that holds them may go. What the files know beyond is in the log
  * too, and replay does it again.
  *
@@ -46,7 +46,7 @@ public final class BitmapSave {
     private final Substrate substrate;
 
     /** What the components' files will be, those that stay as they are included. */
-    private final Map<ComponentHandle, DeadState> states = new LinkedHashMap<>();
+    private final Map<ComponentHandle, BitmapState> states = new LinkedHashMap<>();
 
     private final List<ComponentHandle> begun = new ArrayList<>();
     private final List<String> written = new ArrayList<>();
@@ -104,7 +104,7 @@ public final class BitmapSave {
                 if (!stale[0]) {
                     edit.install();
                     begun.forEach(component -> {
-                        DeadState saved = Objects.requireNonNull(states.get(component));
+                        BitmapState saved = Objects.requireNonNull(states.get(component));
                         component.markSaved(saved);
                         substrate.events().bitmapSaved(saved.bytes());
                     });
@@ -126,18 +126,18 @@ public final class BitmapSave {
     private void write(List<ComponentHandle> components) {
         Map<ComponentHandle, ValidityBitmapBuilder> read = new LinkedHashMap<>();
         for (ComponentHandle component : components) {
-            states.put(component, component.savedDead());
+            states.put(component, component.savedBitmap());
             MutableValidityBitmap bitmap = Objects.requireNonNull(component.live());
             if (bitmap.isUnsaved() && !component.isBitmapUnread()) {
                 bitmap.beginSave();
                 begun.add(component);
                 ValidityBitmapBuilder builder =
                         ValidityBitmapBuilder.create(component.component().entryCount());
-                bitmap.forEachDead(Long.MAX_VALUE, builder::mark);
+                bitmap.forEachInvalid(Long.MAX_VALUE, builder::mark);
                 read.put(component, builder);
             }
         }
-        // without a bitmap too: a merge may have left records out because of kills
+        // without a bitmap too: a merge may have left records out because of invalidations
         substrate.log().flush();
         read.forEach((component, builder) -> states.put(component, write(component, builder)));
         if (!read.isEmpty()) {
@@ -145,9 +145,9 @@ public final class BitmapSave {
         }
     }
 
-    private DeadState write(ComponentHandle component, ValidityBitmapBuilder builder) {
+    private BitmapState write(ComponentHandle component, ValidityBitmapBuilder builder) {
         long fileId = substrate.manifest().newFileId();
-        String name = StoreFiles.dead(fileId);
+        String name = StoreFiles.bitmap(fileId);
         long storeId = substrate.manifest().state().storeId();
         long bytes = builder.write(
                 substrate.disk(),
@@ -155,21 +155,22 @@ public final class BitmapSave {
                 new ValidityBitmapOwner(storeId, fileId, component.state().fileId()),
                 component.component().entryCount());
         written.add(name);
-        return new DeadState(fileId, bytes, builder.count());
+        return new BitmapState(fileId, bytes, builder.count());
     }
 
     private ManifestState named(ManifestState state) {
         if (partition.isDropped()) {
             return state;
         }
-        Map<Long, DeadState> dead = new LinkedHashMap<>();
-        states.forEach((component, saved) -> dead.put(component.state().fileId(), saved));
+        Map<Long, BitmapState> invalidEntries = new LinkedHashMap<>();
+        states.forEach(
+                (component, saved) -> invalidEntries.put(component.state().fileId(), saved));
         int datasetId = partition.schema().id();
         int number = partition.number();
         return state.withPartition(
                 datasetId,
                 number,
-                state.partition(datasetId, number).withDead(TreeId.PRIMARY, dead));
+                state.partition(datasetId, number).withBitmaps(TreeId.PRIMARY, invalidEntries));
     }
 
     /** Nothing was installed: the bitmaps are unsaved as before, the files go. */

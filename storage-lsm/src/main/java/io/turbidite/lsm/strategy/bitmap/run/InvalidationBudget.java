@@ -10,10 +10,10 @@ import io.turbidite.lsm.schedule.WritePace;
 import java.util.List;
 
 /**
- * Bounds what live bitmaps hold for readers of the past: as long as a snapshot is open, the time of each kill
+ * Bounds what live bitmaps hold for readers of the past: as long as a snapshot is open, the time of each invalidation
  * since then has to be known (design §4 rule 5), some 20 to 40 bytes each.
  *
- * <p>Invariant: a kill that was let in is never refused. So writers are asked before they hold anything, and
+ * <p>Invariant: an invalidation that was let in is never refused. So writers are asked before they hold anything, and
  * what those that are in flight bring comes on top of the bound.
  *
  * <p><em>Thread-safe</em>, but for {@link #forget}, which is the flush worker's.
@@ -39,7 +39,7 @@ public final class InvalidationBudget {
     }
 
     private long bytesUsed() {
-        return substrate.bitmaps().kills().bytesUsed();
+        return substrate.bitmaps().invalidations().bytesUsed();
     }
 
     public boolean isFull() {
@@ -54,7 +54,7 @@ public final class InvalidationBudget {
         long horizon = substrate.timestamps().horizon();
         if (horizon > forgottenUpTo) {
             forgottenUpTo = horizon;
-            partitions.all().forEach(Partition::forgetKills);
+            partitions.all().forEach(Partition::forgetInvalidations);
             substrate.tasks().signal();
         }
     }
@@ -68,9 +68,9 @@ public final class InvalidationBudget {
     public void await() {
         long startNanos = substrate.clock().monotonicNanos();
         substrate.awaitBeforeWrite(
-                "snapshots that keep kills",
+                "snapshots that keep invalidations",
                 () -> !isFull() || waitedNanos(startNanos) >= WritePace.REFUSE_NANOS);
-        substrate.events().stalled("an old snapshot keeps kills", waitedNanos(startNanos));
+        substrate.events().stalled("an old snapshot keeps invalidations", waitedNanos(startNanos));
         substrate.health().checkWritable();
         if (isFull()) {
             throw refusal();
@@ -88,7 +88,7 @@ public final class InvalidationBudget {
                 StorageIoException.Kind.NO_SPACE,
                 "write",
                 "the store",
-                "%d bytes of kills are kept for snapshots and views, of which the oldest is open for %d s; at most %d may be: close it; the store takes writes again then"
+                "%d bytes of invalidations are kept for snapshots and views, of which the oldest is open for %d s; at most %d may be: close it; the store takes writes again then"
                         .formatted(bytesUsed(), ageNanos / 1_000_000_000, bytesMax),
                 null);
     }

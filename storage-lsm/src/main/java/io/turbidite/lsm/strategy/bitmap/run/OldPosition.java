@@ -150,7 +150,7 @@ public final class OldPosition {
     }
 
     /**
-     * Marks the version as dead if {@link #needsMark}; whoever reads the current layer reconciles it. Inside the
+     * Invalidates the version if {@link #needsMark}; whoever reads the current layer reconciles it. Inside the
      * gate.
      *
      * @param timestamp the successor's
@@ -175,7 +175,7 @@ public final class OldPosition {
     }
 
     /**
-     * Marks the version as dead while the log is replayed, if it lies on disk; its bitmap may know already. No
+     * Invalidates the version while the log is replayed, if it lies on disk; its bitmap may know already. No
      * older reader is left, so the mark needs no time.
      *
      * @return the component whose bitmap could not be read, so that nobody saves the mark; null if it lasts
