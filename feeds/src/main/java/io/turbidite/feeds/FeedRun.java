@@ -304,7 +304,9 @@ final class FeedRun {
         }
     }
 
-    /** Returns false if there is no whole header yet; an empty file has none, and no records either. */
+    /**
+     * Returns false if there is no whole header yet; an empty file has none, and no records either.
+     */
     private boolean header(SourceFile file, SourceStream stream, RecordFramer framer) {
         if (!framer.next()) {
             if (framer.rest() == null) {
@@ -331,7 +333,10 @@ final class FeedRun {
         return new RecordFramer(stream::read, parts.parser.quotes(), parts.separator, offset, line);
     }
 
-    /** Returns whether the position is within a line: its record was taken, and may have gone on since. */
+    /**
+     * Returns whether the position is within a line: its record was taken, and may have gone on
+     * since.
+     */
     private boolean skipTo(SourceFile file, SourceStream stream, FilePosition position) {
         byte[] last = new byte[1];
         long skipped = stream.skip(position.offset() - 1);
@@ -342,8 +347,8 @@ final class FeedRun {
     }
 
     /**
-     * Where the feed is in a file, or null at its beginning. A file may have grown since, but not be another, unless
-     * nothing of the old one was taken: that may have been damaged.
+     * Where the feed is in a file, or null at its beginning. A file may have grown since, but not
+     * be another, unless nothing of the old one was taken: that may have been damaged.
      */
     private @Nullable FilePosition positionIn(SourceFile file) {
         FilePosition position = parts.delivery.position(file.name());

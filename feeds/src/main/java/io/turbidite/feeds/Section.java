@@ -22,11 +22,11 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * One mapping of a definition while it is read: hands out values by key with their type checked, notes
- * every problem instead of throwing, and at its end reports the keys that nobody asked for.
+ * One mapping of a definition while it is read: hands out values by key with their type checked,
+ * notes every problem instead of throwing, and at its end reports the keys that nobody asked for.
  *
- * <p>A value that is missing or wrong comes back as null (or the default), so that reading goes on and
- * the author sees all problems at once. <em>Confined to one thread.</em>
+ * <p>A value that is missing or wrong comes back as null (or the default), so that reading goes on
+ * and the author sees all problems at once. <em>Confined to one thread.</em>
  */
 final class Section {
     /** The problems found and the lines of the keys met, shared by all sections of a file. */
@@ -261,7 +261,9 @@ final class Section {
         return null;
     }
 
-    /** Runs a check or a conversion of the value of {@code key}; what it complains of is a problem. */
+    /**
+     * Runs a check or a conversion of the value of {@code key}; what it complains of is a problem.
+     */
     <A, T> @Nullable T convert(String key, A value, Function<A, T> conversion) {
         try {
             return conversion.apply(value);
@@ -284,8 +286,8 @@ final class Section {
     }
 
     /**
-     * Accepts every further key if {@code key} says one of {@code named}: what this release does not have may have
-     * keys that it does not know.
+     * Accepts every further key if {@code key} says one of {@code named}: what this release does
+     * not have may have keys that it does not know.
      *
      * @return whether it does
      */

@@ -24,9 +24,9 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Reads YAML into {@link YamlNode}s. Jackson's own tree has no line numbers and lets the second of two
- * equal keys win, so the tree is built here from its token stream. Aliases are refused: a definition
- * has no use for them, and nested they are a way to make a small file large.
+ * Reads YAML into {@link YamlNode}s. Jackson's own tree has no line numbers and lets the second of
+ * two equal keys win, so the tree is built here from its token stream. Aliases are refused: a
+ * definition has no use for them, and nested they are a way to make a small file large.
  *
  * <p><em>Confined to one thread.</em>
  */
@@ -154,7 +154,9 @@ final class YamlTree {
                 List.of(new DefinitionException.Problem(file, line, "", message)));
     }
 
-    /** The scanner's message has the offending text drawn under it; the sentence alone is enough. */
+    /**
+     * The scanner's message has the offending text drawn under it; the sentence alone is enough.
+     */
     private static String firstLines(String message) {
         List<String> kept = new ArrayList<>();
         for (String part : message.split("\n", -1)) {

@@ -38,8 +38,8 @@ import java.util.zip.GZIPOutputStream;
 
 /**
  * Power cuts in the middle of a feed (R15): after each the feed is run again, and dataset and dead
- * letters are what a run without a cut gives. The mode is insert, so that a record delivered twice would
- * show up as a dead letter.
+ * letters are what a run without a cut gives. The mode is insert, so that a record delivered twice
+ * would show up as a dead letter.
  */
 class FeedCrashTest {
     private static final RecordType TYPE =

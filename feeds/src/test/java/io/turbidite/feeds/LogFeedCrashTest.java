@@ -37,8 +37,8 @@ import java.util.SplittableRandom;
 import java.util.TreeSet;
 
 /**
- * Power cuts in the middle of a feed into a hash log: after each the feed is run again, and log and dead letters are
- * what a run without a cut gives, in the order of the source.
+ * Power cuts in the middle of a feed into a hash log: after each the feed is run again, and log and
+ * dead letters are what a run without a cut gives, in the order of the source.
  */
 class LogFeedCrashTest {
     private static final int RECORD_COUNT = 6_000;
@@ -131,7 +131,10 @@ class LogFeedCrashTest {
         assertThat(new TreeSet<>(letters)).as(as).hasSize(REFUSED_COUNT);
     }
 
-    /** Runs the feed on {@code disk} and takes images of power cuts all along, of some 110 operations. */
+    /**
+     * Runs the feed on {@code disk} and takes images of power cuts all along, of some 110
+     * operations.
+     */
     private List<SimDisk> imagesOfRun(SimDisk disk, long seed, int wanted) {
         sourceDisk.put("a.json", lines());
         SplittableRandom random = new SplittableRandom(seed);

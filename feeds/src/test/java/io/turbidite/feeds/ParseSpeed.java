@@ -12,8 +12,8 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * How fast one thread uncompresses, cuts, parses, transforms and encodes the flights; run by hand, in
- * the project's root:
+ * How fast one thread uncompresses, cuts, parses, transforms and encodes the flights; run by hand,
+ * in the project's root:
  *
  * <pre>java … io.turbidite.feeds.ParseSpeed feeds/samples/flights.yaml 10</pre>
  */

@@ -17,7 +17,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Each way to get a definition wrong is told with file, line and key, whoever finds it: reader, source, store or log. */
+/**
+ * Each way to get a definition wrong is told with file, line and key, whoever finds it: reader,
+ * source, store or log.
+ */
 class ProblemPlaceTest {
     private static final String GOOD = """
             feed: people

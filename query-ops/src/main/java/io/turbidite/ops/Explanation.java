@@ -41,7 +41,9 @@ public record Explanation(
         considered = List.copyOf(considered);
     }
 
-    /** A map for JSON: {@code dataset, access, operators[{operator, detail, estimated, actual}], …}. */
+    /**
+     * A map for JSON: {@code dataset, access, operators[{operator, detail, estimated, actual}], …}.
+     */
     public Map<String, Object> toMap() {
         List<Map<String, Object>> rows = new ArrayList<>();
         for (Operator operator : operators) {

@@ -44,7 +44,8 @@ public final class Predicates {
     /**
      * A point inside the window, or a rectangle that meets it; borders included.
      *
-     * @throws InvalidRequestException if a coordinate is not finite or a minimum is above its maximum
+     * @throws InvalidRequestException if a coordinate is not finite or a minimum is above its
+     *     maximum
      */
     public static Predicate within(
             String field, double minX, double minY, double maxX, double maxY) {

@@ -32,13 +32,14 @@ import java.util.List;
  * it come by primary key. Rows of a grouped query come by group unless ordered. The answer is that
  * of one moment (D3).
  *
- * <p>Every mistake in a query (an undeclared field, a value of the wrong class, parts that do not go
- * together) is an {@link InvalidRequestException} from {@link #run} or {@link #explain}, or already
- * from the call that makes the mistake, if it shows there.
+ * <p>Every mistake in a query (an undeclared field, a value of the wrong class, parts that do not
+ * go together) is an {@link InvalidRequestException} from {@link #run} or {@link #explain}, or
+ * already from the call that makes the mistake, if it shows there.
  *
  * <p>If you ask a query often with different values, prepare it once: {@link #prepare}.
  *
- * <p><em>Confined to one thread.</em> Each call changes this query and returns it; it may be run often.
+ * <p><em>Confined to one thread.</em> Each call changes this query and returns it; it may be run
+ * often.
  */
 public final class Query {
     private final Source source;
@@ -103,8 +104,8 @@ public final class Query {
 
     /**
      * Returns a row {@code {"cell": [minX, minY, maxX, maxY], "count": n}} for each cell that holds
-     * points. Cells include their lower borders only; they start at the lower left of the query's window
-     * on the same field, else at 0,0. Records without a point are counted under a null cell.
+     * points. Cells include their lower borders only; they start at the lower left of the query's
+     * window on the same field, else at 0,0. Records without a point are counted under a null cell.
      *
      * @param dx width of a cell, finite and above 0
      * @param dy height of a cell, finite and above 0

@@ -21,8 +21,8 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The cheapest possible source, one partition of records side by side off the heap: what a query over it
- * costs is what the operators cost. Records must come in key order.
+ * The cheapest possible source, one partition of records side by side off the heap: what a query
+ * over it costs is what the operators cost. Records must come in key order.
  */
 final class FlatSource implements Source, ReadView {
     private final RecordType type;

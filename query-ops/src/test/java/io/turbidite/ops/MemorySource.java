@@ -23,13 +23,13 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A source on the heap that holds its readers to the contract: what a cursor shows is overwritten when it
- * moves, closed things throw, keys of a fetch must be sorted and of the partition, and what is left open
- * is counted.
+ * A source on the heap that holds its readers to the contract: what a cursor shows is overwritten
+ * when it moves, closed things throw, keys of a fetch must be sorted and of the partition, and what
+ * is left open is counted.
  *
- * <p>Records lie in components of {@link #COMPONENT_RECORDS} operations with minimum and maximum of the
- * filter fields, and a filter really skips components. An index that is not always valid keeps the entries
- * of everything that was ever written. Not to be changed while it is read.
+ * <p>Records lie in components of {@link #COMPONENT_RECORDS} operations with minimum and maximum of
+ * the filter fields, and a filter really skips components. An index that is not always valid keeps
+ * the entries of everything that was ever written. Not to be changed while it is read.
  */
 final class MemorySource implements Source {
     static final int COMPONENT_RECORDS = 16;

@@ -28,8 +28,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * A query and what it means, told over maps of Java values: every record is looked at, everything is
- * sorted by comparing values. Shares no code with the operators.
+ * A query and what it means, told over maps of Java values: every record is looked at, everything
+ * is sorted by comparing values. Shares no code with the operators.
  */
 record NaiveQuery(QueryRequest request) {
     private static final Pattern WORD = Pattern.compile("[\\p{L}\\p{N}\\p{M}]+");

@@ -12,7 +12,10 @@ import org.junit.jupiter.api.Test;
 
 import java.util.List;
 
-/** Queries that are checked once and run with values; that they answer as others do is {@link QueryModelTest}'s. */
+/**
+ * Queries that are checked once and run with values; that they answer as others do is
+ * {@link QueryModelTest}'s.
+ */
 class PreparedQueryTest {
     private final MemorySource flights = Flights.source();
 

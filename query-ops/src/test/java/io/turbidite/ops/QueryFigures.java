@@ -12,8 +12,8 @@ import java.util.SplittableRandom;
 import java.util.function.ToLongFunction;
 
 /**
- * Prints what operators cost: CPU time and allocated bytes for each record of a source, over flight-like
- * records in memory. Not a benchmark of the store, which has its own.
+ * Prints what operators cost: CPU time and allocated bytes for each record of a source, over
+ * flight-like records in memory. Not a benchmark of the store, which has its own.
  */
 public final class QueryFigures {
     private static final int RECORD_COUNT = 500_000;

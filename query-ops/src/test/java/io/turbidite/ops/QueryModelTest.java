@@ -76,7 +76,10 @@ class QueryModelTest {
         return new int[] {answered, rows};
     }
 
-    /** Prepared and run with other values before, it gives row for row what it gives when it is asked. */
+    /**
+     * Prepared and run with other values before, it gives row for row what it gives when it is
+     * asked.
+     */
     private static void checkPrepared(
             NaiveQuery asked,
             MemorySource source,

@@ -24,7 +24,10 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 
-/** A result is one thread's at a time; what another does to it meanwhile is refused, or waits its turn. */
+/**
+ * A result is one thread's at a time; what another does to it meanwhile is refused, or waits its
+ * turn.
+ */
 class QueryResultThreadsTest {
     private static final int RECORDS = 2_000;
 

@@ -20,7 +20,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** A random type, records of few different values so that queries hit, random indexes; and queries. */
+/**
+ * A random type, records of few different values so that queries hit, random indexes; and queries.
+ */
 final class RandomSource {
     private static final List<TypeKind> KINDS = List.of(TypeKind.values());
     private static final List<String> WORDS =

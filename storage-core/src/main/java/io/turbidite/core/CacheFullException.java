@@ -1,8 +1,9 @@
 package io.turbidite.core;
 
 /**
- * Every page that the buffer cache has room for is being read, and stayed so for as long as a reader waits.
- * Nothing is wrong with what was asked: it may be asked again when other cursors have moved on or are closed.
+ * Every page that the buffer cache has room for is being read, and stayed so for as long as a
+ * reader waits. Nothing is wrong with what was asked: it may be asked again when other cursors have
+ * moved on or are closed.
  */
 public final class CacheFullException extends StorageException {
     private static final long serialVersionUID = 1L;

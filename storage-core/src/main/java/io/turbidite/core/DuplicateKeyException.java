@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * An insert met a record with the same primary key, or a write one with the same key in a unique index;
- * nothing was changed.
+ * An insert met a record with the same primary key, or a write one with the same key in a unique
+ * index; nothing was changed.
  */
 public final class DuplicateKeyException extends InvalidRequestException {
     private static final long serialVersionUID = 1L;

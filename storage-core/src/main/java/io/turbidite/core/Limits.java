@@ -4,7 +4,9 @@ import java.util.regex.Pattern;
 
 /** Stated bounds on what a client may hand in; each is checked where the bytes come in. */
 public final class Limits {
-    /** Longest encoded key of any index, in bytes: a page of 4 KiB must hold two with room to spare. */
+    /**
+     * Longest encoded key of any index, in bytes: a page of 4 KiB must hold two with room to spare.
+     */
     public static final int KEY_BYTES_MAX = 1_024;
 
     /** Largest encoded record, in bytes. */

@@ -1,8 +1,9 @@
 package io.turbidite.core;
 
 /**
- * What was asked needs a file that was found damaged and is set aside: it is neither read nor merged nor
- * deleted until it is restored, or what it belongs to is built anew. What does not need it goes on.
+ * What was asked needs a file that was found damaged and is set aside: it is neither read nor
+ * merged nor deleted until it is restored, or what it belongs to is built anew. What does not need
+ * it goes on.
  */
 public final class QuarantinedException extends CorruptionException {
     private static final long serialVersionUID = 1L;

@@ -3,8 +3,8 @@ package io.turbidite.core;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The root of everything the storage throws on purpose; unchecked, so that operators and cursors can
- * carry it. The six kinds are closed: a caller may switch over them.
+ * The root of everything the storage throws on purpose; unchecked, so that operators and cursors
+ * can carry it. The six kinds are closed: a caller may switch over them.
  */
 public abstract sealed class StorageException extends RuntimeException
         permits CacheFullException,

@@ -10,7 +10,9 @@ public final class StorageIoException extends StorageException {
     public enum Kind {
         /** EIO and everything not named below. */
         IO,
-        /** ENOSPC or a quota: background work pauses, the store resumes when there is space (D6). */
+        /**
+         * ENOSPC or a quota: background work pauses, the store resumes when there is space (D6).
+         */
         NO_SPACE,
         /** EMFILE, ENFILE. */
         TOO_MANY_FILES,
@@ -20,7 +22,10 @@ public final class StorageIoException extends StorageException {
         NOT_FOUND,
         /** EEXIST. */
         ALREADY_EXISTS,
-        /** Somebody has ended the wait, by an interrupt or because the process is to end; nothing was done. */
+        /**
+         * Somebody has ended the wait, by an interrupt or because the process is to end; nothing
+         * was done.
+         */
         INTERRUPTED
     }
 
@@ -65,8 +70,8 @@ public final class StorageIoException extends StorageException {
     }
 
     /**
-     * Whether a file was only opened or read: whatever is on disk is there as before, and another try may
-     * succeed. Of what was written or synced that can't be said.
+     * Whether a file was only opened or read: whatever is on disk is there as before, and another
+     * try may succeed. Of what was written or synced that can't be said.
      */
     public boolean isOfReading() {
         return ofReading;
@@ -76,7 +81,10 @@ public final class StorageIoException extends StorageException {
         return kind;
     }
 
-    /** The name of the file or directory, in its store if the store asked for it; null if it has to do with none. */
+    /**
+     * The name of the file or directory, in its store if the store asked for it; null if it has to
+     * do with none.
+     */
     public @Nullable String file() {
         return file;
     }

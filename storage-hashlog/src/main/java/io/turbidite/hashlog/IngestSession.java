@@ -331,7 +331,10 @@ public final class IngestSession implements AutoCloseable {
         countedHard = writer.hardCount();
     }
 
-    /** Compares the plan after each protection and refresh: the original misses changes (research §3). */
+    /**
+     * Compares the plan after each protection and refresh: the original misses changes (research
+     * §3).
+     */
     @SuppressWarnings("ReferenceEquality") // each plan is a new one
     private void followPlan() {
         Registrations.Plan now = owner.plan();
@@ -445,9 +448,9 @@ public final class IngestSession implements AutoCloseable {
     }
 
     /**
-     * The time is read behind the taking of the address, so that whatever lies below it came before; and before that,
-     * so that whatever lies above came after, but for what a mark may be late. A thread that was paused between, or
-     * waited for a page, tries again.
+     * The time is read behind the taking of the address, so that whatever lies below it came
+     * before; and before that, so that whatever lies above came after, but for what a mark may be
+     * late. A thread that was paused between, or waited for a page, tries again.
      */
     private void markTime() {
         boolean exact = false;

@@ -13,12 +13,13 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * @param psf name of a PSF whose value is wanted, or null
- * @param value its value as text: a string between quotes, a number, {@code true}, {@code false}, or
- *     any other text, which is a string as it stands; null exactly if {@code psf} is null
+ * @param value its value as text: a string between quotes, a number, {@code true}, {@code false},
+ *     or any other text, which is a string as it stands; null exactly if {@code psf} is null
  * @param expression that must be true too, or null
- * @param from lowest record address, inclusive. May be any address: the first record is the one that
- *     starts there or above
- * @param to highest, exclusive; the query does not look at records that are not visible at its start
+ * @param from lowest record address, inclusive. May be any address: the first record is the one
+ *     that starts there or above
+ * @param to highest, exclusive; the query does not look at records that are not visible at its
+ *     start
  * @param arrivedFromMicros wall clock, inclusive. The log knows arrival by page: a record counts if
  *     its page has records of the time
  * @param arrivedToMicros inclusive

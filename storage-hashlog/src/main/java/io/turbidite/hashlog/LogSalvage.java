@@ -169,7 +169,10 @@ public final class LogSalvage implements AutoCloseable {
         return parser;
     }
 
-    /** {@code options} for the new log: with the parser of the damaged one, and pages that hold its records. */
+    /**
+     * {@code options} for the new log: with the parser of the damaged one, and pages that hold its
+     * records.
+     */
     public HashLogOptions targetOptions(HashLogOptions options) {
         LogOptions log = options.log();
         long ringBytes = log.shape().ringBytes();

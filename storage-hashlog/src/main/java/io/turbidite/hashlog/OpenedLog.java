@@ -70,8 +70,8 @@ record OpenedLog(
      *
      * @param readOnly whether nothing may change
      * @throws io.turbidite.core.CorruptionException if what was reported durable can't be read
-     * @throws io.turbidite.core.InvalidRequestException if a function is missing, or the budgets don't
-     *     suffice
+     * @throws io.turbidite.core.InvalidRequestException if a function is missing, or the budgets
+     *     don't suffice
      */
     static OpenedLog recover(LogSite site, HashLogOptions options, Disk disk, boolean readOnly) {
         long startNanos = site.clock().monotonicNanos();

@@ -170,8 +170,8 @@ final class QueryPlan {
      * Goes through a part of a page for its times.
      *
      * @param from where a record or the page starts
-     * @param isStart whether the last mark from before the query's times is wanted, or else the first one from after
-     *     them
+     * @param isStart whether the last mark from before the query's times is wanted, or else the
+     *     first one from after them
      * @return its address; if there is none, {@code from} of a start, else {@code to}
      */
     private static long timeMark(

@@ -21,7 +21,10 @@ import java.util.TreeSet;
 class AddressTest {
     private static final long SEED = Seeds.of("AddressTest");
 
-    /** A record that is JSON, and whose string holds words that are visible headers of short records. */
+    /**
+     * A record that is JSON, and whose string holds words that are visible headers of short
+     * records.
+     */
     private static MemorySegment record(int n) {
         byte[] start = "{\"type\":\"t%d\",\"n\":%04d,\"x\":\"   "
                 .formatted(n % 3, n)

@@ -34,7 +34,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
-/** What is closed says so: every call, whoever waits, whoever calls from a callback; and nothing is written any more. */
+/**
+ * What is closed says so: every call, whoever waits, whoever calls from a callback; and nothing is
+ * written any more.
+ */
 @Timeout(60)
 class ClosedTest {
     private static final long SEED = Seeds.of("ClosedTest");

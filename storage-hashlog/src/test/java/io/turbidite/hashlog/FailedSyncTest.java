@@ -15,7 +15,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.lang.foreign.MemorySegment;
 
-/** A sync fails for want of space, loses what it was to keep, and the next one succeeds: nothing is acknowledged for that. */
+/**
+ * A sync fails for want of space, loses what it was to keep, and the next one succeeds: nothing is
+ * acknowledged for that.
+ */
 class FailedSyncTest {
     private static final long SEED = Seeds.of("FailedSyncTest");
     private static final int BATCH = 120;

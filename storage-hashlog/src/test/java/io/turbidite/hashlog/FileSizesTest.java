@@ -14,7 +14,10 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Files of a log that are far too long, or short: damage that is told, or scanned past; and never all of the memory. */
+/**
+ * Files of a log that are far too long, or short: damage that is told, or scanned past; and never
+ * all of the memory.
+ */
 class FileSizesTest {
     private static final long SEED = Seeds.of("FileSizesTest");
 

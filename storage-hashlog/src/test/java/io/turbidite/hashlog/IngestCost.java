@@ -25,7 +25,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * What a record costs: CPU time, garbage, log bytes. Not a test; run as {@code IngestCost DIR FILE
- * SESSIONS ROUNDS PSF...}, each PSF as its definition's text. The null device unless DIR is not "-".
+ * SESSIONS ROUNDS PSF...}, each PSF as its definition's text. The null device unless DIR is not
+ * "-".
  */
 public final class IngestCost {
     private static final int BATCH_BYTES = 1 << 20;

@@ -22,7 +22,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** One process holds a log: whatever is decided is decided under its lock, and the lock is looked after. */
+/**
+ * One process holds a log: whatever is decided is decided under its lock, and the lock is looked
+ * after.
+ */
 class LogLockTest {
     private static final long SEED = 17;
     private static final String LOCK = "log/LOCK";

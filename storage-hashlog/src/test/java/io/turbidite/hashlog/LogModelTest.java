@@ -32,8 +32,8 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * Random operations against a log and against a list of records: whatever is asked, by chain, run, scan or several
- * workers, over any range, the log must show what the list has.
+ * Random operations against a log and against a list of records: whatever is asked, by chain, run,
+ * scan or several workers, over any range, the log must show what the list has.
  */
 class LogModelTest {
     private static final long SEED = Seeds.of("LogModelTest");
@@ -48,7 +48,10 @@ class LogModelTest {
         }
     }
 
-    /** A PSF: its definition, and the value that it gives an event, as users write it; null for none. */
+    /**
+     * A PSF: its definition, and the value that it gives an event, as users write it; null for
+     * none.
+     */
     private record Wanted(String definition, Function<Event, String> value) {}
 
     private static final Map<String, Wanted> PSFS = Map.of(

@@ -65,7 +65,10 @@ class LogQueryTest {
                 .toList();
     }
 
-    /** 3,000 events over memory and disk; type is indexed for the middle third and again for the end. */
+    /**
+     * 3,000 events over memory and disk; type is indexed for the middle third and again for the
+     * end.
+     */
     private static LogBench filled(@Nullable SimDisk disk) {
         LogBench bench = LogBench.simulated(SEED, disk, LogBench.options());
         try (IngestSession session = bench.log.openSession("s")) {

@@ -194,7 +194,10 @@ class LogSalvageTest {
         assertThat(partial).isGreaterThan(10);
     }
 
-    /** A small log, all in its newest page, with one damaged byte: what is before and behind is kept. */
+    /**
+     * A small log, all in its newest page, with one damaged byte: what is before and behind is
+     * kept.
+     */
     @Test
     void one_damaged_byte_of_a_small_log_costs_few_records() {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);

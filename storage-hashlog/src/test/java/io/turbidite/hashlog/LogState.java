@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * All that a log of {@link #event}s shows: for comparing a log with itself after a recovery, and chains with
- * scans.
+ * All that a log of {@link #event}s shows: for comparing a log with itself after a recovery, and
+ * chains with scans.
  *
  * @param all records by address, deleted ones too
  * @param records those that queries show

@@ -29,7 +29,10 @@ import java.util.TreeMap;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 
-/** A log that is opened for reading shows what one opened for writing does, and changes no byte but the lock. */
+/**
+ * A log that is opened for reading shows what one opened for writing does, and changes no byte but
+ * the lock.
+ */
 class ReadingTest {
     private static final long SEED = Seeds.of("ReadingTest");
 
@@ -48,7 +51,9 @@ class ReadingTest {
         return bytes;
     }
 
-    /** Power cuts during ingestion, checkpoints, history, deletions, registrations and truncations. */
+    /**
+     * Power cuts during ingestion, checkpoints, history, deletions, registrations and truncations.
+     */
     private static List<SimDisk> cuts(Profile profile) {
         List<SimDisk> cuts = new ArrayList<>();
         SimDisk disk = new SimDisk(SEED, profile);
@@ -194,7 +199,10 @@ class ReadingTest {
 
     // ---- logs of the release before -------------------------------------------------------------
 
-    /** 120 events, the first four of which were truncated; a registry of version 4, and a tail of four slots. */
+    /**
+     * 120 events, the first four of which were truncated; a registry of version 4, and a tail of
+     * four slots.
+     */
     private static SimDisk older() {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);
         disk.createDirectories("log");

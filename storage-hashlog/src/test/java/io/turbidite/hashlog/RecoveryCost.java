@@ -15,8 +15,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What recovery of a suffix costs: {@code RecoveryCost DIRECTORY MIB}. Writes so many MiB of events of about
- * 1 KiB with four PSFs and no checkpoint, and opens the log three times; then with a checkpoint.
+ * What recovery of a suffix costs: {@code RecoveryCost DIRECTORY MIB}. Writes so many MiB of events
+ * of about 1 KiB with four PSFs and no checkpoint, and opens the log three times; then with a
+ * checkpoint.
  */
 final class RecoveryCost {
     private RecoveryCost() {}

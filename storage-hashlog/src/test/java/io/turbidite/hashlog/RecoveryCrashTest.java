@@ -19,8 +19,8 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
 /**
- * Cuts the power at every step of the disk while two sessions ingest and checkpoints, registrations and
- * truncations go on, and again during recovery.
+ * Cuts the power at every step of the disk while two sessions ingest and checkpoints, registrations
+ * and truncations go on, and again during recovery.
  */
 class RecoveryCrashTest {
     private static final long SEED = Seeds.of("RecoveryCrashTest");

@@ -36,7 +36,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
-/** Opening a log again: from checkpoints, from damaged ones, from none, and while the disk fails. */
+/**
+ * Opening a log again: from checkpoints, from damaged ones, from none, and while the disk fails.
+ */
 class RecoveryTest {
     private static final long SEED = Seeds.of("RecoveryTest");
 

@@ -20,7 +20,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Marks that are lost, cut or swapped: nothing that was durable is cut for it, and putting them back mends it. */
+/**
+ * Marks that are lost, cut or swapped: nothing that was durable is cut for it, and putting them
+ * back mends it.
+ */
 class TailLossTest {
     private static final long SEED = Seeds.of("TailLossTest");
     private static final String TAIL = "log/TAIL";
@@ -99,7 +102,10 @@ class TailLossTest {
         refusedUntilBack(zeros, whole, "zeros");
     }
 
-    /** Each TAIL that there ever was, in the place of the newest one: no record is hidden by it, nor cut. */
+    /**
+     * Each TAIL that there ever was, in the place of the newest one: no record is hidden by it, nor
+     * cut.
+     */
     @ParameterizedTest
     @EnumSource(Profile.class)
     void an_older_tail_hides_nothing(Profile profile) {
@@ -130,7 +136,10 @@ class TailLossTest {
         assertThat(tails).hasSizeGreaterThan(10);
     }
 
-    /** As an older release wrote it: the newest page does not say how far it goes, but an index checkpoint does. */
+    /**
+     * As an older release wrote it: the newest page does not say how far it goes, but an index
+     * checkpoint does.
+     */
     @Test
     void an_older_tail_that_an_index_checkpoint_contradicts_is_refused_until_the_newer_is_back() {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);
@@ -263,7 +272,10 @@ class TailLossTest {
 
     private record Cut(SimDisk disk, long durable) {}
 
-    /** A page that a power cut tore is cut; one that was durable two syncs ago is damage, though no mark was forced. */
+    /**
+     * A page that a power cut tore is cut; one that was durable two syncs ago is damage, though no
+     * mark was forced.
+     */
     @ParameterizedTest
     @EnumSource(Profile.class)
     void a_page_damaged_after_a_power_cut_is_not_taken_for_torn(Profile profile) {

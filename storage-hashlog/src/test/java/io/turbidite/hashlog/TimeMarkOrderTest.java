@@ -19,7 +19,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A session is paused while it notes the time, and others go on: queries by time still leave no record out. */
+/**
+ * A session is paused while it notes the time, and others go on: queries by time still leave no
+ * record out.
+ */
 class TimeMarkOrderTest {
     private static final long SEED = Seeds.of("TimeMarkOrderTest");
 

@@ -123,7 +123,10 @@ public final class Dataset implements Source {
         scratches.give(scratch);
     }
 
-    /** The record with this primary key, its fields by name in declared order; null if there is none. */
+    /**
+     * The record with this primary key, its fields by name in declared order; null if there is
+     * none.
+     */
     public @Nullable Map<String, @Nullable Object> get(Object... primaryKey) {
         RecordScratch scratch = scratches.take();
         Slice key = encodeKey(scratch.key, primaryKey).asSlice(scratch.slice);
@@ -341,7 +344,9 @@ public final class Dataset implements Source {
         }
     }
 
-    /** Merges each index of each partition into one component, without what is known to be invalid. */
+    /**
+     * Merges each index of each partition into one component, without what is known to be invalid.
+     */
     public void mergeAll() {
         for (Partition partition : opened.partitions()) {
             store.background().mergeAll(partition);
@@ -349,9 +354,10 @@ public final class Dataset implements Source {
     }
 
     /**
-     * Checks the entries of all indexes that are not eager against the primary's key trees (LUO19 §4.4,
-     * standalone repair), several indexes at once: what was superseded by what is on disk, and is below every
-     * snapshot, is invalidated. Searches pass it over at once, the next merge drops it. Returns when done.
+     * Checks the entries of all indexes that are not eager against the primary's key trees (LUO19
+     * §4.4, standalone repair), several indexes at once: what was superseded by what is on disk,
+     * and is below every snapshot, is invalidated. Searches pass it over at once, the next merge
+     * drops it. Returns when done.
      *
      * @return what was done
      * @throws InvalidRequestException if there is no such index

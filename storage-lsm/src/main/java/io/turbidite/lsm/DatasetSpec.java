@@ -120,8 +120,8 @@ public final class DatasetSpec {
     }
 
     /**
-     * How marks reach components that a flush or a merge is building, under {@link Maintenance#MUTABLE_BITMAP}.
-     * Default: by a side-file.
+     * How marks reach components that a flush or a merge is building, under
+     * {@link Maintenance#MUTABLE_BITMAP}. Default: by a side-file.
      */
     public DatasetSpec bitmapHandover(BitmapHandover method) {
         bitmapHandover = method;

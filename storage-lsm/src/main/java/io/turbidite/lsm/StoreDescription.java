@@ -127,8 +127,8 @@ public record StoreDescription(
      * @param dead entries that are known to be superseded
      * @param space where the bytes are
      * @param filters for each filter field its smallest and largest value
-     * @param quarantine what it is set aside for; null if it is sound, as far as one knows. Where its file can't
-     *     be opened, {@code entries} and {@code space} are not known
+     * @param quarantine what it is set aside for; null if it is sound, as far as one knows. Where
+     *     its file can't be opened, {@code entries} and {@code space} are not known
      */
     public record ComponentDescription(
             long fileId,

@@ -37,11 +37,13 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * What calls of the public API cost a user, short ones above all: CPU time of the whole process and bytes of heap an
- * operation, records of ten fields of a hundred characters (those of YCSB), everything in the cache. The same calls are
- * made by a cold process, whose code is still being compiled, and by a warm one.
+ * What calls of the public API cost a user, short ones above all: CPU time of the whole process and
+ * bytes of heap an operation, records of ten fields of a hundred characters (those of YCSB),
+ * everything in the cache. The same calls are made by a cold process, whose code is still being
+ * compiled, and by a warm one.
  *
- * <p>Every row is checked: the fields that an operation returns are counted, and the sum is what it must be.
+ * <p>Every row is checked: the fields that an operation returns are counted, and the sum is what it
+ * must be.
  */
 public final class ApiSuite {
     private static final int FIELD_COUNT = 10;

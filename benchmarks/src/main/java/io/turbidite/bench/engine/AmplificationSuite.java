@@ -14,12 +14,13 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * What a load writes and what it leaves on disk, part by part, as bytes for each byte of tweets. RocksDB runs
- * twice: as in the other tables, where its memtables together may hold three times the write memory, and
- * with no more of it than ours.
+ * What a load writes and what it leaves on disk, part by part, as bytes for each byte of tweets.
+ * RocksDB runs twice: as in the other tables, where its memtables together may hold three times the
+ * write memory, and with no more of it than ours.
  *
- * <p>A million tweets are half a dozen flushes, so that one more or less decides what merges write, and
- * RocksDB has no levels to keep yet. Levels show from some 6 million on ({@code --upserts 6000000}, 3 GB).
+ * <p>A million tweets are half a dozen flushes, so that one more or less decides what merges write,
+ * and RocksDB has no levels to keep yet. Levels show from some 6 million on
+ * ({@code --upserts 6000000}, 3 GB).
  */
 public final class AmplificationSuite {
     private static final long MIB = 1 << 20;

@@ -9,7 +9,10 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What this process has used so far: the difference of two readings is the cost of what lay between. */
+/**
+ * What this process has used so far: the difference of two readings is the cost of what lay
+ * between.
+ */
 public final class Costs {
     private static final Path IO = Path.of("/proc/self/io");
     private static final Path STATUS = Path.of("/proc/self/status");

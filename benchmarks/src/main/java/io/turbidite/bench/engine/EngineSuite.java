@@ -17,17 +17,17 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Turbidite and its peers in one process, turn by turn, on the same tweets. The figure is CPU time of the
- * whole process per operation, background work included; every answer is compared between the engines.
- * The first rounds warm up and are not counted: every engine does the same work in them, on tweets of its own,
- * and its answers are compared too.
+ * Turbidite and its peers in one process, turn by turn, on the same tweets. The figure is CPU time
+ * of the whole process per operation, background work included; every answer is compared between
+ * the engines. The first rounds warm up and are not counted: every engine does the same work in
+ * them, on tweets of its own, and its answers are compared too.
  */
 public final class EngineSuite {
     private static final int GETS = 200_000;
 
     /**
-     * How often each scan and query is asked. The system counts a process's CPU in hundredths of a second:
-     * of a tenth of a second that would be a tenth.
+     * How often each scan and query is asked. The system counts a process's CPU in hundredths of a
+     * second: of a tenth of a second that would be a tenth.
      */
     private static final int SCANS = 10;
 
@@ -35,8 +35,8 @@ public final class EngineSuite {
     private static final int SMALL_QUERIES = 100;
 
     /**
-     * How often in a round that warms up. Asked a dozen times, their code is still being compiled in the
-     * second counted round, and the compiler's CPU is a third of their cost.
+     * How often in a round that warms up. Asked a dozen times, their code is still being compiled
+     * in the second counted round, and the compiler's CPU is a third of their cost.
      */
     private static final int WARM_UPS = 40;
 
@@ -48,7 +48,8 @@ public final class EngineSuite {
 
     /**
      * @param upserts tweets a round
-     * @param warmUpRounds rounds before those, at least 0: the compiler's work is a share of the first ones
+     * @param warmUpRounds rounds before those, at least 0: the compiler's work is a share of the
+     *     first ones
      * @param rounds counted rounds
      * @param directory for the stores; emptied
      */

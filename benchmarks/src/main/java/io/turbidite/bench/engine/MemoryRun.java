@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Resident memory of a process that does nothing but use a store, against what it was allowed: budget
- * (write memory and cache) + heap limit + what an idle JVM of the same options takes. The work runs in
- * child processes: ingestion, gets, scan and a query by a secondary index.
+ * Resident memory of a process that does nothing but use a store, against what it was allowed:
+ * budget (write memory and cache) + heap limit + what an idle JVM of the same options takes. The
+ * work runs in child processes: ingestion, gets, scan and a query by a secondary index.
  */
 public final class MemoryRun {
     private static final long MIB = 1 << 20;

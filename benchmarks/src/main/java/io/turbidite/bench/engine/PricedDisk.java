@@ -8,13 +8,14 @@ import io.turbidite.core.file.ForwardingFile;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A disk that adds up what its transfers would cost on a hard disk like those of the papers: {@value
- * #SEEK_MILLIS} ms for each that does not begin where the last one ended, and the bytes at {@value
- * #MEGABYTES_PER_SECOND} MB/s. Nothing takes longer by it: devices that answer a random read in 0.05 ms hide what
- * the papers measured, and sleeping for hours would not show it better.
+ * A disk that adds up what its transfers would cost on a hard disk like those of the papers:
+ * {@value #SEEK_MILLIS} ms for each that does not begin where the last one ended, and the bytes at
+ * {@value #MEGABYTES_PER_SECOND} MB/s. Nothing takes longer by it: devices that answer a random
+ * read in 0.05 ms hide what the papers measured, and sleeping for hours would not show it better.
  *
- * <p>There is one head for all files, but those of the log, which the papers had on a disk of its own. Writes
- * are priced without seeks: the system gathers them. What several threads do at once is added up.
+ * <p>There is one head for all files, but those of the log, which the papers had on a disk of its
+ * own. Writes are priced without seeks: the system gathers them. What several threads do at once is
+ * added up.
  *
  * <p><em>Thread-safe.</em>
  */

@@ -15,9 +15,9 @@ import java.util.SplittableRandom;
 import java.util.function.Supplier;
 
 /**
- * Reads alone, everything in the cache and all code warm: each engine is loaded once, then they take turns at
- * each kind of read, round after round. Noise of a shared machine hits all of them alike, and with one
- * engine chosen it is what a profiler should look at.
+ * Reads alone, everything in the cache and all code warm: each engine is loaded once, then they
+ * take turns at each kind of read, round after round. Noise of a shared machine hits all of them
+ * alike, and with one engine chosen it is what a profiler should look at.
  */
 public final class ReadSuite {
     private static final int WARM_UP_ROUNDS = 3;

@@ -25,9 +25,9 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * Many small records (8-byte key, 32-byte value) in a bounded memory budget: loaded in random order by
- * upserts, then read back by gets of keys that are there and of keys that are not, and by one full scan.
- * Every answer is checked. Run once, not in rounds.
+ * Many small records (8-byte key, 32-byte value) in a bounded memory budget: loaded in random order
+ * by upserts, then read back by gets of keys that are there and of keys that are not, and by one
+ * full scan. Every answer is checked. Run once, not in rounds.
  */
 public final class SmallRecordsRun {
     private static final long MIB = 1 << 20;

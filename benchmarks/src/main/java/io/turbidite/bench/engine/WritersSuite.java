@@ -14,8 +14,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
 /**
- * What a second writing thread costs: CPU time of the whole process per upsert, with the same number of
- * upserts done by one thread and by two. Every thread has tweets of its own.
+ * What a second writing thread costs: CPU time of the whole process per upsert, with the same
+ * number of upserts done by one thread and by two. Every thread has tweets of its own.
  */
 public final class WritersSuite {
     private static final long MIB = 1 << 20;

@@ -1,5 +1,6 @@
 /**
- * The engine beside its peers: eager upserts with one secondary index, gets, scans, secondary queries.
+ * The engine beside its peers: eager upserts with one secondary index, gets, scans, secondary
+ * queries.
  *
  * <p>Start reading at {@link io.turbidite.bench.engine.EngineSuite}.
  */

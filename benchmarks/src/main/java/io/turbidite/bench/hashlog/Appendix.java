@@ -15,7 +15,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** Where the time goes (FISH19 Fig. 13), and the experiments of its appendix G (Fig. 17, 18, 19). */
+/**
+ * Where the time goes (FISH19 Fig. 13), and the experiments of its appendix G (Fig. 17, 18, 19).
+ */
 final class Appendix {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int WARM_UP_ROUNDS = 3;

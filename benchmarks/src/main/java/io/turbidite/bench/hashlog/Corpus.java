@@ -21,8 +21,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Newline-delimited records in native memory, with the exact number of matches of each counted PSF. Lives as long
- * as the process.
+ * Newline-delimited records in native memory, with the exact number of matches of each counted PSF.
+ * Lives as long as the process.
  *
  * @param source where it is from, for the report
  */

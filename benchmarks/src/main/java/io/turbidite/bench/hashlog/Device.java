@@ -120,7 +120,8 @@ final class Device {
     }
 
     /**
-     * Figure 20. Logs that were not closed are opened: copies of the directory, taken when everything was durable.
+     * Figure 20. Logs that were not closed are opened: copies of the directory, taken when
+     * everything was durable.
      */
     List<Report> recovery(int megabytesMax) {
         Report suffixes = suite.report("Recovery by length of the suffix, seconds", List.of("wall"))

@@ -17,9 +17,9 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * The experiments of FISH19 §8 that two cores can tell something about: what ingestion costs by kind of data, by
- * number of PSFs and beside lookups, what the log takes, how subsets are found. Counts are compared with those of
- * the data's generator in each round.
+ * The experiments of FISH19 §8 that two cores can tell something about: what ingestion costs by
+ * kind of data, by number of PSFs and beside lookups, what the log takes, how subsets are found.
+ * Counts are compared with those of the data's generator in each round.
  */
 public final class HashLogSuite {
     /** Of pages in memory where nothing has to stay. */
@@ -65,8 +65,8 @@ public final class HashLogSuite {
     /**
      * @param megabytes of each kind of data, where it is generated
      * @param scratch for logs on disk; emptied
-     * @param directory with {@code github.json}, {@code yelp.json}, {@code twitter.json}, each beside its {@code
-     *     .stats.json}, or "-" for generated data
+     * @param directory with {@code github.json}, {@code yelp.json}, {@code twitter.json}, each
+     *     beside its {@code .stats.json}, or "-" for generated data
      */
     public HashLogSuite(int megabytes, int rounds, Path scratch, String directory) {
         this.megabytes = megabytes;

@@ -25,8 +25,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Parsing and PSF evaluation alone, one thread, bytes per second of CPU: {@code ParseBenchmark KIND FILE
- * [ROUNDS]}. The counts are compared with those of the generator, which lie beside the file.
+ * Parsing and PSF evaluation alone, one thread, bytes per second of CPU:
+ * {@code ParseBenchmark KIND FILE [ROUNDS]}. The counts are compared with those of the generator,
+ * which lie beside the file.
  */
 public final class ParseBenchmark {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -8,7 +8,10 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** Records of 600 bytes with a number drawn evenly below 100,000: a predicate on it has any selectivity. */
+/**
+ * Records of 600 bytes with a number drawn evenly below 100,000: a predicate on it has any
+ * selectivity.
+ */
 final class Picks {
     private static final int RECORD_BYTES = 600;
     private static final int PICK_COUNT = 100_000;

@@ -7,9 +7,10 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * Makes JSON records of the three shapes of FISH19 §8.1 (events of a code host of about 3 kB, reviews of 0.7 kB,
- * messages of 5 kB and more), and counts the matches of Table 1's predicates while it makes them. The same seed
- * gives the same bytes. Values are skewed: few actors, places and users have most of the records.
+ * Makes JSON records of the three shapes of FISH19 §8.1 (events of a code host of about 3 kB,
+ * reviews of 0.7 kB, messages of 5 kB and more), and counts the matches of Table 1's predicates
+ * while it makes them. The same seed gives the same bytes. Values are skewed: few actors, places
+ * and users have most of the records.
  *
  * <p><em>Confined to one thread.</em>
  */

@@ -24,7 +24,10 @@ final class Retrieval {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int WARM_UP_ROUNDS = 6;
 
-    /** Hits until a walk is compiled: a subset that is small needs more rounds than one that is large. */
+    /**
+     * Hits until a walk is compiled: a subset that is small needs more rounds than one that is
+     * large.
+     */
     private static final int WARM_UP_HITS = 400_000;
 
     /** A walk is short, its time uneven. */

@@ -24,14 +24,17 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Ingestion by key beside a key-value store (FISH19 Fig. 10): the hash log with a PSF on the key field alone, and
- * RocksDB, which is given the record under that field, found by Jackson's streaming parser, with early stop, as FISH19's
- * "RDB-RJ" does with RapidJSON. Both write to files; no log and no sync for RocksDB, as in the paper.
+ * Ingestion by key beside a key-value store (FISH19 Fig. 10): the hash log with a PSF on the key
+ * field alone, and RocksDB, which is given the record under that field, found by Jackson's
+ * streaming parser, with early stop, as FISH19's "RDB-RJ" does with RapidJSON. Both write to files;
+ * no log and no sync for RocksDB, as in the paper.
  */
 final class Stores {
     private static final long MEMORY_BYTES = 128 << 20;
 
-    /** The data is given again and again up to so much; what a store costs at all should not count. */
+    /**
+     * The data is given again and again up to so much; what a store costs at all should not count.
+     */
     private static final long GIVEN_BYTES = 256 << 20;
 
     private final HashLogSuite suite;

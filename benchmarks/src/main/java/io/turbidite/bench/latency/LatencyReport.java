@@ -19,7 +19,10 @@ import java.util.Map;
 
 import javax.imageio.ImageIO;
 
-/** Percentiles of several loops: table, JSON, and a plot with the share of slower ones on the x axis. */
+/**
+ * Percentiles of several loops: table, JSON, and a plot with the share of slower ones on the x
+ * axis.
+ */
 public final class LatencyReport {
     private static final double[] PERCENTILES = {50, 90, 99, 99.9, 99.99, 100};
 

@@ -39,18 +39,18 @@ import java.util.function.BooleanSupplier;
  *
  * <ol>
  *   <li>Load tweets in batches until the data is as large as the merges are to be.
- *   <li>For each durability, <b>closed loop</b>: every thread upserts as fast as it can. The rate is the
- *       capacity.
- *   <li><b>Open loop</b>: upserts are due at a fixed rate, a share of the capacity, whether those before
- *       are done or not. A thread looks once a millisecond for what is due.
+ *   <li>For each durability, <b>closed loop</b>: every thread upserts as fast as it can. The rate
+ *       is the capacity.
+ *   <li><b>Open loop</b>: upserts are due at a fixed rate, a share of the capacity, whether those
+ *       before are done or not. A thread looks once a millisecond for what is due.
  * </ol>
  *
- * <p>Before anything else 4 KiB are written and synced for a while, one after the other, with nothing else of ours
- * on the device: what a commit would wait for at best.
+ * <p>Before anything else 4 KiB are written and synced for a while, one after the other, with
+ * nothing else of ours on the device: what a commit would wait for at best.
  *
- * <p>During 2 and 3 a thread keeps asking for a merge of everything, so that besides the merges that the
- * policy wants one of all the data is always under way. Another thread only parks for a millisecond at a
- * time and notes how late it wakes: what the machine adds to any latency.
+ * <p>During 2 and 3 a thread keeps asking for a merge of everything, so that besides the merges
+ * that the policy wants one of all the data is always under way. Another thread only parks for a
+ * millisecond at a time and notes how late it wakes: what the machine adds to any latency.
  */
 public final class LatencySuite {
     private static final int BATCH_COUNT = 500;

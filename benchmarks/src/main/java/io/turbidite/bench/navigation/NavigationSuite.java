@@ -24,11 +24,11 @@ import java.util.SplittableRandom;
 import java.util.function.Supplier;
 
 /**
- * LUO19 Figure 10: queries by a secondary index, with the ways to get from its entries to the records switched on
- * one by one. In two regimes: everything in the cache, where the figure is CPU time; and a cache of 5 % of the
- * primary over direct I/O, where it is time on the clock, and in figures of their own what the papers' disk would
- * have taken ({@link PricedDisk}). The ways take turns, each round asks for other users,
- * and all ways must give the same answer.
+ * LUO19 Figure 10: queries by a secondary index, with the ways to get from its entries to the
+ * records switched on one by one. In two regimes: everything in the cache, where the figure is CPU
+ * time; and a cache of 5 % of the primary over direct I/O, where it is time on the clock, and in
+ * figures of their own what the papers' disk would have taken ({@link PricedDisk}). The ways take
+ * turns, each round asks for other users, and all ways must give the same answer.
  */
 public final class NavigationSuite {
     private static final int MIB = 1 << 20;

@@ -37,8 +37,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The data set of LUO19 §6.2: tweets that were only inserted, in components of one size that are not merged,
- * with an index on the user. <em>Confined to one thread.</em>
+ * The data set of LUO19 §6.2: tweets that were only inserted, in components of one size that are
+ * not merged, with an index on the user. <em>Confined to one thread.</em>
  */
 final class Tweets implements AutoCloseable {
     private static final int CANDIDATE_BYTES_MAX = 1 << 30;

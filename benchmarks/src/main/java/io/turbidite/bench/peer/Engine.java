@@ -3,8 +3,8 @@ package io.turbidite.bench.peer;
 import java.util.Map;
 
 /**
- * A store of tweets with secondary indexes on their attributes, kept eagerly. Reads are <em>confined to
- * one thread</em>; each writing thread has a {@link Writer}.
+ * A store of tweets with secondary indexes on their attributes, kept eagerly. Reads are
+ * <em>confined to one thread</em>; each writing thread has a {@link Writer}.
  */
 public interface Engine extends AutoCloseable {
     String name();
@@ -15,15 +15,17 @@ public interface Engine extends AutoCloseable {
     /** Everything is on disk and no background work is left. */
     void settle();
 
-    /** The first attribute of the tweet with this id; -1 if there is none. The whole record is read. */
+    /**
+     * The first attribute of the tweet with this id; -1 if there is none. The whole record is read.
+     */
     int get(long id);
 
     /** Reads every record; a number that depends on all of them. */
     Answer scan();
 
     /**
-     * Reads every record whose first attribute is from {@code low} to {@code high}, both included, by its
-     * index.
+     * Reads every record whose first attribute is from {@code low} to {@code high}, both included,
+     * by its index.
      */
     Answer byAttribute(int low, int high);
 

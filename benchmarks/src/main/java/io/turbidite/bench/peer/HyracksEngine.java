@@ -51,11 +51,11 @@ import java.util.concurrent.ThreadFactory;
 import java.util.stream.Stream;
 
 /**
- * The LSM B+-trees of Hyracks 0.3.8, which AsterixDB stands on: a primary with a Bloom filter of 1 %, a
- * secondary of (attribute, id) without one, kept eagerly by hand; prefix policy (1 GiB, tolerance 5),
- * pages of 32 KiB, one merge at a time. In its favour: no log, no locks, no compression, no component IDs.
- * Two memory components each, the primary's of half the write memory, a secondary's of an eighth. One
- * writer only.
+ * The LSM B+-trees of Hyracks 0.3.8, which AsterixDB stands on: a primary with a Bloom filter of 1
+ * %, a secondary of (attribute, id) without one, kept eagerly by hand; prefix policy (1 GiB,
+ * tolerance 5), pages of 32 KiB, one merge at a time. In its favour: no log, no locks, no
+ * compression, no component IDs. Two memory components each, the primary's of half the write
+ * memory, a secondary's of an eighth. One writer only.
  */
 public final class HyracksEngine implements Engine {
     private static final int PAGE_BYTES = 32 << 10;

@@ -30,10 +30,11 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * RocksDB through its Java bindings, tuned as its users would: direct buffers on hot paths, a reused
- * write batch, Bloom filter of 10 bits a key, 16 KiB blocks with a hash index, log on, no sync per
- * write. A secondary index is a column family of (attribute, id), kept by hand: the header of the old
- * record is read, its entry is single-deleted and the new one put where the attribute changed.
+ * RocksDB through its Java bindings, tuned as its users would: direct buffers on hot paths, a
+ * reused write batch, Bloom filter of 10 bits a key, 16 KiB blocks with a hash index, log on, no
+ * sync per write. A secondary index is a column family of (attribute, id), kept by hand: the header
+ * of the old record is read, its entry is single-deleted and the new one put where the attribute
+ * changed.
  */
 public final class RocksEngine implements Engine {
     static {
@@ -56,8 +57,8 @@ public final class RocksEngine implements Engine {
     private final ByteBuffer entry = direct(12);
 
     /**
-     * Write memory is the primary's memtable; a secondary's is a quarter of it, and there may be three of
-     * each.
+     * Write memory is the primary's memtable; a secondary's is a quarter of it, and there may be
+     * three of each.
      */
     public RocksEngine(EngineOptions options) {
         this(options, false, 0);
@@ -111,8 +112,8 @@ public final class RocksEngine implements Engine {
     }
 
     /**
-     * One that never reads an old record: its entries stay in the secondary, and whoever searches that must
-     * look at the records.
+     * One that never reads an old record: its entries stay in the secondary, and whoever searches
+     * that must look at the records.
      */
     public static RocksEngine blind(EngineOptions options) {
         return new RocksEngine(options, true, 0);
@@ -209,8 +210,8 @@ public final class RocksEngine implements Engine {
     }
 
     /**
-     * How many records have their first attribute in a range, both ends included; of a blind one each
-     * entry's record is looked at, as only that tells whether the entry is obsolete.
+     * How many records have their first attribute in a range, both ends included; of a blind one
+     * each entry's record is looked at, as only that tells whether the entry is obsolete.
      */
     public long countByAttribute(int low, int high) {
         long count = 0;

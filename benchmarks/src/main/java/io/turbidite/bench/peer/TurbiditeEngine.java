@@ -30,7 +30,8 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Turbidite: one dataset, eager, one partition, tiering (LUO19), write-ahead log on, no sync per write.
+ * Turbidite: one dataset, eager, one partition, tiering (LUO19), write-ahead log on, no sync per
+ * write.
  */
 public final class TurbiditeEngine implements Engine {
     private static final int BATCH_BYTES = 1 << 20;
@@ -97,7 +98,10 @@ public final class TurbiditeEngine implements Engine {
         };
     }
 
-    /** A flush starts the merges that it makes due at once; they are over when none was seen for a while. */
+    /**
+     * A flush starts the merges that it makes due at once; they are over when none was seen for a
+     * while.
+     */
     @Override
     public void settle() {
         tweets.flush();

@@ -6,9 +6,9 @@ import java.lang.foreign.ValueLayout;
 import java.util.SplittableRandom;
 
 /**
- * The synthetic tweets of LUO19 §6.1: about 500 bytes, random 64-bit id, four attributes in 0..99,999, increasing
- * creation time; with a given probability a tweet is an update of a past one, chosen uniformly. The same
- * seed gives the same tweets.
+ * The synthetic tweets of LUO19 §6.1: about 500 bytes, random 64-bit id, four attributes in
+ * 0..99,999, increasing creation time; with a given probability a tweet is an update of a past one,
+ * chosen uniformly. The same seed gives the same tweets.
  */
 public final class TweetSource {
     /** Attributes are below it. */

@@ -23,8 +23,8 @@ import java.util.TreeSet;
 import javax.imageio.ImageIO;
 
 /**
- * A figure of a paper made again: several ways to do something, each a curve over one quantity, with the
- * paper's finding in words beside ours. What is shown is the median of the rounds.
+ * A figure of a paper made again: several ways to do something, each a curve over one quantity,
+ * with the paper's finding in words beside ours. What is shown is the median of the rounds.
  */
 public final class Curves {
     private final String title;

@@ -21,8 +21,8 @@ import java.util.Objects;
 import javax.imageio.ImageIO;
 
 /**
- * Figures of several engines over several rounds. What is quoted is the median of the rounds and the
- * ratio of medians: machines are shared and noisy.
+ * Figures of several engines over several rounds. What is quoted is the median of the rounds and
+ * the ratio of medians: machines are shared and noisy.
  */
 public final class Report {
     private final String title;

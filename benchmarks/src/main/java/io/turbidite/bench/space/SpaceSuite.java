@@ -30,8 +30,8 @@ import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 
 /**
- * Loads a feed once for each compression, flushes, and adds up what lies on disk, part by part, as bytes
- * for each byte of the source's text (CSV, uncompressed). The source must be one gzip file.
+ * Loads a feed once for each compression, flushes, and adds up what lies on disk, part by part, as
+ * bytes for each byte of the source's text (CSV, uncompressed). The source must be one gzip file.
  */
 public final class SpaceSuite {
     private final FeedDefinition definition;

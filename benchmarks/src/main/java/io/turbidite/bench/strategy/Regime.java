@@ -15,12 +15,17 @@ record Regime(
         String name, long cacheBytes, long writeMemoryBytes, boolean directIo, boolean isByWall) {
     private static final long MIB = 1 << 20;
 
-    /** All components in cache, and little write memory, so that they are many; the figure is CPU time. */
+    /**
+     * All components in cache, and little write memory, so that they are many; the figure is CPU
+     * time.
+     */
     static Regime inCache() {
         return new Regime("in cache, CPU time", 1L << 30, 16 * MIB, false, false);
     }
 
-    /** The papers': a cache of 5 % of the tweets, read past the system's; the figure is wall time. */
+    /**
+     * The papers': a cache of 5 % of the tweets, read past the system's; the figure is wall time.
+     */
     static Regime small(int tweets) {
         long bytes = tweets * Tweet.meanBytes();
         return new Regime(

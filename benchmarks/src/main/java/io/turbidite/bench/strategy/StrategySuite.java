@@ -17,10 +17,11 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * The experiments on maintenance strategies, each in two regimes: everything in cache, where the figure is
- * CPU time of the process, and the papers', with a small cache and direct I/O, where it is wall time.
- * Background work is included: a measured load ends when everything is flushed. Strategies take turns in a
- * round, on the same tweets, and their answers are compared. The first round warms up and is not counted.
+ * The experiments on maintenance strategies, each in two regimes: everything in cache, where the
+ * figure is CPU time of the process, and the papers', with a small cache and direct I/O, where it
+ * is wall time. Background work is included: a measured load ends when everything is flushed.
+ * Strategies take turns in a round, on the same tweets, and their answers are compared. The first
+ * round warms up and is not counted.
  */
 public final class StrategySuite {
     private static final double[] SELECTED_PERCENTS = {0.01, 0.1, 1, 10};
@@ -89,7 +90,9 @@ public final class StrategySuite {
         return reports;
     }
 
-    /** LUO19 Figures 12, 13a and 13b: upserts by update ratio, size of merges, number of indexes. */
+    /**
+     * LUO19 Figures 12, 13a and 13b: upserts by update ratio, size of merges, number of indexes.
+     */
     public List<Report> upsert() {
         List<Report> reports = new ArrayList<>();
         Aims aims = new Aims();
@@ -310,8 +313,8 @@ public final class StrategySuite {
     }
 
     /**
-     * LUO19 Figures 17 and 18: what it takes to clean all secondaries: by the key trees; as DELI does, by a
-     * scan of all records; or by merging the primary, which hands over what it discards.
+     * LUO19 Figures 17 and 18: what it takes to clean all secondaries: by the key trees; as DELI
+     * does, by a scan of all records; or by merging the primary, which hands over what it discards.
      */
     public List<Report> repair() {
         List<String> columns = List.of(BY_KEY_TREES, BY_RECORDS, BY_MERGE);

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How strategies take turns: each once a round, forth and back, in a store of its own that begins empty. The
- * first round is smaller, warms up and is not counted.
+ * How strategies take turns: each once a round, forth and back, in a store of its own that begins
+ * empty. The first round is smaller, warms up and is not counted.
  */
 final class Turns {
     private static final int WARM_UP_DIVISOR = 4;

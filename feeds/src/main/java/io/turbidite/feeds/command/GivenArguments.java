@@ -11,9 +11,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Finds out whether arguments lost characters on their way here: the JVM reads them in the encoding of the
- * locale, and puts a question mark for what that does not know. A query for {@code Z?rich} would find nothing
- * and say so with exit code 0. Static, without state.
+ * Finds out whether arguments lost characters on their way here: the JVM reads them in the encoding
+ * of the locale, and puts a question mark for what that does not know. A query for {@code Z?rich}
+ * would find nothing and say so with exit code 0. Static, without state.
  */
 final class GivenArguments {
     private static final String COMMAND_LINE = "/proc/self/cmdline";
@@ -29,7 +29,8 @@ final class GivenArguments {
     /**
      * As {@link #firstLost(String[])}.
      *
-     * @param commandLine the process's, each text behind a zero but the first; null if the system doesn't tell
+     * @param commandLine the process's, each text behind a zero but the first; null if the system
+     *     doesn't tell
      * @param encoding in which the JVM read the arguments
      */
     static @Nullable String firstLost(

@@ -55,7 +55,9 @@ import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 
-/** The command {@code ./turbidite}: parses arguments, runs a subcommand, turns failures into lines. */
+/**
+ * The command {@code ./turbidite}: parses arguments, runs a subcommand, turns failures into lines.
+ */
 public final class Main {
     /** Where the project lies; set by the launcher. */
     private static final String HOME_PROPERTY = "turbidite.home";

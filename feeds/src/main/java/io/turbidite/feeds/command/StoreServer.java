@@ -27,9 +27,9 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Lets other processes of the same user read a store that this one holds: {@code query}, {@code get},
- * {@code inspect}, {@code verify}, {@code advise}, {@code trash}, {@code backup} and {@code ship} of {@code ./turbidite} are run here, over a socket in
- * the store's directory.
+ * Lets other processes of the same user read a store that this one holds: {@code query},
+ * {@code get}, {@code inspect}, {@code verify}, {@code advise}, {@code trash}, {@code backup} and
+ * {@code ship} of {@code ./turbidite} are run here, over a socket in the store's directory.
  *
  * <pre>{@code
  * try (Store store = Store.open(directory);

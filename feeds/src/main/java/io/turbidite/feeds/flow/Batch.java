@@ -12,8 +12,8 @@ import io.turbidite.feeds.source.SourceFile;
  * among them; with the position behind the last of them all. Owned by the producer until it is
  * published, then by the consumer. <em>Confined to its owner's thread.</em>
  *
- * <p>The raw text is kept because the store may still refuse a record (a duplicate, a key too long), and
- * then it becomes a dead letter too.
+ * <p>The raw text is kept because the store may still refuse a record (a duplicate, a key too
+ * long), and then it becomes a dead letter too.
  */
 public final class Batch {
     /** Large enough that a batch's log record and position cost little a record. */
@@ -144,7 +144,10 @@ public final class Batch {
                 records.segment(), recordEnds[index], recordEnds[index + 1] - recordEnds[index]);
     }
 
-    /** Makes record {@code index} a dead letter behind those in {@code target}; it stays in the batch. */
+    /**
+     * Makes record {@code index} a dead letter behind those in {@code target}; it stays in the
+     * batch.
+     */
     public void appendLetter(int index, String reason, ByteSink target) {
         new DeadLetter(file.name(), lines[index], offsets[index], reason)
                 .append(target, raw.segment(), rawEnds[index], rawEnds[index + 1] - rawEnds[index]);

@@ -16,8 +16,8 @@ import java.util.Base64;
  *
  * <pre>{"source":"a.csv","line":7,"offset":513,"reason":"…","raw":"…"}</pre>
  *
- * <p>Raw text over {@value #RAW_BYTES_MAX} bytes is cut, with {@code "rawBytes"} giving its full length;
- * bytes that are not UTF-8 are in {@code "rawBase64"} instead of {@code "raw"}.
+ * <p>Raw text over {@value #RAW_BYTES_MAX} bytes is cut, with {@code "rawBytes"} giving its full
+ * length; bytes that are not UTF-8 are in {@code "rawBase64"} instead of {@code "raw"}.
  *
  * @param source the file's name
  * @param line from 1

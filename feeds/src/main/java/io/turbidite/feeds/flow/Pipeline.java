@@ -11,15 +11,15 @@ import org.jspecify.annotations.Nullable;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A bounded ring of batches between one producer and one consumer, so that parsing goes on while the
- * store works.
+ * A bounded ring of batches between one producer and one consumer, so that parsing goes on while
+ * the store works.
  *
- * <p>The ring is a Disruptor; its consumer is a poller stepped by {@link Tasks}, one batch a step, so
- * that a simulation can step it. Memory: {@value #SLOT_COUNT} batches, and the producer also waits while
- * published batches hold more than {@value #BYTES_MAX} bytes.
+ * <p>The ring is a Disruptor; its consumer is a poller stepped by {@link Tasks}, one batch a step,
+ * so that a simulation can step it. Memory: {@value #SLOT_COUNT} batches, and the producer also
+ * waits while published batches hold more than {@value #BYTES_MAX} bytes.
  *
- * <p>The consumer's first failure ends the flow: batches behind it are not delivered, and the producer
- * meets it at its next call. <em>The producer's methods are confined to one thread.</em>
+ * <p>The consumer's first failure ends the flow: batches behind it are not delivered, and the
+ * producer meets it at its next call. <em>The producer's methods are confined to one thread.</em>
  */
 public final class Pipeline implements AutoCloseable {
     /** A power of two; a few batches are enough to even out a stall of a millisecond. */
@@ -63,7 +63,10 @@ public final class Pipeline implements AutoCloseable {
         return new Pipeline(tasks, name, consumer);
     }
 
-    /** An empty batch to fill; waits while the ring is full. The same one again until it is published. */
+    /**
+     * An empty batch to fill; waits while the ring is full. The same one again until it is
+     * published.
+     */
     public Batch claim() {
         if (!hasClaim()) {
             tasks.await(() -> failure != null
@@ -96,7 +99,9 @@ public final class Pipeline implements AutoCloseable {
         rethrowFailure();
     }
 
-    /** Stops the consumer after the batch it has in hand; {@link #drain} first to deliver the rest. */
+    /**
+     * Stops the consumer after the batch it has in hand; {@link #drain} first to deliver the rest.
+     */
     @Override
     public void close() {
         worker.close();

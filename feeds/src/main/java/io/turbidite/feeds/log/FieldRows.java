@@ -14,8 +14,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * Some fields of records as JSON objects: {@code {"type":"PushEvent","actor.id":17}}, a field that is missing as
- * null. <em>Confined to one thread.</em>
+ * Some fields of records as JSON objects: {@code {"type":"PushEvent","actor.id":17}}, a field that
+ * is missing as null. <em>Confined to one thread.</em>
  */
 public final class FieldRows {
     private final List<byte[]> names;
@@ -23,7 +23,8 @@ public final class FieldRows {
 
     /**
      * @param paths of the fields, each once
-     * @throws io.turbidite.core.InvalidRequestException if a path is wrong, or records can't have it
+     * @throws io.turbidite.core.InvalidRequestException if a path is wrong, or records can't have
+     *     it
      */
     public FieldRows(ParserSpec spec, List<String> paths) {
         List<FieldPath> fields = paths.stream().map(FieldPath::parse).toList();

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * A query that joins a log and a dataset: each record that a query finds in the log, newest first, with the record of
- * the dataset whose primary key is in it.
+ * A query that joins a log and a dataset: each record that a query finds in the log, newest first,
+ * with the record of the dataset whose primary key is in it.
  *
  * <pre>{@code
  * try (LogJoin join = LogJoin.open(log, LogQuery.property("type", "PushEvent"),
@@ -34,9 +34,9 @@ import java.util.List;
  * }
  * }</pre>
  *
- * <p><em>Confined to one thread.</em> Of the dataset it shows the moment of its opening, of the log what was visible
- * when the first row was taken. It holds a snapshot and a place in the log, as a {@link
- * io.turbidite.hashlog.LogCursor} does: close it soon.
+ * <p><em>Confined to one thread.</em> Of the dataset it shows the moment of its opening, of the log
+ * what was visible when the first row was taken. It holds a snapshot and a place in the log, as a
+ * {@link io.turbidite.hashlog.LogCursor} does: close it soon.
  */
 public final class LogJoin implements AutoCloseable {
     private static final long RECORD_BYTES_MAX = Integer.MAX_VALUE - 16;
@@ -93,8 +93,8 @@ public final class LogJoin implements AutoCloseable {
      * Starts a join.
      *
      * @param options memory for the records got together, and who may stop it
-     * @throws io.turbidite.core.InvalidRequestException if the match names what isn't there; what is wrong with
-     *     {@code query}, the first {@link #next} tells
+     * @throws io.turbidite.core.InvalidRequestException if the match names what isn't there; what
+     *     is wrong with {@code query}, the first {@link #next} tells
      */
     public static LogJoin open(HashLog log, LogQuery query, Match match, RunOptions options) {
         ReadView view = match.dataset.openView();

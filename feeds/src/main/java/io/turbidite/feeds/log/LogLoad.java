@@ -23,11 +23,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 
 /**
- * Puts newline-delimited records of streams into a log: the caller reads and cuts blocks at line ends, workers
- * with a session each ingest them. With several workers, blocks reach the log in no promised order.
+ * Puts newline-delimited records of streams into a log: the caller reads and cuts blocks at line
+ * ends, workers with a session each ingest them. With several workers, blocks reach the log in no
+ * promised order.
  *
- * <p><em>The methods are confined to one thread.</em> Memory: two blocks a worker and one more, each of 1 MiB
- * unless a record is longer. The first failure ends the load and is thrown by the next call.
+ * <p><em>The methods are confined to one thread.</em> Memory: two blocks a worker and one more,
+ * each of 1 MiB unless a record is longer. The first failure ends the load and is thrown by the
+ * next call.
  */
 public final class LogLoad implements AutoCloseable {
     /** Most workers. */
@@ -88,7 +90,8 @@ public final class LogLoad implements AutoCloseable {
      *
      * @param bytes of the records taken
      * @param logBytes that they take in the log
-     * @param atRisk records handed in, refused ones too, that a power cut might take; none once all is durable
+     * @param atRisk records handed in, refused ones too, that a power cut might take; none once all
+     *     is durable
      */
     public record Totals(long records, long rejected, long bytes, long logBytes, long atRisk) {}
 
@@ -126,11 +129,12 @@ public final class LogLoad implements AutoCloseable {
     }
 
     /**
-     * Reads an input until it ends or {@code stopped}; then the last line counts only if it is complete.
+     * Reads an input until it ends or {@code stopped}; then the last line counts only if it is
+     * complete.
      *
      * @param stopped also asked while the log is waited for
-     * @param ended asked at the end if the last line has no line end and is no whole JSON: whether nothing
-     *     will follow, so that it is a record; else it is left out, see {@link #waiting}
+     * @param ended asked at the end if the last line has no line end and is no whole JSON: whether
+     *     nothing will follow, so that it is a record; else it is left out, see {@link #waiting}
      * @return whether it was the end
      */
     public boolean read(String name, Input input, BooleanSupplier stopped, BooleanSupplier ended) {
@@ -206,7 +210,9 @@ public final class LogLoad implements AutoCloseable {
         return headers;
     }
 
-    /** How many inputs ended in a line that was left out because there may be more of it to come. */
+    /**
+     * How many inputs ended in a line that was left out because there may be more of it to come.
+     */
     public long waiting() {
         return waiting;
     }
@@ -352,7 +358,10 @@ public final class LogLoad implements AutoCloseable {
         /** Behind the last line end, 0 if there is none. */
         private int linesEnd;
 
-        /** The lines end in a row whose quotes are not closed: what follows is not to be read with it. */
+        /**
+         * The lines end in a row whose quotes are not closed: what follows is not to be read with
+         * it.
+         */
         private boolean isCut;
 
         private String input = "";

@@ -17,11 +17,11 @@ import java.util.Arrays;
 import java.util.function.BooleanSupplier;
 
 /**
- * Copies the JSON records that a query finds in a log into a dataset, oldest first, so that of two records with
- * one primary key the newer one stays. Running it again does no harm: it upserts.
+ * Copies the JSON records that a query finds in a log into a dataset, oldest first, so that of two
+ * records with one primary key the newer one stays. Running it again does no harm: it upserts.
  *
- * <p>A query finds the newest first; so addresses are collected first, 8 bytes a record, and records are read
- * in the order of the log. <em>Used once, by one thread.</em>
+ * <p>A query finds the newest first; so addresses are collected first, 8 bytes a record, and
+ * records are read in the order of the log. <em>Used once, by one thread.</em>
  */
 public final class LogMigration {
     /** A batch is one atomic write. */
@@ -39,7 +39,8 @@ public final class LogMigration {
 
     /**
      * @param problems hears of records that are not of the dataset's type, with their addresses
-     * @throws InvalidRequestException if the log's records are not JSON, or the dataset is another store's
+     * @throws InvalidRequestException if the log's records are not JSON, or the dataset is another
+     *     store's
      */
     public LogMigration(HashLog log, Store store, Dataset dataset, LogLoad.Problems problems) {
         store.requireOwn(dataset);

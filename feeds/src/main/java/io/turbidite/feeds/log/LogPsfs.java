@@ -50,7 +50,10 @@ public final class LogPsfs {
                 .orElse(null);
     }
 
-    /** The definition of the active PSF of this name, else of the last one that had it; null if none had. */
+    /**
+     * The definition of the active PSF of this name, else of the last one that had it; null if none
+     * had.
+     */
     public static @Nullable PsfDefinition newest(HashLog log, String name) {
         RegisteredPsf active = active(log, name);
         if (active != null) {
@@ -66,7 +69,8 @@ public final class LogPsfs {
     /**
      * Registers those that the log does not have.
      *
-     * @throws InvalidRequestException if the log has another definition under a name; nothing was registered
+     * @throws InvalidRequestException if the log has another definition under a name; nothing was
+     *     registered
      */
     public void registerMissing(HashLog log) {
         registerMissing(log, 1);

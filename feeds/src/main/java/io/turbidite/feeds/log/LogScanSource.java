@@ -13,8 +13,8 @@ import io.turbidite.ops.frame.OperatorMeter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operator that scans a hash log: tuples of an encoded key, taken from fields of the record, and the record as
- * it came; newest first. <em>Confined to one thread.</em>
+ * The operator that scans a hash log: tuples of an encoded key, taken from fields of the record,
+ * and the record as it came; newest first. <em>Confined to one thread.</em>
  */
 final class LogScanSource implements FrameSource {
     /** A key, and the record. */

@@ -19,8 +19,8 @@ import java.security.SecureRandom;
 import java.util.function.Function;
 
 /**
- * A hash log in a directory of its own, with the threads and the memory that it runs on. <em>Thread-safe as
- * the log is.</em>
+ * A hash log in a directory of its own, with the threads and the memory that it runs on.
+ * <em>Thread-safe as the log is.</em>
  */
 public final class OpenLog implements AutoCloseable {
     /** On top of pages and table: buffers of readers. */
@@ -38,12 +38,17 @@ public final class OpenLog implements AutoCloseable {
         this.directory = directory;
     }
 
-    /** Pages of 4 MiB, 128 MiB of them in memory, segments of 256 MiB, a table that may grow to 1 GiB. */
+    /**
+     * Pages of 4 MiB, 128 MiB of them in memory, segments of 256 MiB, a table that may grow to 1
+     * GiB.
+     */
     public static HashLogOptions defaults() {
         return HashLogOptions.defaults().withLog(LogOptions.of(new LogShape(4 << 20, 32, 64)));
     }
 
-    /** Opens the log in {@code directory}, or makes one there if the directory is empty or missing. */
+    /**
+     * Opens the log in {@code directory}, or makes one there if the directory is empty or missing.
+     */
     public static OpenLog openOrCreate(Path directory, HashLogOptions options) {
         return opened(
                 directory,

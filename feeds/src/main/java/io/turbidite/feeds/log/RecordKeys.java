@@ -20,10 +20,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Encoded primary keys of a dataset, made of fields of a log's records. <em>Confined to one thread.</em>
+ * Encoded primary keys of a dataset, made of fields of a log's records. <em>Confined to one
+ * thread.</em>
  *
- * <p>As everywhere, types are not coerced: a number of the log is no key of strings, nor the other way round. Text of
- * CSV and binary records is read as the key's type, because they have no other way to write it.
+ * <p>As everywhere, types are not coerced: a number of the log is no key of strings, nor the other
+ * way round. Text of CSV and binary records is read as the key's type, because they have no other
+ * way to write it.
  */
 final class RecordKeys {
     private final KeySpec spec;

@@ -9,7 +9,8 @@ import java.util.Set;
 /**
  * How a CSV file is written.
  *
- * @param separator between fields; an ASCII character other than a quote, a line end, a letter or a digit
+ * @param separator between fields; an ASCII character other than a quote, a line end, a letter or a
+ *     digit
  * @param header whether the first record of each file names the columns
  * @param columns their names where there is no header; empty where there is one
  */

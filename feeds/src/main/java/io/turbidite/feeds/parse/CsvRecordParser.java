@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * CSV records. An empty field is null for an optional declared field, the empty string for a required
- * string, and otherwise an error; undeclared columns are kept as strings; white space is kept. A column
- * without a name is called {@code column_N}, counted from 1.
+ * CSV records. An empty field is null for an optional declared field, the empty string for a
+ * required string, and otherwise an error; undeclared columns are kept as strings; white space is
+ * kept. A column without a name is called {@code column_N}, counted from 1.
  *
  * <p>What becomes of each column is decided once for each header; a record then costs no look-up by
  * name, and its numbers, times and strings go from the characters to the record without an object.
@@ -150,7 +150,10 @@ public final class CsvRecordParser implements RecordParser {
             checkRequired();
         }
 
-        /** A transform of a column takes the column's place in the record; later ones read its result. */
+        /**
+         * A transform of a column takes the column's place in the record; later ones read its
+         * result.
+         */
         private void bindTransforms() {
             for (int i = 0; i < transforms.size(); i++) {
                 Transform transform = transforms.get(i);

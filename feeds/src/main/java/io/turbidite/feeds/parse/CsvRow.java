@@ -23,9 +23,9 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * The fields of one CSV record as characters, split by FastCSV. Its reader goes from frame to frame,
- * without garbage; after an error, and for a record that has line ends in it, a new one is made, so that
- * no frame can be read as part of another.
+ * The fields of one CSV record as characters, split by FastCSV. Its reader goes from frame to
+ * frame, without garbage; after an error, and for a record that has line ends in it, a new one is
+ * made, so that no frame can be read as part of another.
  *
  * <p><em>Confined to one thread.</em> The characters are valid until the next {@link #read}.
  */
@@ -189,7 +189,9 @@ final class CsvRow {
         }
     }
 
-    /** Gives the library the current frame; it doesn't ask for more before it has returned the row. */
+    /**
+     * Gives the library the current frame; it doesn't ask for more before it has returned the row.
+     */
     private final class Decoded extends Reader {
         @Override
         public int read(char[] target, int offset, int charCount) {

@@ -23,9 +23,9 @@ import java.util.regex.Pattern;
  * function   = a type's label | point | rectangle | lower | upper | trim | concat | nullif | coalesce
  * </pre>
  *
- * <p>It has no loops, no variables and no way out: at most {@value #TEXT_LENGTH_MAX} characters, nested
- * at most {@value #DEPTH_MAX} deep. A function of null is null ({@code concat}, {@code coalesce} and
- * {@code nullif} say otherwise).
+ * <p>It has no loops, no variables and no way out: at most {@value #TEXT_LENGTH_MAX} characters,
+ * nested at most {@value #DEPTH_MAX} deep. A function of null is null ({@code concat},
+ * {@code coalesce} and {@code nullif} say otherwise).
  */
 sealed interface Expression {
     int TEXT_LENGTH_MAX = 1_000;

@@ -49,7 +49,10 @@ public final class Frame {
         return frame;
     }
 
-    /** What the record was when only so many of its bytes were there; a frame of its own, over a copy. */
+    /**
+     * What the record was when only so many of its bytes were there; a frame of its own, over a
+     * copy.
+     */
     public Frame head(int byteCount) {
         if (byteCount < 0 || byteCount > length) {
             throw new IllegalArgumentException("%d of %d bytes".formatted(byteCount, length));
@@ -94,8 +97,8 @@ public final class Frame {
     }
 
     /**
-     * Without the line end, and with what a record over the limit has behind {@link #length()} bytes, which
-     * are all that is kept of it.
+     * Without the line end, and with what a record over the limit has behind {@link #length()}
+     * bytes, which are all that is kept of it.
      */
     public long fullLength() {
         return Math.max(length, fullLength);

@@ -5,8 +5,8 @@ public final class JsonEnd {
     private JsonEnd() {}
 
     /**
-     * Whether the bytes are one object or array with its closing bracket, and white space around it. What is
-     * between the brackets is not checked: more bytes could not make it right.
+     * Whether the bytes are one object or array with its closing bracket, and white space around
+     * it. What is between the brackets is not checked: more bytes could not make it right.
      */
     public static boolean isWhole(byte[] bytes, int start, int length) {
         int depth = 0;

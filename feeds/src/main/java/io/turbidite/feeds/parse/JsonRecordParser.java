@@ -30,8 +30,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * JSON records, one object a line. A record without transforms goes from its bytes to the encoded form
- * in one pass; with transforms it is made a tree first, their results put in, and written from that.
+ * JSON records, one object a line. A record without transforms goes from its bytes to the encoded
+ * form in one pass; with transforms it is made a tree first, their results put in, and written from
+ * that.
  */
 public final class JsonRecordParser implements RecordParser {
     private static final JsonMapper TREES = JsonMapper.builder(JsonFactory.builder()

@@ -9,18 +9,18 @@ import java.util.Arrays;
 import java.util.function.Predicate;
 
 /**
- * Cuts a stream of bytes into records that end with a line. Works on bytes, so positions are exact and
- * a record of invalid UTF-8 harms no other. <em>Confined to one thread.</em>
+ * Cuts a stream of bytes into records that end with a line. Works on bytes, so positions are exact
+ * and a record of invalid UTF-8 harms no other. <em>Confined to one thread.</em>
  *
- * <p>With {@link Quotes#RFC_4180}, a line end inside a quoted field belongs to the record. A quote that
- * is never closed would make the rest of the file one record; so such a frame is cut back to its first
- * line ({@link #cutToFirstLine}), and the next record begins in the line behind it. To keep that linear
- * in the file's length, each time it happens the number of bytes that a record may span over several
- * lines is halved (behind its first); a good record that spans lines raises it to four times its own
- * length.
+ * <p>With {@link Quotes#RFC_4180}, a line end inside a quoted field belongs to the record. A quote
+ * that is never closed would make the rest of the file one record; so such a frame is cut back to
+ * its first line ({@link #cutToFirstLine}), and the next record begins in the line behind it. To
+ * keep that linear in the file's length, each time it happens the number of bytes that a record may
+ * span over several lines is halved (behind its first); a good record that spans lines raises it to
+ * four times its own length.
  *
- * <p>A record without a line end, at the end of what there is to read, is held back until {@link #end} says
- * that nothing will follow: half a record may well be a good one.
+ * <p>A record without a line end, at the end of what there is to read, is held back until
+ * {@link #end} says that nothing will follow: half a record may well be a good one.
  *
  * <p>Line ends are LF or CR LF. Empty lines are passed over. A UTF-8 byte order mark at the very
  * beginning is passed over.
@@ -65,7 +65,9 @@ public final class RecordFramer {
     /** Whether what is left without a line end is a record. */
     private boolean restIsRecord;
 
-    /** Whether the frame holds the start of a record over the limit whose line end was not found. */
+    /**
+     * Whether the frame holds the start of a record over the limit whose line end was not found.
+     */
     private boolean frameHeldBack;
 
     /** Whether what is left ends within quotes. */
@@ -115,8 +117,8 @@ public final class RecordFramer {
     }
 
     /**
-     * Moves the frame to the next record; false if there is no further one with a line end, and after
-     * {@link #end} if there is none at all.
+     * Moves the frame to the next record; false if there is no further one with a line end, and
+     * after {@link #end} if there is none at all.
      */
     public boolean next() {
         if (frameHeldBack) {
@@ -147,8 +149,8 @@ public final class RecordFramer {
     }
 
     /**
-     * What is left when {@link #next} has found no further record: one without a line end so far. The frame
-     * is moved to it, and stays before it.
+     * What is left when {@link #next} has found no further record: one without a line end so far.
+     * The frame is moved to it, and stays before it.
      *
      * @return null if nothing is left
      */
@@ -169,16 +171,16 @@ public final class RecordFramer {
     }
 
     /**
-     * Whether what {@link #next} has left ends within quotes: line ends in it may belong to the record, and
-     * what closes the quotes may still come.
+     * Whether what {@link #next} has left ends within quotes: line ends in it may belong to the
+     * record, and what closes the quotes may still come.
      */
     public boolean restIsOpen() {
         return restIsOpen;
     }
 
     /**
-     * Whether so many of the whole lines behind the first of an open rest are records by themselves: then
-     * the quote is rather broken than still to be closed.
+     * Whether so many of the whole lines behind the first of an open rest are records by
+     * themselves: then the quote is rather broken than still to be closed.
      *
      * @param isRecord is asked about a frame of its own, of one line
      */
@@ -196,18 +198,24 @@ public final class RecordFramer {
         return found == wantedCount;
     }
 
-    /** Says that nobody will close the quotes of an open rest: its first line is given up, and all else goes on. */
+    /**
+     * Says that nobody will close the quotes of an open rest: its first line is given up, and all
+     * else goes on.
+     */
     public void cutOpenRest() {
         restIsCut = true;
     }
 
-    /** Says that the source has ended: what is left without a line end is a record like any other. */
+    /**
+     * Says that the source has ended: what is left without a line end is a record like any other.
+     */
     public void end() {
         restIsRecord = true;
     }
 
     /**
-     * For a framer that began behind a record without a line end: passes that line end if it has come since.
+     * For a framer that began behind a record without a line end: passes that line end if it has
+     * come since.
      *
      * @return false if the line goes on with something else
      */
@@ -241,8 +249,8 @@ public final class RecordFramer {
     }
 
     /**
-     * Gives up all of the current frame but its first line: the next record begins in the line behind
-     * it. For a record whose quotes turn out to be wrong.
+     * Gives up all of the current frame but its first line: the next record begins in the line
+     * behind it. For a record whose quotes turn out to be wrong.
      */
     public void cutToFirstLine() {
         if (!frame.spansLines) {
@@ -438,8 +446,8 @@ public final class RecordFramer {
     }
 
     /**
-     * Reads more bytes behind {@code end}, first moving the {@code kept} ones to the front or to a larger
-     * buffer.
+     * Reads more bytes behind {@code end}, first moving the {@code kept} ones to the front or to a
+     * larger buffer.
      */
     private boolean fill(int kept) {
         if (ended) {

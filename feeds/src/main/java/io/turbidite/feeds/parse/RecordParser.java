@@ -11,22 +11,25 @@ public interface RecordParser {
     /** Whether the first record of each file is a header, to be given to {@link #header}. */
     boolean wantsHeader();
 
-    /** Whether the first record of a file is none of those that are wanted, such as a header that may be there. */
+    /**
+     * Whether the first record of a file is none of those that are wanted, such as a header that
+     * may be there.
+     */
     default boolean leavesOut(Frame first) {
         return false;
     }
 
     /**
-     * Whether a record is complete though no line end follows it, by its own marks. Where a format has none,
-     * more bytes may always belong to it.
+     * Whether a record is complete though no line end follows it, by its own marks. Where a format
+     * has none, more bytes may always belong to it.
      */
     default boolean isWhole(Frame frame) {
         return false;
     }
 
     /**
-     * Whether one line is surely a record by itself, and not text of some other record's field. Where one
-     * can't tell it is not.
+     * Whether one line is surely a record by itself, and not text of some other record's field.
+     * Where one can't tell it is not.
      */
     default boolean standsAlone(Frame line) {
         return false;
@@ -44,7 +47,8 @@ public interface RecordParser {
      *
      * @return the encoded record, valid until the next call
      * @throws MalformedFrameException if the frame breaks the format's rules
-     * @throws InvalidRequestException if it keeps them, but its values don't make a record of the type
+     * @throws InvalidRequestException if it keeps them, but its values don't make a record of the
+     *     type
      */
     Slice parse(Frame frame);
 }

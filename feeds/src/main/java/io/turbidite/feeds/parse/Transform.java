@@ -18,8 +18,8 @@ public record Transform(String field, String text) {
             EnumSet.of(TypeKind.INT8, TypeKind.INT16, TypeKind.INT32, TypeKind.INT64);
 
     /**
-     * Checks the expression's grammar and that its result fits {@code declared}, as far as can be told
-     * without a record.
+     * Checks the expression's grammar and that its result fits {@code declared}, as far as can be
+     * told without a record.
      *
      * @throws InvalidRequestException saying where in the text it goes wrong
      */

@@ -15,7 +15,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a command prints, on its way to the client: in frames, and no faster than the client takes them.
+ * What a command prints, on its way to the client: in frames, and no faster than the client takes
+ * them.
  *
  * <p><em>Thread-safe</em> by its monitor; the command waits in it, the event loop wakes it.
  */
@@ -99,8 +100,8 @@ final class ClientOutput {
     }
 
     /**
-     * Says why the command was not run, or not to its end; the last thing that is sent. A client that does not
-     * take even that is let go.
+     * Says why the command was not run, or not to its end; the last thing that is sent. A client
+     * that does not take even that is let go.
      */
     void refuse(String why) {
         refused = true;

@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * A client at the server: hello, one command, its output, its exit code.
  *
- * <p><em>Confined to the event loop</em>; the command runs on a thread of its own and writes through {@link
- * ClientOutput}.
+ * <p><em>Confined to the event loop</em>; the command runs on a thread of its own and writes
+ * through {@link ClientOutput}.
  */
 final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);

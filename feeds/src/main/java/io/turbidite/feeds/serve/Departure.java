@@ -11,7 +11,10 @@ public final class Departure {
         return gone;
     }
 
-    /** Calls {@code newListener} when the client goes, at once if it has gone; instead of the one before. */
+    /**
+     * Calls {@code newListener} when the client goes, at once if it has gone; instead of the one
+     * before.
+     */
     public void listen(Runnable newListener) {
         synchronized (this) {
             if (!gone) {

@@ -20,7 +20,8 @@ package io.turbidite.feeds.serve;
  * REFUSED   server a text: why nothing was run, or why it was ended early; last
  * </pre>
  *
- * The client ends a command early by closing. A frame that is not as it should be ends the connection.
+ * The client ends a command early by closing. A frame that is not as it should be ends the
+ * connection.
  */
 final class FrameLayout {
     static final int VERSION = 1;

@@ -21,8 +21,8 @@ import java.util.OptionalInt;
 /**
  * Has the process that holds a store run a command, and passes on what it prints.
  *
- * <p>Plain blocking channels: a client has one connection and nothing else to do, and starting an event
- * loop would take longer than most commands.
+ * <p>Plain blocking channels: a client has one connection and nothing else to do, and starting an
+ * event loop would take longer than most commands.
  */
 public final class SocketClient {
     private SocketClient() {}
@@ -34,7 +34,8 @@ public final class SocketClient {
      * Runs a command in the process that holds the store in a directory.
      *
      * @return its exit code; empty if that process serves nobody
-     * @throws StoreFailedException saying why nothing was run or not to its end, or that the process ended meanwhile
+     * @throws StoreFailedException saying why nothing was run or not to its end, or that the
+     *     process ended meanwhile
      */
     public static OptionalInt run(
             Path directory, Request request, OutputStream out, OutputStream err) {

@@ -7,8 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The address of a socket in a directory whose path may be longer than the 107 bytes that the system takes:
- * then it is reached through a symbolic link in a temporary directory of our own, until closed.
+ * The address of a socket in a directory whose path may be longer than the 107 bytes that the
+ * system takes: then it is reached through a symbolic link in a temporary directory of our own,
+ * until closed.
  */
 final class SocketPath implements AutoCloseable {
     /** The system's 108 bytes end in a zero. */

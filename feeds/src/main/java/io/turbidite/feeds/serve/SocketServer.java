@@ -35,9 +35,9 @@ import java.util.stream.Stream;
 /**
  * Takes commands on a socket in a store's directory and runs each on a thread of its own.
  *
- * <p>The socket is made in a directory that only its owner can enter, given mode 0600, and moved to its
- * place, so that nobody else can connect at any moment. What lies there from a process that was killed is
- * replaced: whoever starts a server holds the store's lock.
+ * <p>The socket is made in a directory that only its owner can enter, given mode 0600, and moved to
+ * its place, so that nobody else can connect at any moment. What lies there from a process that was
+ * killed is replaced: whoever starts a server holds the store's lock.
  *
  * <p><em>Thread-safe.</em> Memory: a connection holds at most one incoming frame and {@link
  * ServeOptions#unsentBytesMax} of output.
@@ -69,7 +69,9 @@ public final class SocketServer implements AutoCloseable {
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final AtomicInteger connectionCount = new AtomicInteger();
 
-    /** A command whose client has gone may take a moment to end: commands are counted on their own. */
+    /**
+     * A command whose client has gone may take a moment to end: commands are counted on their own.
+     */
     private final Semaphore admission;
 
     private SocketServer(Path socket, ServeOptions options, CommandHandler handler, Clock clock) {
@@ -215,7 +217,10 @@ public final class SocketServer implements AutoCloseable {
         return connectionCount.get();
     }
 
-    /** Commands that run now, without those that wait, those of clients that have just gone included. */
+    /**
+     * Commands that run now, without those that wait, those of clients that have just gone
+     * included.
+     */
     public int runningCount() {
         return options.commandCountMax() - admission.availablePermits();
     }

@@ -79,7 +79,8 @@ public final class FileSource {
     /**
      * The content of a file that should be small.
      *
-     * @throws InvalidRequestException if there is no such file, or it is larger than {@code bytesMax}
+     * @throws InvalidRequestException if there is no such file, or it is larger than
+     *     {@code bytesMax}
      */
     public static byte[] readSmall(Path path, int bytesMax) {
         Path real = real(path);
@@ -128,14 +129,16 @@ public final class FileSource {
     }
 
     /**
-     * As {@link #read}, for a look at how the content begins: that of gzip is not checked before it is given out,
-     * so it is nothing to be delivered.
+     * As {@link #read}, for a look at how the content begins: that of gzip is not checked before it
+     * is given out, so it is nothing to be delivered.
      */
     public SourceStream glance(SourceFile file) {
         return SourceStream.open(disk, file, false);
     }
 
-    /** What the file begins with, over a stated number of bytes: a file that only grows keeps it. */
+    /**
+     * What the file begins with, over a stated number of bytes: a file that only grows keeps it.
+     */
     public Head head(SourceFile file, int byteCount) {
         try (DiskFile open = disk.openReadOnly(file.path())) {
             return Head.of(open, byteCount);
@@ -160,7 +163,10 @@ public final class FileSource {
      * @param crc32c of those bytes as they lie in the file
      */
     public record Head(int byteCount, long crc32c) {
-        /** Over the first bytes of {@code file}, no more than {@code bytesMax} or what makes a difference. */
+        /**
+         * Over the first bytes of {@code file}, no more than {@code bytesMax} or what makes a
+         * difference.
+         */
         static Head of(DiskFile file, long bytesMax) {
             byte[] bytes = new byte[(int) Math.min(HEAD_BYTES, bytesMax)];
             int read = file.read(0, MemorySegment.ofArray(bytes), 0, bytes.length);

@@ -15,21 +15,21 @@ import java.util.zip.Inflater;
 import java.util.zip.ZipException;
 
 /**
- * The content of gzip members that follow one another (RFC 1952), each proven before it is given out.
- * <em>Confined to one thread.</em>
+ * The content of gzip members that follow one another (RFC 1952), each proven before it is given
+ * out. <em>Confined to one thread.</em>
  *
- * <p>A member says at its end alone whether what it was uncompressed to is right. So it is read twice: once to
- * its checksum and length, then for its content. Invariants:
+ * <p>A member says at its end alone whether what it was uncompressed to is right. So it is read
+ * twice: once to its checksum and length, then for its content. Invariants:
  *
  * <ol>
  *   <li>{@link #read} gives out content of members that lie before {@link #provenBytes} only.
- *   <li>What is read a second time is, block for block, what was checked the first time: a file that is written
- *       over meanwhile is told before anything of it is given out.
+ *   <li>What is read a second time is, block for block, what was checked the first time: a file
+ *       that is written over meanwhile is told before anything of it is given out.
  * </ol>
  *
- * <p>Content ends where the last whole member is followed by nothing, or by zeros alone, as tapes and block devices
- * have them; all else is an {@link IOException}. The JDK's own stream takes a later member whose header is cut or
- * damaged for the end.
+ * <p>Content ends where the last whole member is followed by nothing, or by zeros alone, as tapes
+ * and block devices have them; all else is an {@link IOException}. The JDK's own stream takes a
+ * later member whose header is cut or damaged for the end.
  *
  * <p>Memory: two buffers, and four bytes for each 64 KiB of the file.
  */

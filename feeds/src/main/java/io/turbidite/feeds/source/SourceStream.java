@@ -19,9 +19,9 @@ import java.util.function.BooleanSupplier;
 import java.util.zip.ZipException;
 
 /**
- * The content of a source file in sequence, uncompressed if it is gzip (told by its first two bytes;
- * members may follow one another, and zeros the last). A file that is gzip by its name alone is
- * damaged. Nothing of a member of gzip is given out before its checksum was found right.
+ * The content of a source file in sequence, uncompressed if it is gzip (told by its first two
+ * bytes; members may follow one another, and zeros the last). A file that is gzip by its name alone
+ * is damaged. Nothing of a member of gzip is given out before its checksum was found right.
  * <em>Confined to one thread.</em>
  */
 public final class SourceStream implements AutoCloseable {
@@ -89,8 +89,9 @@ public final class SourceStream implements AutoCloseable {
     }
 
     /**
-     * Has {@code asked} asked often while content is checked or passed over, which may take as long as reading all
-     * of it: when it says yes, that ends with a {@link StorageIoException} of kind INTERRUPTED.
+     * Has {@code asked} asked often while content is checked or passed over, which may take as long
+     * as reading all of it: when it says yes, that ends with a {@link StorageIoException} of kind
+     * INTERRUPTED.
      */
     public void stopWhen(BooleanSupplier asked) {
         if (gzip != null) {
@@ -99,7 +100,8 @@ public final class SourceStream implements AutoCloseable {
     }
 
     /**
-     * Checks all that can be checked before it is read; for whoever can't go on behind what is damaged.
+     * Checks all that can be checked before it is read; for whoever can't go on behind what is
+     * damaged.
      *
      * @throws DamagedSourceException if gzip is damaged anywhere
      */
@@ -131,8 +133,8 @@ public final class SourceStream implements AutoCloseable {
      * Reads some bytes, at least one unless the content is at its end.
      *
      * @return how many, or -1 at the end
-     * @throws DamagedSourceException if the content is damaged, or the file has become shorter since it
-     *     was opened
+     * @throws DamagedSourceException if the content is damaged, or the file has become shorter
+     *     since it was opened
      */
     public int read(byte[] target, int offset, int byteCount) {
         if (gzip != null) {
@@ -163,10 +165,10 @@ public final class SourceStream implements AutoCloseable {
     }
 
     /**
-     * Whether the content, which has been read to its end, will go on no more as far as one can tell.
-     * Compressed content says itself where it ends. Another file has ended if its size and the time of its
-     * last change have been the same for two seconds: by that time if it is old enough, else it is watched
-     * for so long.
+     * Whether the content, which has been read to its end, will go on no more as far as one can
+     * tell. Compressed content says itself where it ends. Another file has ended if its size and
+     * the time of its last change have been the same for two seconds: by that time if it is old
+     * enough, else it is watched for so long.
      *
      * @param stopped ends the watching, with the answer no
      */
@@ -186,7 +188,10 @@ public final class SourceStream implements AutoCloseable {
         return !stopped.getAsBoolean() && !watch.changed;
     }
 
-    /** Whether the content says itself where it ends, so that nothing follows what was read to there. */
+    /**
+     * Whether the content says itself where it ends, so that nothing follows what was read to
+     * there.
+     */
     public boolean saysItsEnd() {
         return gzip != null;
     }
@@ -247,14 +252,17 @@ public final class SourceStream implements AutoCloseable {
         return gzip != null ? gzip.position() : plain.offset;
     }
 
-    /** How much of {@link SourceFile#byteCount()} has been read: for progress, not for positions. */
+    /**
+     * How much of {@link SourceFile#byteCount()} has been read: for progress, not for positions.
+     */
     public long fileBytesRead() {
         return gzip != null ? gzip.workedBytes() : plain.offset;
     }
 
     /**
-     * How much of the file, from its beginning on, it must keep to be the same file: all that it had when it was
-     * opened, but of gzip what is proven, since what is behind that may be damaged, and be mended.
+     * How much of the file, from its beginning on, it must keep to be the same file: all that it
+     * had when it was opened, but of gzip what is proven, since what is behind that may be damaged,
+     * and be mended.
      */
     public long settledBytes() {
         return gzip != null ? gzip.provenBytes() : file.byteCount();

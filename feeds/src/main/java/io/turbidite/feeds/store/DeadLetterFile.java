@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The file of a feed's dead letters, one JSON object a line, made when the first one comes.
  *
- * <p>Letters are durable before the position behind them is committed, together with the file's length;
- * at opening the file is cut to the length that was committed. So each dead letter is there once, like
- * each record. <em>Confined to one thread at a time.</em>
+ * <p>Letters are durable before the position behind them is committed, together with the file's
+ * length; at opening the file is cut to the length that was committed. So each dead letter is there
+ * once, like each record. <em>Confined to one thread at a time.</em>
  */
 final class DeadLetterFile implements AutoCloseable {
     private final Disk disk;
@@ -27,8 +27,8 @@ final class DeadLetterFile implements AutoCloseable {
     /**
      * Opens the file, or waits to make it.
      *
-     * @param committedBytes the length it had at the last commit; what is behind is cut off. A file that
-     *     is shorter was emptied or moved away by its reader, and is left as it is
+     * @param committedBytes the length it had at the last commit; what is behind is cut off. A file
+     *     that is shorter was emptied or moved away by its reader, and is left as it is
      */
     static DeadLetterFile open(Disk disk, String name, long committedBytes) {
         DeadLetterFile letters = new DeadLetterFile(disk, name);

@@ -6,8 +6,8 @@ import io.turbidite.feeds.flow.Batch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The end of the pipe. {@link #deliver} is called by one thread at a time, in the order of the source;
- * everything else may be called by any.
+ * The end of the pipe. {@link #deliver} is called by one thread at a time, in the order of the
+ * source; everything else may be called by any.
  */
 public interface Delivery extends AutoCloseable {
     /** How far the feed has got with the file of this name, or null if it has not begun it. */
@@ -15,14 +15,14 @@ public interface Delivery extends AutoCloseable {
     FilePosition position(String file);
 
     /**
-     * Accepts a batch: its records, its dead letters and its position are all there when this returns,
-     * or none of them is.
+     * Accepts a batch: its records, its dead letters and its position are all there when this
+     * returns, or none of them is.
      */
     void deliver(Batch batch);
 
     /**
-     * Whether accepting {@code after} would take the place of {@code before}, an accepted record that turned
-     * out to be the first part of it. To be asked by the thread that reads the source.
+     * Whether accepting {@code after} would take the place of {@code before}, an accepted record
+     * that turned out to be the first part of it. To be asked by the thread that reads the source.
      */
     boolean replaces(Slice before, Slice after);
 

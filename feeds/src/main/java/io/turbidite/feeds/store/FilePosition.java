@@ -8,9 +8,11 @@ import io.turbidite.feeds.source.FileSource.Head;
  * @param offset bytes of the (uncompressed) content that are delivered
  * @param line the line that begins there, from 1
  * @param ended whether that was the end of the content
- * @param fileBytes how large the file was then, as it lies there; of gzip that has not ended, how much of it was
- *     proven: what is behind that may be damaged, and be of another length when it is mended
- * @param head what it began with, of gzip as far as it was proven: tells it from another file that takes its name
+ * @param fileBytes how large the file was then, as it lies there; of gzip that has not ended, how
+ *     much of it was proven: what is behind that may be damaged, and be of another length when it
+ *     is mended
+ * @param head what it began with, of gzip as far as it was proven: tells it from another file that
+ *     takes its name
  * @param records how many records of it the store has accepted
  * @param rejected how many became dead letters
  */

@@ -23,15 +23,16 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Delivers into a hash log by one session, each record once however often the feed is killed.
  *
- * <p>A log has no atomic batch, and positions are kept in a file of their own, now and then: each says that all
- * of the source before it lies in the log below an address, and is written once the log is durable to there. So
- * after a crash the log may hold records from behind the last position, in the order of the source. Delivery
- * begins there again, and as long as a record of the source equals the next one behind the address, it is there
- * already and is passed over. One that does not was refused before, and is refused again; the first that the
- * log takes is the first that was lost.
+ * <p>A log has no atomic batch, and positions are kept in a file of their own, now and then: each
+ * says that all of the source before it lies in the log below an address, and is written once the
+ * log is durable to there. So after a crash the log may hold records from behind the last position,
+ * in the order of the source. Delivery begins there again, and as long as a record of the source
+ * equals the next one behind the address, it is there already and is passed over. One that does not
+ * was refused before, and is refused again; the first that the log takes is the first that was
+ * lost.
  *
- * <p>What others append to the log while the feed does not run is left alone: it equals nothing of the source
- * that was lost, unless it is the same records.
+ * <p>What others append to the log while the feed does not run is left alone: it equals nothing of
+ * the source that was lost, unless it is the same records.
  */
 public final class LogDelivery implements Delivery {
     private static final String DIRECTORY = "feeds/";
@@ -52,7 +53,10 @@ public final class LogDelivery implements Delivery {
     private @Nullable State pending;
     private long committedNanos;
 
-    /** Addresses of records behind the last position, oldest first; empty once the source is past them. */
+    /**
+     * Addresses of records behind the last position, oldest first; empty once the source is past
+     * them.
+     */
     private long[] behind = new long[0];
 
     private int nextBehind;

@@ -20,7 +20,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The file {@code feeds/NAME.positions} beside a hash log: how far a feed has got, in the envelope, replaced whole.
+ * The file {@code feeds/NAME.positions} beside a hash log: how far a feed has got, in the envelope,
+ * replaced whole.
  *
  * <pre>
  * offset          bytes field
@@ -33,8 +34,8 @@ import java.util.TreeMap;
  *            records i64, rejected i64
  * </pre>
  *
- * <p>Integers of the payload are big-endian, strings as {@link DataOutputStream#writeUTF}; it is read only after
- * its checksum was found right.
+ * <p>Integers of the payload are big-endian, strings as {@link DataOutputStream#writeUTF}; it is
+ * read only after its checksum was found right.
  */
 final class LogPositionsFile {
     static final String FORMAT = "logfeed";

@@ -15,11 +15,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
 /**
- * The internal dataset {@value #DATASET}: for each feed and file a row that says how far it is, and for
- * each feed with dead letters a row with an empty file name that says how long their file is.
+ * The internal dataset {@value #DATASET}: for each feed and file a row that says how far it is, and
+ * for each feed with dead letters a row with an empty file name that says how long their file is.
  *
- * <p>Rows are written in the batch of the records they speak of. <em>Confined to one thread at a time
- * for writing; reading is thread-safe.</em>
+ * <p>Rows are written in the batch of the records they speak of. <em>Confined to one thread at a
+ * time for writing; reading is thread-safe.</em>
  */
 final class Positions {
     /** Names of users' datasets don't begin with an underscore. */

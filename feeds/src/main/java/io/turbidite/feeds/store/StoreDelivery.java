@@ -30,15 +30,16 @@ import java.util.concurrent.atomic.AtomicLong;
  * Delivers into a store. The way of a batch:
  *
  * <ol>
- *   <li>each record is put into one write batch; what the store refuses at once becomes a dead letter,
+ *   <li>each record is put into one write batch; what the store refuses at once becomes a dead
+ *       letter,
  *   <li>all dead letters of the batch are appended to their file and made durable,
  *   <li>the position behind the batch, and the length of that file, go into the same write batch,
  *   <li>the store writes it atomically. If an insert meets a duplicate it has written nothing: the
  *       duplicates are found, become dead letters, and the rest goes again from step 2.
  * </ol>
  *
- * A crash before the end of step 4 leaves no trace but letters behind the committed length, which the
- * next opening cuts off.
+ * A crash before the end of step 4 leaves no trace but letters behind the committed length, which
+ * the next opening cuts off.
  */
 public final class StoreDelivery implements Delivery {
     /** Where dead letters are, in the store's directory. */
@@ -232,8 +233,8 @@ public final class StoreDelivery implements Delivery {
     }
 
     /**
-     * Puts all records that are not refused into the write batch, and appends the letters of those that
-     * the store refuses now.
+     * Puts all records that are not refused into the write batch, and appends the letters of those
+     * that the store refuses now.
      *
      * @return how many are refused by now
      */
@@ -274,7 +275,9 @@ public final class StoreDelivery implements Delivery {
         return key.asSlice(slice);
     }
 
-    /** A record may be refused because the batch is too large for the log: that is not its fault. */
+    /**
+     * A record may be refused because the batch is too large for the log: that is not its fault.
+     */
     private void checkAlone(Batch batch, int index) {
         boolean good;
         try {

@@ -21,7 +21,9 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.zip.GZIPOutputStream;
 
-/** Damage and cuts of what feeds and {@code log ingest} read: always told, never taken for the end. */
+/**
+ * Damage and cuts of what feeds and {@code log ingest} read: always told, never taken for the end.
+ */
 class DamagedSourceTest {
     private static final int ROW_COUNT = 100_000;
 

@@ -26,8 +26,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Each file of a store is damaged, one of each kind in each of seven ways: the commands answer right or fail in
- * two lines, and {@code verify} names the file.
+ * Each file of a store is damaged, one of each kind in each of seven ways: the commands answer
+ * right or fail in two lines, and {@code verify} names the file.
  */
 class DamagedStoreTest {
     private static final List<List<String>> READS = List.of(

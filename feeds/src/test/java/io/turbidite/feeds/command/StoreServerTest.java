@@ -25,7 +25,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The read commands while another opening holds the store: over its socket, with the same answers. */
+/**
+ * The read commands while another opening holds the store: over its socket, with the same answers.
+ */
 @EnabledOnOs(OS.LINUX)
 @Timeout(60)
 class StoreServerTest {

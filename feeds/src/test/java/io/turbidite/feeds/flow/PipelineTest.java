@@ -23,7 +23,9 @@ import java.util.List;
 class PipelineTest {
     private static final SourceFile FILE = new SourceFile("f", "f", 0);
 
-    /** Sends the numbers below {@code count}, each as record and frame, and publishes full batches. */
+    /**
+     * Sends the numbers below {@code count}, each as record and frame, and publishes full batches.
+     */
     private static void send(Pipeline pipeline, int count) {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < count; i++) {

@@ -24,7 +24,9 @@ import java.util.List;
 public final class FirstLog {
     private FirstLog() {}
 
-    /** Ingests {@code lines} into a log in {@code directory}; returns the push events, newest first. */
+    /**
+     * Ingests {@code lines} into a log in {@code directory}; returns the push events, newest first.
+     */
     public static List<String> pushes(Path directory, String lines) {
         MemorySegment batch = MemorySegment.ofArray(lines.getBytes(StandardCharsets.UTF_8));
         List<String> found = new ArrayList<>();

@@ -35,8 +35,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Every file of a hash log is attacked in every way before it is opened: its answers are right or a {@link
- * StorageException}; and when the file is put back, every record is there again.
+ * Every file of a hash log is attacked in every way before it is opened: its answers are right or a
+ * {@link StorageException}; and when the file is put back, every record is there again.
  */
 class HashLogFilesTest {
     private static final long SEED = Seeds.of("HashLogFilesTest");

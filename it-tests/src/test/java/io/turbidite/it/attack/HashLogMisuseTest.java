@@ -49,9 +49,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /**
- * Every public method of a hash log's objects is called with nothing, on another log's objects, by an interrupted
- * thread, by one after the other of many threads, and out of everything that the log calls back. It answers or refuses,
- * comes back, and the log is as it was. Closed objects are the hash log's own ClosedTest.
+ * Every public method of a hash log's objects is called with nothing, on another log's objects, by
+ * an interrupted thread, by one after the other of many threads, and out of everything that the log
+ * calls back. It answers or refuses, comes back, and the log is as it was. Closed objects are the
+ * hash log's own ClosedTest.
  */
 class HashLogMisuseTest {
     private static final long SEED = Seeds.of("HashLogMisuseTest");

@@ -30,9 +30,10 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Something is thrown, or the calling thread interrupted, at the nth call of the disk, for every n in turn,
- * below every kind of public call. Each call comes back within ten seconds, with what was thrown or a
- * {@link StorageException}; what was acknowledged is there after reopening, and the store is sound.
+ * Something is thrown, or the calling thread interrupted, at the nth call of the disk, for every n
+ * in turn, below every kind of public call. Each call comes back within ten seconds, with what was
+ * thrown or a {@link StorageException}; what was acknowledged is there after reopening, and the
+ * store is sound.
  */
 class InjectionTest {
     private static final long SEED = Seeds.of("InjectionTest");

@@ -36,9 +36,10 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * Every public method of every object of the API is called as it should not be: on what is closed, with
- * nothing for each argument, by an interrupted thread. It answers, refuses with a {@link StorageException},
- * or says which argument is null; it comes back within ten seconds; and the store is as it was.
+ * Every public method of every object of the API is called as it should not be: on what is closed,
+ * with nothing for each argument, by an interrupted thread. It answers, refuses with a
+ * {@link StorageException}, or says which argument is null; it comes back within ten seconds; and
+ * the store is as it was.
  */
 class MisuseTest {
     private static final int SECONDS_MAX = 10;

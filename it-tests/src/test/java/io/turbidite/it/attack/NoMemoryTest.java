@@ -25,10 +25,10 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The nth time that memory off the heap is wanted there is none, for every n in turn, below every kind of public
- * call: the budget refuses, or the JVM throws. Each call comes back within ten seconds, with a typed error or
- * the JVM's; nothing is held after the store's closing; what was acknowledged is there after reopening, and the store
- * is sound.
+ * The nth time that memory off the heap is wanted there is none, for every n in turn, below every
+ * kind of public call: the budget refuses, or the JVM throws. Each call comes back within ten
+ * seconds, with a typed error or the JVM's; nothing is held after the store's closing; what was
+ * acknowledged is there after reopening, and the store is sound.
  */
 class NoMemoryTest {
     private static final long SEED = Seeds.of("NoMemoryTest");

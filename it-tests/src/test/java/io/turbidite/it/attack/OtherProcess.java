@@ -21,8 +21,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The child of {@link TwoStoresTest}: does what each line of standard input says, and answers it by one line:
- * {@code ok} and a value, or {@code refused} and the exception.
+ * The child of {@link TwoStoresTest}: does what each line of standard input says, and answers it by
+ * one line: {@code ok} and a value, or {@code refused} and the exception.
  */
 final class OtherProcess {
     static final String DATASET = "T";

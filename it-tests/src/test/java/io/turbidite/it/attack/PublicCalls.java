@@ -16,7 +16,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-/** An object's public methods by reflection, so that a new one is met too, and calls that are watched. */
+/**
+ * An object's public methods by reflection, so that a new one is met too, and calls that are
+ * watched.
+ */
 final class PublicCalls {
     /** Of every object; and what is there to end all waits for good. */
     private static final Set<String> NOT_CALLED = Set.of(
@@ -123,7 +126,10 @@ final class PublicCalls {
         }
     }
 
-    /** Starts {@code work}, which gives what was thrown, on a thread that is given up on if it hangs. */
+    /**
+     * Starts {@code work}, which gives what was thrown, on a thread that is given up on if it
+     * hangs.
+     */
     static Call start(String name, Supplier<@Nullable Throwable> work) {
         CompletableFuture<@Nullable Throwable> outcome = new CompletableFuture<>();
         Thread thread = new Thread(

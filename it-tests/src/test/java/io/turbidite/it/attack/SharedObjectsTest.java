@@ -35,9 +35,9 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * What is meant to be shared is: one {@link Store}, {@link Dataset}, {@link Snapshot} and {@link ReadView} in the hands
- * of several threads at once. Writers give all records of a group the same number in one batch, so that whoever sees
- * two numbers has not seen one moment.
+ * What is meant to be shared is: one {@link Store}, {@link Dataset}, {@link Snapshot} and
+ * {@link ReadView} in the hands of several threads at once. Writers give all records of a group the
+ * same number in one batch, so that whoever sees two numbers has not seen one moment.
  */
 class SharedObjectsTest {
     private static final int SECONDS_MAX = 60;

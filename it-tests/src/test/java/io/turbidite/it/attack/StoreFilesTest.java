@@ -18,9 +18,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Every file of a store is attacked in every way, before it is opened and while it is open. What the store
- * answers then is right or a {@link StorageException}; and when the file is put back, everything is there
- * again.
+ * Every file of a store is attacked in every way, before it is opened and while it is open. What
+ * the store answers then is right or a {@link StorageException}; and when the file is put back,
+ * everything is there again.
  */
 class StoreFilesTest {
     private static final long SEED = Seeds.of("StoreFilesTest");

@@ -40,7 +40,10 @@ final class StoreModel {
     private final SimDisk disk;
     private final SimDisk killed;
 
-    /** Writes the store: components that supersede one another, marks, deletes, and a log with records. */
+    /**
+     * Writes the store: components that supersede one another, marks, deletes, and a log with
+     * records.
+     */
     StoreModel(long seed, String author) {
         this.seed = seed;
         this.disk = new SimDisk(seed, Profile.STRICT);
@@ -131,7 +134,9 @@ final class StoreModel {
         return told;
     }
 
-    /** Records that the index leads to and that have the entry's key: what a query by it would give. */
+    /**
+     * Records that the index leads to and that have the entry's key: what a query by it would give.
+     */
     private static long entries(Dataset dataset) {
         long count = 0;
         try (ReadView view = dataset.openView()) {

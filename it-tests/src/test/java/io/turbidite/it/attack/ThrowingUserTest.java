@@ -44,9 +44,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What a user hands in throws, be it an error of the JVM: records, listeners of events and rejections, functions of
- * PSFs, sinks. The call passes it on or refuses by type, nothing hangs, the next calls work, and all that was
- * acknowledged is there after reopening.
+ * What a user hands in throws, be it an error of the JVM: records, listeners of events and
+ * rejections, functions of PSFs, sinks. The call passes it on or refuses by type, nothing hangs,
+ * the next calls work, and all that was acknowledged is there after reopening.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ThrowingUserTest {

@@ -28,9 +28,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 /**
- * A trace of public calls in which something is thrown, and what it knows to be acknowledged. Each call comes back
- * within ten seconds, with what was thrown or a {@link StorageException}. <em>Confined to one thread at a
- * time.</em>
+ * A trace of public calls in which something is thrown, and what it knows to be acknowledged. Each
+ * call comes back within ten seconds, with what was thrown or a {@link StorageException}.
+ * <em>Confined to one thread at a time.</em>
  */
 final class Trace {
     /** Until a call counts as hanging. */

@@ -39,8 +39,9 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * Two stores and two processes in one history: whoever holds a store writes it, the other is refused; what is of one
- * store is refused by the other; the other process is killed at times. Two plain maps know what must be there.
+ * Two stores and two processes in one history: whoever holds a store writes it, the other is
+ * refused; what is of one store is refused by the other; the other process is killed at times. Two
+ * plain maps know what must be there.
  */
 class TwoStoresTest {
     private static final long SEED = Seeds.of("TwoStoresTest");

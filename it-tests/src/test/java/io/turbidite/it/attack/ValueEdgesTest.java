@@ -47,8 +47,9 @@ import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 /**
- * Values at the edges of each type, asked for in every way, beside what plain Java says of them. The model
- * shares no encoding and no comparison with the store: lists of objects and the order of their classes.
+ * Values at the edges of each type, asked for in every way, beside what plain Java says of them.
+ * The model shares no encoding and no comparison with the store: lists of objects and the order of
+ * their classes.
  */
 class ValueEdgesTest {
     private static final int RANGES = Tier.count(4, 8, 200);
@@ -274,7 +275,9 @@ class ValueEdgesTest {
         }
     }
 
-    /** One type under one strategy: a dataset by a number, and one whose primary key is the value. */
+    /**
+     * One type under one strategy: a dataset by a number, and one whose primary key is the value.
+     */
     private static final class Run {
         private final Edge edge;
         private final SplittableRandom random;
@@ -340,7 +343,10 @@ class ValueEdgesTest {
             return edge.order.compare(a, b) == 0;
         }
 
-        /** Each record has had another value, in an older component; some are gone, some null or missing. */
+        /**
+         * Each record has had another value, in an older component; some are gone, some null or
+         * missing.
+         */
         private void write() {
             int count = 3 * edge.values.size() + 4;
             for (long id = 0; id < count; id++) {

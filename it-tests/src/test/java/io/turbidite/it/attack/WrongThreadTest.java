@@ -30,8 +30,8 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.function.LongConsumer;
 
 /**
- * What is for one thread at a time is used by two at once, and closed by another than its own: a call is
- * refused or done, what was taken is there afterwards, and nobody hangs.
+ * What is for one thread at a time is used by two at once, and closed by another than its own: a
+ * call is refused or done, what was taken is there afterwards, and nobody hangs.
  */
 class WrongThreadTest {
     private static final int SECONDS_MAX = 10;

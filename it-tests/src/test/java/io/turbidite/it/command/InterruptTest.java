@@ -20,7 +20,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Ctrl-C in the middle of a run: what was accepted is committed, the summary is printed, exit 130. */
+/**
+ * Ctrl-C in the middle of a run: what was accepted is committed, the summary is printed, exit 130.
+ */
 class InterruptTest {
     /** Some seconds of work: the child is interrupted long before. */
     private static final int ROWS = 1_000_000;

@@ -30,7 +30,10 @@ import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import java.util.stream.Collectors;
 
-/** The launcher and the command as processes of other locales: characters beyond ASCII come through or are refused. */
+/**
+ * The launcher and the command as processes of other locales: characters beyond ASCII come through
+ * or are refused.
+ */
 @EnabledOnOs(OS.LINUX)
 @Timeout(180)
 class LocaleTest {
@@ -61,7 +64,10 @@ class LocaleTest {
         Files.writeString(directory.resolve("feed.yaml"), FEED);
     }
 
-    /** Runs a line of shell in a locale; the line itself goes to the shell's input in {@code encoding}. */
+    /**
+     * Runs a line of shell in a locale; the line itself goes to the shell's input in
+     * {@code encoding}.
+     */
     private Said shell(String what, String locale, Charset encoding, String line)
             throws IOException {
         Path err = directory.resolve("err");

@@ -31,7 +31,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** A command that reads changes no byte of a store's directory, its lock file left out, in whatever state it is. */
+/**
+ * A command that reads changes no byte of a store's directory, its lock file left out, in whatever
+ * state it is.
+ */
 @Timeout(180)
 class ReadingCommandsTest {
     @TempDir

@@ -25,9 +25,10 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 
 /**
- * R6: a child process writes and is killed after a random number of acknowledgements; the parent opens
- * the store and finds at least the newest acknowledged version of each key, at most the one that each
- * thread had in flight, and indexes that agree. In every mode that promises to survive the process.
+ * R6: a child process writes and is killed after a random number of acknowledgements; the parent
+ * opens the store and finds at least the newest acknowledged version of each key, at most the one
+ * that each thread had in flight, and indexes that agree. In every mode that promises to survive
+ * the process.
  */
 class KillTest {
     private static final int CYCLES = Tier.count(4, 35, 1_700);

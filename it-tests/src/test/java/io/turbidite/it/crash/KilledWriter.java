@@ -14,8 +14,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * The child of the kill test: opens the store, writes with several threads for as long as it lives, and
- * says on standard output what was acknowledged, one line a commit: {@code key version}.
+ * The child of the kill test: opens the store, writes with several threads for as long as it lives,
+ * and says on standard output what was acknowledged, one line a commit: {@code key version}.
  */
 final class KilledWriter {
     static final int KEY_COUNT = 500;

@@ -16,8 +16,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The parent's end of a {@link CutWriter}. What the child says is read by a thread of its own, so that an
- * acknowledgement counts from the moment it is out. <em>Confined to one thread</em> otherwise.
+ * The parent's end of a {@link CutWriter}. What the child says is read by a thread of its own, so
+ * that an acknowledgement counts from the moment it is out. <em>Confined to one thread</em>
+ * otherwise.
  */
 final class CutChild implements AutoCloseable {
     /** A child that says nothing for so long hangs. */

@@ -17,10 +17,10 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * What a child writes, and what its parent expects: commit number <em>n</em> is a function of seed and
- * <em>n</em>, so the parent knows the state after each without having been told. Each commit is a batch
- * that also notes its number, so a store says itself which prefix it holds. <em>Confined to one
- * thread.</em>
+ * What a child writes, and what its parent expects: commit number <em>n</em> is a function of seed
+ * and <em>n</em>, so the parent knows the state after each without having been told. Each commit is
+ * a batch that also notes its number, so a store says itself which prefix it holds. <em>Confined to
+ * one thread.</em>
  */
 final class CutHistory {
     private static final int KEY_COUNT = 500;
@@ -87,7 +87,10 @@ final class CutHistory {
         }
     }
 
-    /** The store holds what some commit left that is no older than {@code acknowledged}, and is sound. */
+    /**
+     * The store holds what some commit left that is no older than {@code acknowledged}, and is
+     * sound.
+     */
     void check(Store store, long acknowledged, String as) {
         Dataset dataset = dataset(store);
         Map<String, ?> noted = dataset.get(NUMBER_KEY);

@@ -16,11 +16,12 @@ import java.nio.file.Path;
 /**
  * The child: commits until it can't, and says on standard output what was acknowledged.
  *
- * <p>A line of standard input, {@code directory seed number count}, has it open the store there, say {@code
- * open}, and make the commits after {@code number}, at most {@code count} of them; a line with the number
- * is each one's acknowledgement. Where one is refused it says {@code refused} and the reason, tries some
- * more, which must be refused too unless {@code count} is negative (a full disk may be freed), closes the
- * store and says {@code closed}. The end of the input is its end.
+ * <p>A line of standard input, {@code directory seed number count}, has it open the store there,
+ * say {@code open}, and make the commits after {@code number}, at most {@code count} of them; a
+ * line with the number is each one's acknowledgement. Where one is refused it says {@code refused}
+ * and the reason, tries some more, which must be refused too unless {@code count} is negative (a
+ * full disk may be freed), closes the store and says {@code closed}. The end of the input is its
+ * end.
  */
 final class CutWriter {
     private static final int TRIES_AFTER = 5;

@@ -21,9 +21,9 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 
 /**
- * R8 and R9 with the system's own calls: a library that is loaded before libc fails the nth write or sync of
- * a child's files. Where the log's fails, nothing is acknowledged from then on; whatever fails, what was
- * acknowledged is there when the store is opened without the library.
+ * R8 and R9 with the system's own calls: a library that is loaded before libc fails the nth write
+ * or sync of a child's files. Where the log's fails, nothing is acknowledged from then on; whatever
+ * fails, what was acknowledged is there when the store is opened without the library.
  */
 class FailingCallTest {
     private static final int ROUNDS = Tier.count(3, 12, 300);
@@ -32,7 +32,9 @@ class FailingCallTest {
     private static final int ENOSPC = 28;
     private static final int SHORT = 0;
 
-    /** What fails: the call, the files it fails for, how, and whether the store must stop for it. */
+    /**
+     * What fails: the call, the files it fails for, how, and whether the store must stop for it.
+     */
     private record Failure(String call, String path, int error, boolean stops) {}
 
     private static final List<Failure> FAILURES = List.of(

@@ -14,9 +14,9 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * A file system of its own in a file, on a loop device, that can lose its power: the shutdown ioctl of ext4
- * and XFS stops all I/O at once without flushing their journal, so what was not synced is gone at the next
- * mount. <em>Confined to one thread.</em>
+ * A file system of its own in a file, on a loop device, that can lose its power: the shutdown ioctl
+ * of ext4 and XFS stops all I/O at once without flushing their journal, so what was not synced is
+ * gone at the next mount. <em>Confined to one thread.</em>
  *
  * <p>Closing it unmounts; so does the end of the JVM. The loop device goes with the mount.
  */

@@ -17,9 +17,10 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * R7: a file system loses its power under a child that commits with {@code sync}. What the parent had read
- * as acknowledged before the cut is there after it, with a prefix of the history and no half batch. Every
- * fifth time the child is killed first; else it lives on, has every write refused, and closes.
+ * R7: a file system loses its power under a child that commits with {@code sync}. What the parent
+ * had read as acknowledged before the cut is there after it, with a prefix of the history and no
+ * half batch. Every fifth time the child is killed first; else it lives on, has every write
+ * refused, and closes.
  */
 class PowerLossTest {
     /** Of each file system. */

@@ -37,8 +37,8 @@ enum Decoder {
     private final Supplier<Run> made;
 
     /**
-     * @param runs inputs in the default tier: what a busy machine does in some seconds, so that each machine does the
-     *     same
+     * @param runs inputs in the default tier: what a busy machine does in some seconds, so that
+     *     each machine does the same
      */
     Decoder(int runs, Supplier<Run> made) {
         this.runs = runs;

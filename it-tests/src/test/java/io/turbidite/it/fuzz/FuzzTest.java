@@ -29,9 +29,9 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
 /**
- * R14: each decoder, with inputs that coverage leads to. It throws what is declared, takes no more memory
- * than there is, and no more than a second for one. What was found once is kept as an input in the test
- * resources, in the directory of its decoder, and is tried first ever after.
+ * R14: each decoder, with inputs that coverage leads to. It throws what is declared, takes no more
+ * memory than there is, and no more than a second for one. What was found once is kept as an input
+ * in the test resources, in the directory of its decoder, and is tried first ever after.
  */
 class FuzzTest {
     private static final int RUNS_LONG = 50_000_000;
@@ -122,7 +122,9 @@ class FuzzTest {
                 corpus.toString());
     }
 
-    /** The class path with the hook, which is compiled here: nothing else needs Jazzer to compile. */
+    /**
+     * The class path with the hook, which is compiled here: nothing else needs Jazzer to compile.
+     */
     private static String classPath(Path directory) throws IOException {
         Path hooks = Files.createDirectory(directory.resolve("hooks"));
         Path source = hooks.resolve("NoChecksums.java");

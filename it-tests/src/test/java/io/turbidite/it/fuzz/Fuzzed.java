@@ -9,9 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What Jazzer calls; {@code -Dfuzz.decoder} names the decoder, {@code -Dfuzz.seeds} the directory that it
- * begins with. An input that takes more than a second of this thread's CPU is a finding: a busy machine
- * makes none.
+ * What Jazzer calls; {@code -Dfuzz.decoder} names the decoder, {@code -Dfuzz.seeds} the directory
+ * that it begins with. An input that takes more than a second of this thread's CPU is a finding: a
+ * busy machine makes none.
  */
 public final class Fuzzed {
     private static final long CPU_NANOS_MAX = 1_000_000_000;

@@ -25,7 +25,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** A small store of two strategies, one of whose files is the input. <em>Confined to one thread.</em> */
+/**
+ * A small store of two strategies, one of whose files is the input. <em>Confined to one
+ * thread.</em>
+ */
 final class StoreFiles implements Decoder.Run {
     /** Where a file's header has its number. */
     private static final int FILE_ID = 40;
@@ -85,7 +88,9 @@ final class StoreFiles implements Decoder.Run {
         }
     }
 
-    /** A store that was killed: two components of each index, marks and repairs, a log with frames. */
+    /**
+     * A store that was killed: two components of each index, marks and repairs, a log with frames.
+     */
     static SimDisk written() {
         SimDisk disk = new SimDisk(1, Profile.STRICT);
         SimDisk killed;
@@ -144,7 +149,9 @@ final class StoreFiles implements Decoder.Run {
         }
     }
 
-    /** The file that the input says it is, by the number in its header; the first if there is none. */
+    /**
+     * The file that the input says it is, by the number in its header; the first if there is none.
+     */
     private String nameOf(byte[] input) {
         for (String name : names) {
             byte[] own = disk.content(name);

@@ -33,9 +33,9 @@ import java.util.zip.ZipInputStream;
 import java.util.zip.ZipOutputStream;
 
 /**
- * A store that is kept as it was once written: components of two flushes, one of them with deletes, and
- * operations that are in the log alone. {@code -Dgolden.write=true} writes the archive anew, which only a
- * new format version may need. Archives of versions before 1.0 stay, and are refused.
+ * A store that is kept as it was once written: components of two flushes, one of them with deletes,
+ * and operations that are in the log alone. {@code -Dgolden.write=true} writes the archive anew,
+ * which only a new format version may need. Archives of versions before 1.0 stay, and are refused.
  */
 class GoldenStoreTest {
     private static final String FIRST = "golden/store-v1.zip";

@@ -41,9 +41,9 @@ import java.util.function.IntPredicate;
 import java.util.function.UnaryOperator;
 
 /**
- * The two zeros of floating-point numbers are one value, in stores whose keys tell them apart, which releases
- * before manifest 11 wrote, and in those whose keys do not. {@code -Dgolden.write=true} writes the archive of
- * the running release; the older one stays.
+ * The two zeros of floating-point numbers are one value, in stores whose keys tell them apart,
+ * which releases before manifest 11 wrote, and in those whose keys do not.
+ * {@code -Dgolden.write=true} writes the archive of the running release; the older one stays.
  */
 class GoldenZerosTest {
     private static final String SIGNED = "golden/zeros-v1.zip";

@@ -40,9 +40,9 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * Random queries, asked plainly and prepared, over a store that is written, flushed, merged and given other indexes in
- * between: each answer is what a model of plain maps gives, of now and of snapshots, and its rows stay when the result
- * and the store are closed.
+ * Random queries, asked plainly and prepared, over a store that is written, flushed, merged and
+ * given other indexes in between: each answer is what a model of plain maps gives, of now and of
+ * snapshots, and its rows stay when the result and the store are closed.
  */
 class QueryAnswersTest {
     private static final int STEP_COUNT = Tier.count(60, 250, 4_000);
@@ -357,7 +357,10 @@ class QueryAnswersTest {
         return true;
     }
 
-    /** Null below all; the strings of this test are in the order of their bytes as they are in that of their chars. */
+    /**
+     * Null below all; the strings of this test are in the order of their bytes as they are in that
+     * of their chars.
+     */
     @SuppressWarnings("unchecked")
     private static int compare(@Nullable Object a, @Nullable Object b) {
         if (a == null || b == null) {

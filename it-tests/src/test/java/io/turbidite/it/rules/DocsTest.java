@@ -20,7 +20,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The documents say what the code says: links lead somewhere, classes exist, versions are the constants'. */
+/**
+ * The documents say what the code says: links lead somewhere, classes exist, versions are the
+ * constants'.
+ */
 class DocsTest {
     private static final Path HOME =
             Objects.requireNonNull(Path.of("").toAbsolutePath().getParent());
@@ -42,7 +45,9 @@ class DocsTest {
             "(?:format \"[\\w-]+\",|[Ff]ormat \\{@code [\\w-]+}|^ \\* The .*), version (\\d+)",
             Pattern.MULTILINE);
 
-    /** In backticks for other reasons: units, values, an event of a data set, a class of the JDK. */
+    /**
+     * In backticks for other reasons: units, values, an event of a data set, a class of the JDK.
+     */
     private static final Set<String> NO_CLASSES = Set.of(
             "KiB", "MiB", "GiB", "TiB", "NaN", "Infinity", "PushEvent", "Error", "PT1H30M", "NAME");
 

@@ -35,8 +35,8 @@ import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 /**
- * Modules use of one another what {@code module-info.java} exports to them, on the class path too, where
- * Java does not ask it.
+ * Modules use of one another what {@code module-info.java} exports to them, on the class path too,
+ * where Java does not ask it.
  */
 class ModulesTest {
     private static final Path ROOT =
@@ -84,7 +84,9 @@ class ModulesTest {
         assertThat(opened).as("inner rooms that nobody comes to any more").isEmpty();
     }
 
-    /** The rule bites: this class is of no module, and the room it uses is exported to some alone. */
+    /**
+     * The rule bites: this class is of no module, and the room it uses is exported to some alone.
+     */
     @Test
     void a_use_of_an_inner_room_is_told() throws IOException {
         Crossings crossings = new Crossings(modules());

@@ -36,11 +36,11 @@ import java.util.zip.ZipOutputStream;
 import javax.tools.ToolProvider;
 
 /**
- * The README's sample in an application of its own: on the class path, as a named module, and from one jar
- * that all libraries were poured into.
+ * The README's sample in an application of its own: on the class path, as a named module, and from
+ * one jar that all libraries were poured into.
  *
- * <p>Takes what is needed, and no more, from the class path of the tests, by the descriptors that Maven
- * compiled there.
+ * <p>Takes what is needed, and no more, from the class path of the tests, by the descriptors that
+ * Maven compiled there.
  */
 class EmbeddingTest {
     private static final List<String> USED =
@@ -248,7 +248,10 @@ class EmbeddingTest {
         return text;
     }
 
-    /** What the usual tools make: all files in one jar, services merged, no descriptors, no releases. */
+    /**
+     * What the usual tools make: all files in one jar, services merged, no descriptors, no
+     * releases.
+     */
     private static void pour(List<ModuleReference> modules, Path jar) throws IOException {
         Map<String, Set<String>> services = new LinkedHashMap<>();
         Set<String> written = new HashSet<>();

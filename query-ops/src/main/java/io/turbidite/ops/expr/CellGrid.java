@@ -9,8 +9,8 @@ import io.turbidite.core.type.Rectangle;
 /**
  * A grid of equal cells over the plane; a cell includes its lower borders only. <em>Immutable.</em>
  *
- * <p>A cell's key is its column and row as two big-endian longs with the sign bit flipped, so that keys
- * are ordered by column, then row; no cell is the empty key, which comes first.
+ * <p>A cell's key is its column and row as two big-endian longs with the sign bit flipped, so that
+ * keys are ordered by column, then row; no cell is the empty key, which comes first.
  *
  * @param originX where column 0 begins
  * @param originY where row 0 begins

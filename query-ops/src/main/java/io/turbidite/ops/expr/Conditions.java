@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * The predicates of a query, checked against a record type: their values read and of the right class,
- * and what they mean for each field. <em>Immutable.</em>
+ * The predicates of a query, checked against a record type: their values read and of the right
+ * class, and what they mean for each field. <em>Immutable.</em>
  */
 public final class Conditions {
     private static final RecordPredicate[] NONE = {};
@@ -259,7 +259,9 @@ public final class Conditions {
         return predicate instanceof Predicate.Eq || predicate instanceof Predicate.Range;
     }
 
-    /** What all windows on a field have in common; null without windows, or where that is nothing. */
+    /**
+     * What all windows on a field have in common; null without windows, or where that is nothing.
+     */
     public @Nullable Rectangle window(String field) {
         Rectangle common = null;
         for (Predicate predicate : predicates) {

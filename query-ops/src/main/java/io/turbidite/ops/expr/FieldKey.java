@@ -13,8 +13,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * The encoded value of one field, of any length: ordering and grouping take strings that no index would.
- * <em>Confined to one thread.</em>
+ * The encoded value of one field, of any length: ordering and grouping take strings that no index
+ * would. <em>Confined to one thread.</em>
  */
 public final class FieldKey {
     private final int field;
@@ -26,8 +26,8 @@ public final class FieldKey {
     /**
      * The key of a declared field.
      *
-     * @param descending whether its bytes are inverted, which turns the order round: no encoded value is
-     *     a prefix of another
+     * @param descending whether its bytes are inverted, which turns the order round: no encoded
+     *     value is a prefix of another
      */
     public FieldKey(RecordType type, int field, boolean descending) {
         this.field = field;

@@ -12,8 +12,8 @@ import io.turbidite.core.type.TypeKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The encoded values of one field, in the current form, that all of its equalities and ranges leave: what an
- * index, a filter and an index entry understand. <em>Immutable.</em>
+ * The encoded values of one field, in the current form, that all of its equalities and ranges
+ * leave: what an index, a filter and an index entry understand. <em>Immutable.</em>
  */
 public final class FieldRange {
     private final int field;
@@ -84,8 +84,8 @@ public final class FieldRange {
     }
 
     /**
-     * Where keys on disk have this form: all encodings of the values that are left lie in there, of composite
-     * ones others too. Records, or entries put into the current form, are checked again.
+     * Where keys on disk have this form: all encodings of the values that are left lie in there, of
+     * composite ones others too. Records, or entries put into the current form, are checked again.
      */
     public FieldRange in(KeyForm form) {
         if (!form.isAmbiguous(kind)) {

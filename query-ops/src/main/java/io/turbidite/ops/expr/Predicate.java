@@ -5,8 +5,8 @@ import io.turbidite.core.type.Rectangle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A condition on one declared field, as the caller wrote it; its values are checked against the field's
- * type when a query is planned. <em>Immutable.</em>
+ * A condition on one declared field, as the caller wrote it; its values are checked against the
+ * field's type when a query is planned. <em>Immutable.</em>
  */
 public sealed interface Predicate {
     /** The declared field it is about. */
@@ -25,7 +25,8 @@ public sealed interface Predicate {
     }
 
     /**
-     * The field is neither null nor missing and lies between two bounds, both included; null is open.
+     * The field is neither null nor missing and lies between two bounds, both included; null is
+     * open.
      *
      * @param low as the value of {@link Eq}; so is {@code high}
      */

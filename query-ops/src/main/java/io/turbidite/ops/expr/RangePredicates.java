@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * Equalities and ranges over records: compared as the primitives or bytes that records hold, in the same
- * order as the encoded values of {@link FieldRange}.
+ * Equalities and ranges over records: compared as the primitives or bytes that records hold, in the
+ * same order as the encoded values of {@link FieldRange}.
  */
 final class RangePredicates {
     private RangePredicates() {}
@@ -96,8 +96,8 @@ final class RangePredicates {
     }
 
     /**
-     * In the order of {@link Double#compare}, which puts NaN last, but for -0.0, which is 0.0 (a sum with 0.0
-     * makes it so, in the bounds too).
+     * In the order of {@link Double#compare}, which puts NaN last, but for -0.0, which is 0.0 (a
+     * sum with 0.0 makes it so, in the bounds too).
      */
     private record Doubles(int field, double low, double high) implements RecordPredicate {
         @Override

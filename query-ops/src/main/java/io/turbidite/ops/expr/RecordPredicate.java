@@ -3,7 +3,8 @@ package io.turbidite.ops.expr;
 import io.turbidite.core.record.RecordView;
 
 /**
- * A predicate compiled for one record type. <em>Confined to one thread</em>: it may hold scratch space.
+ * A predicate compiled for one record type. <em>Confined to one thread</em>: it may hold scratch
+ * space.
  */
 public interface RecordPredicate {
     boolean matches(RecordView record);

@@ -8,7 +8,9 @@ import io.turbidite.core.type.RecordType;
 
 import java.util.List;
 
-/** The tuples that queries make of records: nothing, a row, a row behind its order key, a group key. */
+/**
+ * The tuples that queries make of records: nothing, a row, a row behind its order key, a group key.
+ */
 public final class Tuples {
     private Tuples() {}
 

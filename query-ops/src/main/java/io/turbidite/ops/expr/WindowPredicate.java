@@ -4,7 +4,9 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
 
-/** A point inside a window or a rectangle that meets it, borders included; never an absent field. */
+/**
+ * A point inside a window or a rectangle that meets it, borders included; never an absent field.
+ */
 final class WindowPredicate implements RecordPredicate {
     private final int field;
     private final boolean point;

@@ -12,8 +12,8 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Whether a text has all of some words. A word is a longest run of letters, digits and the marks on them;
- * letters are compared in lower case. <em>Confined to one thread.</em>
+ * Whether a text has all of some words. A word is a longest run of letters, digits and the marks on
+ * them; letters are compared in lower case. <em>Confined to one thread.</em>
  *
  * <p>ASCII text, the common case, is read where it lies; any other is decoded.
  */

@@ -26,8 +26,8 @@ import java.util.List;
  * <ol>
  *   <li>search: fill a batch with the primary keys of candidates;
  *   <li>sort the batch, drop repeated keys;
- *   <li>look the records up, layer by layer, by several workers where there are many keys; they come in no
- *       order;
+ *   <li>look the records up, layer by layer, by several workers where there are many keys; they
+ *       come in no order;
  *   <li>hand them on, to have all predicates checked again (direct validation);
  *   <li>next batch.
  * </ol>
@@ -61,7 +61,8 @@ public final class FetchedRecords implements RecordStream {
      * How to get from keys to records.
      *
      * @param keyBytesMax most bytes of keys that are sorted together
-     * @param countFirst most keys of the first batch, for a reader who may stop early; later ones grow
+     * @param countFirst most keys of the first batch, for a reader who may stop early; later ones
+     *     grow
      * @param options how a batch is looked up
      * @param tasks where workers run; null: the reader alone
      * @param workerCount workers that look keys up beside the reader
@@ -206,7 +207,10 @@ public final class FetchedRecords implements RecordStream {
         return candidates.holds(entry.of(cursor));
     }
 
-    /** Makes the entry that an index has for a record: its secondary key with the primary key behind it. */
+    /**
+     * Makes the entry that an index has for a record: its secondary key with the primary key behind
+     * it.
+     */
     private static final class EntryOfRecord {
         private final KeySpec secondaryKey;
         private final RecordView record;

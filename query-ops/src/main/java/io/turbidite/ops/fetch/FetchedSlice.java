@@ -11,11 +11,14 @@ import org.jspecify.annotations.Nullable;
 import java.util.Arrays;
 
 /**
- * The records of a slice of a batch's keys, as a worker has found them. <em>Confined to one thread at a
- * time</em>; handed over by a release store.
+ * The records of a slice of a batch's keys, as a worker has found them. <em>Confined to one thread
+ * at a time</em>; handed over by a release store.
  */
 final class FetchedSlice {
-    /** Records of more bytes than this are not kept: whoever wants them fetches them again, one by one. */
+    /**
+     * Records of more bytes than this are not kept: whoever wants them fetches them again, one by
+     * one.
+     */
     static final int BYTES_MAX = 2 << 20;
 
     private final ByteSink bytes =

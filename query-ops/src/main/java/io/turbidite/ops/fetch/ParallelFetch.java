@@ -16,22 +16,24 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The records of a batch of keys, looked up by several workers (the worker-active lookup of PERS24 §4.4.2):
+ * The records of a batch of keys, looked up by several workers (the worker-active lookup of PERS24
+ * §4.4.2):
  *
  * <ol>
- *   <li>The batch is cut into slices; a slice is a task, and one counter says which is next. Whoever is free
- *       takes it, so a slow one holds up nobody.
- *   <li>What is found is put at the slice's place, so that the records come out in the same order whoever was
- *       faster: by slice, within one as the view hands them out.
- *   <li>The reader takes tasks too. The slice that it needs next and that nobody has begun it reads straight
- *       from the view, without a copy; while another is at that slice, it does a later one, or waits.
- *   <li>Tasks run no further ahead of the reader than a window, which bounds the memory, and what is looked up
- *       in vain for a reader who stops early.
+ *   <li>The batch is cut into slices; a slice is a task, and one counter says which is next.
+ *       Whoever is free takes it, so a slow one holds up nobody.
+ *   <li>What is found is put at the slice's place, so that the records come out in the same order
+ *       whoever was faster: by slice, within one as the view hands them out.
+ *   <li>The reader takes tasks too. The slice that it needs next and that nobody has begun it reads
+ *       straight from the view, without a copy; while another is at that slice, it does a later
+ *       one, or waits.
+ *   <li>Tasks run no further ahead of the reader than a window, which bounds the memory, and what
+ *       is looked up in vain for a reader who stops early.
  * </ol>
  *
- * <p>Where a slice fails, the reader gets the error when it comes to it. <em>The reader is confined to one
- * thread;</em> {@link #step} may be called by any: the counter hands each task to one thread, and its result is
- * a release store into the array, which the reader acquires.
+ * <p>Where a slice fails, the reader gets the error when it comes to it. <em>The reader is confined
+ * to one thread;</em> {@link #step} may be called by any: the counter hands each task to one
+ * thread, and its result is a release store into the array, which the reader acquires.
  */
 final class ParallelFetch implements RecordStream {
     private final ReadView view;
@@ -86,7 +88,10 @@ final class ParallelFetch implements RecordStream {
      */
     record Workers(Tasks tasks, int threadCount, Runnable wake, Queue<FetchedSlice> spare) {}
 
-    /** Four slices a thread, so that they end together; not so short that a layer is entered for few keys. */
+    /**
+     * Four slices a thread, so that they end together; not so short that a layer is entered for few
+     * keys.
+     */
     static int sliceKeys(int keyCount, int threadCount) {
         return Math.clamp(keyCount / (4L * threadCount), 128, 4_096);
     }

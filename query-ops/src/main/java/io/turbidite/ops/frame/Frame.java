@@ -21,8 +21,8 @@ import java.util.Objects;
  * end - 4(i+1)  u32   offset of tuple i
  * </pre>
  *
- * <p><em>Confined to one thread at a time.</em> Freed by the garbage collector: frames are few (two for
- * each emitter) and reused for the length of a query.
+ * <p><em>Confined to one thread at a time.</em> Freed by the garbage collector: frames are few (two
+ * for each emitter) and reused for the length of a query.
  */
 public final class Frame {
     private static final int TUPLE_COUNT_OFFSET = 0;

@@ -4,14 +4,16 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
 
 /**
- * Collects tuples into frames and pushes the full ones. Two frames take turns, so that a pushed frame
- * stays as it is until the next is pushed. <em>Confined to one thread at a time.</em>
+ * Collects tuples into frames and pushes the full ones. Two frames take turns, so that a pushed
+ * frame stays as it is until the next is pushed. <em>Confined to one thread at a time.</em>
  */
 public final class FrameEmitter {
     /** First frames are small, so that a query for one row does not clear 64 KiB for it. */
     private static final int FRAME_BYTES_FIRST = 4 << 10;
 
-    /** Large enough to spread the cost of a push over a hundred records, small enough for a cache. */
+    /**
+     * Large enough to spread the cost of a push over a hundred records, small enough for a cache.
+     */
     private static final int FRAME_BYTES_MAX = 64 << 10;
 
     private final FrameWriter target;
@@ -22,7 +24,8 @@ public final class FrameEmitter {
     private boolean wanted = true;
 
     /**
-     * @param tuplesPerFrameMax most tuples in a frame, for a reader who stops after a few; at least 1
+     * @param tuplesPerFrameMax most tuples in a frame, for a reader who stops after a few; at least
+     *     1
      */
     public FrameEmitter(FrameWriter target, int fieldCount, long tuplesPerFrameMax) {
         this.target = target;

@@ -4,8 +4,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Rows that an operator handed on, all its partitions together. <em>Thread-safe</em> by atomic additions to one
- * number: few threads add, many rows at a time, and a query has a meter for each operator that it might have.
+ * Rows that an operator handed on, all its partitions together. <em>Thread-safe</em> by atomic
+ * additions to one number: few threads add, many rows at a time, and a query has a meter for each
+ * operator that it might have.
  */
 public final class OperatorMeter {
     private static final VarHandle ROWS;

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * Counts tuples by their first field in a hash table. A table that is full is written in key order as a
- * run of partial counts, where there is somewhere to spill to; equal keys meet again when runs are read.
- * <em>Confined to one thread at a time.</em>
+ * Counts tuples by their first field in a hash table. A table that is full is written in key order
+ * as a run of partial counts, where there is somewhere to spill to; equal keys meet again when runs
+ * are read. <em>Confined to one thread at a time.</em>
  */
 public final class GroupCollector implements FrameWriter {
     private final RunOptions options;

@@ -17,8 +17,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Makes the rows of groups: the values of the group key, decoded, and the count; behind an order key
- * where they are to be ordered. <em>Confined to one thread.</em>
+ * Makes the rows of groups: the values of the group key, decoded, and the count; behind an order
+ * key where they are to be ordered. <em>Confined to one thread.</em>
  */
 public final class GroupRows {
     /** The name of the field that is a cell. */

@@ -16,8 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Pushes the groups of one or more collectors by key, adding up the partial counts of each; owns the
- * collectors. <em>Confined to one thread at a time.</em>
+ * Pushes the groups of one or more collectors by key, adding up the partial counts of each; owns
+ * the collectors. <em>Confined to one thread at a time.</em>
  */
 public final class GroupSource implements FrameSource {
     private final List<GroupCollector> collectors;

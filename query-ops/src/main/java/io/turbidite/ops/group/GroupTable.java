@@ -8,9 +8,9 @@ import io.turbidite.ops.run.OperatorMemory;
 import java.util.Arrays;
 
 /**
- * Counts by key: a hash table with open addressing over the entries of a sort buffer, so that it can be
- * read in key order in the end. The counts are the entries' numbers. <em>Confined to one thread at a
- * time.</em>
+ * Counts by key: a hash table with open addressing over the entries of a sort buffer, so that it
+ * can be read in key order in the end. The counts are the entries' numbers. <em>Confined to one
+ * thread at a time.</em>
  */
 final class GroupTable implements AutoCloseable {
     private static final int SLOTS_FIRST = 256;
@@ -25,8 +25,8 @@ final class GroupTable implements AutoCloseable {
     private final SortBuffer entries;
     private final Slice entryKey = new Slice();
     /**
-     * Address of an entry plus one, and above it the highest bits of its key's hash; 0 is free. A power of two
-     * long, at most half full.
+     * Address of an entry plus one, and above it the highest bits of its key's hash; 0 is free. A
+     * power of two long, at most half full.
      */
     private long[] slots = new long[SLOTS_FIRST];
 
@@ -116,7 +116,9 @@ final class GroupTable implements AutoCloseable {
         return slot;
     }
 
-    /** Folds eight bytes at a time by multiplication, the high half mixed back in (wyhash's step). */
+    /**
+     * Folds eight bytes at a time by multiplication, the high half mixed back in (wyhash's step).
+     */
     private static long hash(Slice key) {
         long hash = mix(Bytes.prefix(key.segment(), key.offset(), key.length()) ^ key.length());
         int at = Long.BYTES;

@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
 import java.util.function.Function;
 
 /**
- * Index nested-loop join: gives each tuple of an outer source the record of an inner one whose primary key it
- * names, frame by frame, in the outer's order.
+ * Index nested-loop join: gives each tuple of an outer source the record of an inner one whose
+ * primary key it names, frame by frame, in the outer's order.
  *
  * <ol>
  *   <li>the outer source pushes a frame;
- *   <li>its keys are sorted and their records got together, each component read once from front to back
- *       (LUO19 §3.2);
+ *   <li>its keys are sorted and their records got together, each component read once from front to
+ *       back (LUO19 §3.2);
  *   <li>predicates are tested on the records, and tuples pushed on.
  * </ol>
  *
@@ -98,8 +98,8 @@ public final class LookupJoin implements FrameSource {
     /**
      * {@inheritDoc}
      *
-     * @throws io.turbidite.core.InvalidRequestException if the records of one frame are more than {@code
-     *     recordBytesMax}
+     * @throws io.turbidite.core.InvalidRequestException if the records of one frame are more than
+     *     {@code recordBytesMax}
      */
     @Override
     public boolean step() {

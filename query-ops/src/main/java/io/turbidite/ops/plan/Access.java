@@ -10,8 +10,8 @@ import java.util.List;
 /** A way in: how a query gets at the records or entries that it needs. <em>Immutable.</em> */
 sealed interface Access {
     /**
-     * Fields of which the way in gives what all equalities and ranges leave, and nothing else: these need no look at
-     * the records.
+     * Fields of which the way in gives what all equalities and ranges leave, and nothing else:
+     * these need no look at the records.
      */
     default List<String> decided() {
         return List.of();

@@ -30,19 +30,20 @@ import java.util.Set;
  * <ol>
  *   <li>Predicates that leave no value of some field, or a limit of 0: nothing is read.
  *   <li>Equalities on all of the primary key: a get.
- *   <li>Else each B+-tree index of which the first field (or first few) has an equality or range, with
- *       fetch; without fetch, and then whatever it has predicates on, where entries hold all fields that
- *       a count needs and are always valid; and the primary scan, narrowed by predicates on the first
- *       primary key fields and by the filter.
+ *   <li>Else each B+-tree index of which the first field (or first few) has an equality or range,
+ *       with fetch; without fetch, and then whatever it has predicates on, where entries hold all
+ *       fields that a count needs and are always valid; and the primary scan, narrowed by
+ *       predicates on the first primary key fields and by the filter.
  * </ol>
  *
- * <p>Costs are in records read by a scan. The weights say that an entry of an index costs a quarter of a
- * record, and a fetched record four (LUO19 Figure 12 has a secondary index win up to 10 to 20 % of the
- * records with batched lookups). Where rows are wanted up to a limit and in no order, only the part that
- * fills it counts.
+ * <p>Costs are in records read by a scan. The weights say that an entry of an index costs a quarter
+ * of a record, and a fetched record four (LUO19 Figure 12 has a secondary index win up to 10 to 20
+ * % of the records with batched lookups). Where rows are wanted up to a limit and in no order, only
+ * the part that fills it counts.
  *
- * <p>Where there is one way in alone nothing is estimated until somebody asks what it was thought to cost: an estimate
- * goes down the trees of every component, which costs more than a short query. <em>Confined to one thread.</em>
+ * <p>Where there is one way in alone nothing is estimated until somebody asks what it was thought
+ * to cost: an estimate goes down the trees of every component, which costs more than a short query.
+ * <em>Confined to one thread.</em>
  */
 final class AccessChoice {
     private static final double ENTRY_COST = 0.25;
@@ -124,7 +125,9 @@ final class AccessChoice {
         return new Estimates(rows, rows, List.of(new Costed(chosen, rows, rows)));
     }
 
-    /** Records that the only way in, a scan, would visit now: the query's own moment may be over. */
+    /**
+     * Records that the only way in, a scan, would visit now: the query's own moment may be over.
+     */
     private long rowsNow(Access.Scan scan) {
         try (ReadView now = query.source().openView()) {
             return now.estimateScan(scan.range().keys(), scan.range().filter());
@@ -375,8 +378,8 @@ final class AccessChoice {
     }
 
     /**
-     * How many records match: what a way in counted for the fields it goes by, times a guess for each predicate on
-     * another field, since there are no statistics yet.
+     * How many records match: what a way in counted for the fields it goes by, times a guess for
+     * each predicate on another field, since there are no statistics yet.
      */
     private record Estimate(long rows, int guessCount) {
         /** A scan goes by the primary key and by the filter. */

@@ -20,7 +20,8 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * A request whose names are resolved against a source and whose parts go together. <em>Immutable.</em>
+ * A request whose names are resolved against a source and whose parts go together.
+ * <em>Immutable.</em>
  *
  * @param source what is asked
  * @param conditions the predicates
@@ -68,7 +69,8 @@ record CheckedQuery(
     }
 
     /**
-     * As {@link #of(QueryRequest, Source)}, with conditions that have been made of the request's predicates.
+     * As {@link #of(QueryRequest, Source)}, with conditions that have been made of the request's
+     * predicates.
      */
     static CheckedQuery of(QueryRequest request, Source source, Conditions conditions) {
         RecordType type = conditions.type();
@@ -203,8 +205,8 @@ record CheckedQuery(
     }
 
     /**
-     * The primary key's order that the rows are wanted in. Ties are broken by the primary key, ascending: so
-     * its first fields will do upwards, and downwards only all of it.
+     * The primary key's order that the rows are wanted in. Ties are broken by the primary key,
+     * ascending: so its first fields will do upwards, and downwards only all of it.
      */
     KeyOrder primaryKeyOrder() {
         List<String> key = source.primaryKey();

@@ -42,9 +42,9 @@ import java.util.function.Supplier;
  *  ordered groups   way in → group                   | groups → sort | sorted → sink
  * </pre>
  *
- * <p>A bar ends a stage. What comes before the first bar is there once for each branch of partitions.
- * Rows in the primary key's order, up or down, need no sort where the way in is a scan. <em>Confined to one thread;</em>
- * gives its rows once.
+ * <p>A bar ends a stage. What comes before the first bar is there once for each branch of
+ * partitions. Rows in the primary key's order, up or down, need no sort where the way in is a scan.
+ * <em>Confined to one thread;</em> gives its rows once.
  */
 public final class Plan {
     /** More workers than this would only take turns on the machines we know. */

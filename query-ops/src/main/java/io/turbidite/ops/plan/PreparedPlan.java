@@ -14,18 +14,22 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A query that has been checked but for the values of its parameters: what it takes from one run to the next.
+ * A query that has been checked but for the values of its parameters: what it takes from one run to
+ * the next.
  *
- * <p>Names are resolved and parts checked against a record type, once; for a source that has got another type they
- * are checked again. The way in is chosen in each run, by the values and by the indexes of the view: where there is one
- * that costs next to nothing, and where there are several it depends on the values which is the best. So a change of
- * indexes needs no notice. <em>Thread-safe:</em> immutable but for what was checked last, which any thread may replace.
+ * <p>Names are resolved and parts checked against a record type, once; for a source that has got
+ * another type they are checked again. The way in is chosen in each run, by the values and by the
+ * indexes of the view: where there is one that costs next to nothing, and where there are several
+ * it depends on the values which is the best. So a change of indexes needs no notice.
+ * <em>Thread-safe:</em> immutable but for what was checked last, which any thread may replace.
  */
 public final class PreparedPlan {
     private final QueryRequest request;
     private final List<String> parameters;
 
-    /** The request against the type that was last seen, with the conditions that have no parameters. */
+    /**
+     * The request against the type that was last seen, with the conditions that have no parameters.
+     */
     private volatile CheckedQuery checked;
 
     private PreparedPlan(QueryRequest request, List<String> parameters, CheckedQuery checked) {

@@ -16,7 +16,8 @@ import java.util.List;
  * @param cells grid to count by, if any
  * @param order what to order rows by, first decides
  * @param limit most rows to return
- * @param access the way in that was asked for, {@link #SCAN} or the name of an index; null: the cheapest
+ * @param access the way in that was asked for, {@link #SCAN} or the name of an index; null: the
+ *     cheapest
  */
 public record QueryRequest(
         List<Predicate> predicates,

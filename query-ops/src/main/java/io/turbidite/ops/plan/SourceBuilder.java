@@ -41,7 +41,9 @@ import java.util.Locale;
 
 /** Builds the operators of a way in, and the steps that explain them. Owned by one plan. */
 final class SourceBuilder {
-    /** Keys of the first batch where the reader may stop early: he may, or most candidates may fail. */
+    /**
+     * Keys of the first batch where the reader may stop early: he may, or most candidates may fail.
+     */
     private static final long FIRST_BATCH_COUNT_MIN = 256;
 
     private final CheckedQuery query;
@@ -100,7 +102,8 @@ final class SourceBuilder {
     /**
      * The source of a stage, for some partitions.
      *
-     * @param maker makes tuples of records; an index that answers alone makes its own of the same shape
+     * @param maker makes tuples of records; an index that answers alone makes its own of the same
+     *     shape
      */
     FrameSource build(List<Integer> partitions, TupleMaker maker, FrameWriter target) {
         if (choice.chosen() instanceof Access.Entries(var range)) {
@@ -168,14 +171,18 @@ final class SourceBuilder {
                 selected);
     }
 
-    /** How candidates are looked up; layers that can't matter, by their timestamps, are left out. */
+    /**
+     * How candidates are looked up; layers that can't matter, by their timestamps, are left out.
+     */
     private static FetchOptions fetchOptions(IndexRange range) {
         FetchOptions chosen = FetchOptions.defaults();
         // what an always valid index names is found before any older layer: nothing would be saved
         return range.index().alwaysValid() ? chosen : chosen.withPruning(Pruning.CHECKED);
     }
 
-    /** Workers beside the one that reads these partitions: none where others are read side by side. */
+    /**
+     * Workers beside the one that reads these partitions: none where others are read side by side.
+     */
     private int lookupWorkers(List<Integer> partitions) {
         return options.tasks() == null || partitions.size() < view.partitionCount()
                 ? 0

@@ -1,8 +1,8 @@
 package io.turbidite.ops.run;
 
 /**
- * One branch on its way: opens on the first step, closes at the end, fails and closes on an exception.
- * <em>Confined to one thread at a time.</em>
+ * One branch on its way: opens on the first step, closes at the end, fails and closes on an
+ * exception. <em>Confined to one thread at a time.</em>
  */
 final class BranchRun {
     private final Stage.Branch branch;

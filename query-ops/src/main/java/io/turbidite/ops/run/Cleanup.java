@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Releases several things although releasing one may fail: a file that can't be deleted must not keep
- * cursors open. The first failure is thrown, the others are attached to it. <em>Confined to one
- * thread.</em>
+ * Releases several things although releasing one may fail: a file that can't be deleted must not
+ * keep cursors open. The first failure is thrown, the others are attached to it. <em>Confined to
+ * one thread.</em>
  */
 public final class Cleanup {
     private final List<Runnable> actions = new ArrayList<>();

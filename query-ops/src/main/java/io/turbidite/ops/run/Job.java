@@ -7,10 +7,11 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * Stages of operators, run one after the other; the last one step by step, as its reader wants rows.
+ * Stages of operators, run one after the other; the last one step by step, as its reader wants
+ * rows.
  *
- * <p>Owned by a query's result. <em>Confined to one thread at a time</em>; the branches of a stage other
- * than the last run on workers of their own if there are {@link Tasks}.
+ * <p>Owned by a query's result. <em>Confined to one thread at a time</em>; the branches of a stage
+ * other than the last run on workers of their own if there are {@link Tasks}.
  */
 public final class Job implements AutoCloseable {
     private final List<Stage> stages;
@@ -29,8 +30,8 @@ public final class Job implements AutoCloseable {
     }
 
     /**
-     * Goes on until the last stage has pushed a frame or is at its end; the first call runs all stages
-     * before it.
+     * Goes on until the last stage has pushed a frame or is at its end; the first call runs all
+     * stages before it.
      *
      * @return whether there may be more
      */

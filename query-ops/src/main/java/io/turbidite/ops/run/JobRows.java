@@ -4,7 +4,9 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.RecordType;
 
-/** The rows of a job: each step brings a frame of them. <em>Confined to one thread at a time.</em> */
+/**
+ * The rows of a job: each step brings a frame of them. <em>Confined to one thread at a time.</em>
+ */
 public final class JobRows implements Rows {
     private final Job job;
     private final RowSink sink;

@@ -11,15 +11,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one operator keeps, within its bound: pieces off the heap, and a charge for arrays on the heap.
- * Freed as a whole; pieces that are given back are kept for what comes.
+ * What one operator keeps, within its bound: pieces off the heap, and a charge for arrays on the
+ * heap. Freed as a whole; pieces that are given back are kept for what comes.
  *
- * <p>The first piece is small and left to the garbage collector, so that a query over a few rows pays
- * nothing for its end; later ones are of one shared arena, closed with the operator, because a store
- * that makes no garbage would see no collection for a long time.
+ * <p>The first piece is small and left to the garbage collector, so that a query over a few rows
+ * pays nothing for its end; later ones are of one shared arena, closed with the operator, because a
+ * store that makes no garbage would see no collection for a long time.
  *
- * <p>Sorting a piece takes arrays about as large as the piece. So as much as the largest one is left free,
- * but for pieces of a single long entry.
+ * <p>Sorting a piece takes arrays about as large as the piece. So as much as the largest one is
+ * left free, but for pieces of a single long entry.
  *
  * <p><em>Confined to one thread at a time.</em>
  */
@@ -46,7 +46,8 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
     }
 
     /**
-     * Sets the charge for arrays on the heap; false, and nothing changes, where the bound is reached.
+     * Sets the charge for arrays on the heap; false, and nothing changes, where the bound is
+     * reached.
      */
     public boolean charge(long bytes) {
         if (pieceBytes + largestBytes + bytes > bytesMax) {

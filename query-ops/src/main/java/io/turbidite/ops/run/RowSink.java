@@ -7,8 +7,8 @@ import io.turbidite.ops.frame.FrameWriter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The end of a job: keeps the last frame, whose tuples have the encoded row as their last field, for a
- * reader who takes rows between steps. <em>Confined to one thread at a time.</em>
+ * The end of a job: keeps the last frame, whose tuples have the encoded row as their last field,
+ * for a reader who takes rows between steps. <em>Confined to one thread at a time.</em>
  */
 public final class RowSink implements FrameWriter {
     private @Nullable Frame frame;

@@ -5,8 +5,8 @@ import io.turbidite.core.record.RecordView;
 /** What a result reads its rows from. <em>Confined to one thread at a time.</em> */
 public interface Rows extends AutoCloseable {
     /**
-     * Moves to the next row, which stays where it is until the next call; false at the end, and then nobody calls
-     * again.
+     * Moves to the next row, which stays where it is until the next call; false at the end, and
+     * then nobody calls again.
      *
      * @throws java.util.concurrent.CancellationException if the query was stopped
      */

@@ -16,12 +16,12 @@ import java.util.function.BooleanSupplier;
  *     there is nowhere to spill to
  * @param keyBatchBytes encoded primary keys that are sorted and fetched together
  * @param spill where sorting and grouping put what does not fit; null: nowhere
- * @param tasks runs partitions side by side where a query reads all before it answers; null: one after
- *     another on the caller's thread
- * @param lookupWorkers workers that fetch records by a secondary index beside the reader, where {@code
- *     tasks} are there and the query has no other work side by side; 0: none
- * @param stop asked before each frame and each thousand records, by any thread: once it says true, the query
- *     ends with a {@link CancellationException}
+ * @param tasks runs partitions side by side where a query reads all before it answers; null: one
+ *     after another on the caller's thread
+ * @param lookupWorkers workers that fetch records by a secondary index beside the reader, where
+ *     {@code tasks} are there and the query has no other work side by side; 0: none
+ * @param stop asked before each frame and each thousand records, by any thread: once it says true,
+ *     the query ends with a {@link CancellationException}
  */
 public record RunOptions(
         long memoryBytesMax,

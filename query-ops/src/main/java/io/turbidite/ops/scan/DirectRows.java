@@ -8,9 +8,9 @@ import io.turbidite.ops.run.RunOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of a query that neither sorts nor groups: each is handed out where the storage has it, as soon
- * as it is found. No job, no frame and no copy, so that a query for one record costs little more than a
- * get. <em>Confined to one thread at a time.</em>
+ * The rows of a query that neither sorts nor groups: each is handed out where the storage has it,
+ * as soon as it is found. No job, no frame and no copy, so that a query for one record costs little
+ * more than a get. <em>Confined to one thread at a time.</em>
  */
 public final class DirectRows implements Rows {
     /** Rows between two looks at whether the query was stopped, where most records match. */

@@ -8,7 +8,9 @@ import io.turbidite.core.scan.RecordStream;
 
 import org.jspecify.annotations.Nullable;
 
-/** The one record that a whole primary key names, if it is there. <em>Confined to one thread.</em> */
+/**
+ * The one record that a whole primary key names, if it is there. <em>Confined to one thread.</em>
+ */
 public final class OneRecord implements RecordStream {
     private final ReadView view;
     private final Slice key;

@@ -12,11 +12,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A range of the primary index in key order across all partitions, up or down, always from the partition
- * whose next key is first in that order; so rows in key order need no sort, and the first or last few no
- * full scan.
+ * A range of the primary index in key order across all partitions, up or down, always from the
+ * partition whose next key is first in that order; so rows in key order need no sort, and the first
+ * or last few no full scan.
  *
- * <p>Partitions are few, so the next one is found by looking at each. <em>Confined to one thread.</em>
+ * <p>Partitions are few, so the next one is found by looking at each. <em>Confined to one
+ * thread.</em>
  */
 public final class OrderedRecords implements RecordStream {
     private final ReadView view;

@@ -10,8 +10,9 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * A range of the primary index, partition after partition, in the order in which the source has it at least
- * cost; components that the filter rules out are skipped by the source. <em>Confined to one thread.</em>
+ * A range of the primary index, partition after partition, in the order in which the source has it
+ * at least cost; components that the filter rules out are skipped by the source. <em>Confined to
+ * one thread.</em>
  */
 public final class PartitionedRecords implements RecordStream {
     private final ReadView view;

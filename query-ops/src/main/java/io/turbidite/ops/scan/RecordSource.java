@@ -4,7 +4,9 @@ import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
 
-/** Begins a stage with selected records, as frames of their tuples. <em>Confined to one thread.</em> */
+/**
+ * Begins a stage with selected records, as frames of their tuples. <em>Confined to one thread.</em>
+ */
 public final class RecordSource implements FrameSource {
     private final SelectedRecords records;
     private final FrameEmitter emitter;

@@ -11,8 +11,8 @@ import io.turbidite.ops.frame.OperatorMeter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Select and project, where records are still where the storage has them: a record that does not match is
- * never copied, and of one that does only what is asked for. Every way in ends here.
+ * Select and project, where records are still where the storage has them: a record that does not
+ * match is never copied, and of one that does only what is asked for. Every way in ends here.
  * <em>Confined to one thread.</em>
  */
 public final class SelectedRecords implements AutoCloseable {

@@ -10,12 +10,13 @@ import io.turbidite.ops.frame.OperatorMeter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Searches a B+-tree index of one partition and fills batches with the primary keys of what it finds.
+ * Searches a B+-tree index of one partition and fills batches with the primary keys of what it
+ * finds.
  *
- * <p>A batch is the primary keys of one stretch of the index. Where entries may be out of date (of an index
- * that is not always valid, or in a search that passed over layers), a record
- * can be in several stretches, by entries of its past; {@link #holds} says which one has its current
- * entry, so that it is returned once although batches never meet. <em>Confined to one thread.</em>
+ * <p>A batch is the primary keys of one stretch of the index. Where entries may be out of date (of
+ * an index that is not always valid, or in a search that passed over layers), a record can be in
+ * several stretches, by entries of its past; {@link #holds} says which one has its current entry,
+ * so that it is returned once although batches never meet. <em>Confined to one thread.</em>
  */
 public final class CandidateSearch implements AutoCloseable {
     private final IndexCursor cursor;
@@ -104,7 +105,10 @@ public final class CandidateSearch implements AutoCloseable {
         return true;
     }
 
-    /** Whether entries of the last batch may be obsolete, so that their records may be in other batches too. */
+    /**
+     * Whether entries of the last batch may be obsolete, so that their records may be in other
+     * batches too.
+     */
     public boolean mayRepeat() {
         return mayRepeat;
     }

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * Reads the encoded fields of index entries: those of the secondary key, then those of the primary key.
- * <em>Confined to one thread.</em>
+ * Reads the encoded fields of index entries: those of the secondary key, then those of the primary
+ * key. <em>Confined to one thread.</em>
  */
 public final class EntryFields {
     private final TypeKind[] kinds;

@@ -13,9 +13,9 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Answers from the entries of an index alone, without reading a record: counts, and groups by fields that
- * the index or the primary key has. Entries that may be obsolete are validated by their timestamps (LUO19
- * §4.3). <em>Confined to one thread.</em>
+ * Answers from the entries of an index alone, without reading a record: counts, and groups by
+ * fields that the index or the primary key has. Entries that may be obsolete are validated by their
+ * timestamps (LUO19 §4.3). <em>Confined to one thread.</em>
  */
 public final class IndexOnlyScan implements FrameSource {
     private final ReadView view;

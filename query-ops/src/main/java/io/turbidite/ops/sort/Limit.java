@@ -4,7 +4,9 @@ import io.turbidite.ops.frame.Frame;
 import io.turbidite.ops.frame.FrameWriter;
 import io.turbidite.ops.frame.OperatorMeter;
 
-/** Lets the first rows through and then wants no more. <em>Confined to one thread at a time.</em> */
+/**
+ * Lets the first rows through and then wants no more. <em>Confined to one thread at a time.</em>
+ */
 public final class Limit implements FrameWriter {
     private final long limit;
     private final OperatorMeter meter;

@@ -20,11 +20,12 @@ import java.util.List;
  * <p>The way of a tuple:
  *
  * <ol>
- *   <li>Where only the first {@code limit} rows are wanted and that many are known, a key at or above the
- *       last of them is dropped.
- *   <li>Else it is added to the buffer. When that has twice as many as wanted, it is sorted and cut.
- *   <li>When the buffer's memory is used up, it is cut; if that frees nothing, it is sorted and written
- *       as a run, where there is somewhere to spill to.
+ *   <li>Where only the first {@code limit} rows are wanted and that many are known, a key at or
+ *       above the last of them is dropped.
+ *   <li>Else it is added to the buffer. When that has twice as many as wanted, it is sorted and
+ *       cut.
+ *   <li>When the buffer's memory is used up, it is cut; if that frees nothing, it is sorted and
+ *       written as a run, where there is somewhere to spill to.
  *   <li>At the end buffer or runs are read in order.
  * </ol>
  *
@@ -148,7 +149,10 @@ public final class SortCollector implements FrameWriter {
         runs.add(buffer, limit);
     }
 
-    /** Keeps the first {@link #limit} rows; false, and nothing changes, if in their order they fit worse. */
+    /**
+     * Keeps the first {@link #limit} rows; false, and nothing changes, if in their order they fit
+     * worse.
+     */
     private boolean cut() {
         if (spare == null) {
             spare = newBuffer();

@@ -14,7 +14,10 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 
-/** What one operator spilled. <em>Confined to one thread at a time.</em> Owns the files and their buffers. */
+/**
+ * What one operator spilled. <em>Confined to one thread at a time.</em> Owns the files and their
+ * buffers.
+ */
 public final class SpilledRuns implements AutoCloseable {
     /** Names are unique in this process; those of another are passed over. */
     private static final AtomicLong NEXT_NUMBER = new AtomicLong();

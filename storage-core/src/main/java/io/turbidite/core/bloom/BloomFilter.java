@@ -9,14 +9,14 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A blocked Bloom filter: every test touches one cache line (LUO19 §3.2), at the cost of about one bit per
- * key more than a plain filter.
+ * A blocked Bloom filter: every test touches one cache line (LUO19 §3.2), at the cost of about one
+ * bit per key more than a plain filter.
  *
- * <p><em>Immutable; thread-safe.</em> A view of bytes that someone else owns (a mapped component's memory, a
- * builder's): it is valid as long as they are.
+ * <p><em>Immutable; thread-safe.</em> A view of bytes that someone else owns (a mapped component's
+ * memory, a builder's): it is valid as long as they are.
  *
- * <p>The upper half of the hash chooses the block, the lower half walks inside it: nine top bits of {@code
- * h * odd^i} are the i-th probe.
+ * <p>The upper half of the hash chooses the block, the lower half walks inside it: nine top bits of
+ * {@code h * odd^i} are the i-th probe.
  */
 public final class BloomFilter {
     /** 2^32 divided by the golden ratio, odd: multiplying spreads each bit upwards. */
@@ -32,7 +32,9 @@ public final class BloomFilter {
         this.blockCount = filter.get(Bytes.I64, BloomFormat.BLOCK_COUNT_OFFSET);
     }
 
-    /** The project's hash of a key: XXH3, 64 bits, no seed, of a short key's words. Without garbage. */
+    /**
+     * The project's hash of a key: XXH3, 64 bits, no seed, of a short key's words. Without garbage.
+     */
     public static long hash(Slice key) {
         return KeyHash.of(key);
     }
@@ -48,8 +50,8 @@ public final class BloomFilter {
     }
 
     /**
-     * A filter in memory that the garbage collector frees; for a filter that outlives its build, copy the
-     * segment or write it out.
+     * A filter in memory that the garbage collector frees; for a filter that outlives its build,
+     * copy the segment or write it out.
      *
      * @param expectedKeys how many keys will be added; with more, the rate is missed
      * @param falsePositiveRate share of absent keys that the filter may let through, 1e-6 to 0.5
@@ -88,11 +90,12 @@ public final class BloomFilter {
     }
 
     /**
-     * The filter whose bytes lie in {@code segment}; nothing is copied. For one cache line a test they
-     * must start at a multiple of 64.
+     * The filter whose bytes lie in {@code segment}; nothing is copied. For one cache line a test
+     * they must start at a multiple of 64.
      *
      * @param file named in errors, with {@code fileOffset} where the filter starts in it
-     * @throws io.turbidite.core.CorruptionException if the header is not one of a filter of this length
+     * @throws io.turbidite.core.CorruptionException if the header is not one of a filter of this
+     *     length
      */
     public static BloomFilter over(
             MemorySegment segment, long offset, long bytes, String file, long fileOffset) {
@@ -132,15 +135,18 @@ public final class BloomFilter {
         return filter.byteSize();
     }
 
-    /** Maps the upper half of the hash to 0..blockCount-1 by a multiplication instead of a division. */
+    /**
+     * Maps the upper half of the hash to 0..blockCount-1 by a multiplication instead of a division.
+     */
     private static long blockOffset(long hash, long blockCount) {
         long block = ((hash >>> 32) * blockCount) >>> 32;
         return BloomFormat.HEADER_BYTES + (block << 6);
     }
 
     /**
-     * Sets bits, of some keys at a time: each lies on another cache line, and so the waits for memory
-     * overlap. <em>Confined to one thread.</em> The memory belongs to the arena that was handed in.
+     * Sets bits, of some keys at a time: each lies on another cache line, and so the waits for
+     * memory overlap. <em>Confined to one thread.</em> The memory belongs to the arena that was
+     * handed in.
      */
     public static final class Builder {
         private static final int PENDING_MAX = 32;

@@ -3,16 +3,16 @@ package io.turbidite.core.bloom;
 /**
  * How many blocks and probes a blocked filter needs for an asked false positive rate.
  *
- * <p><em>Immutable.</em> In a blocked filter the keys of a block are a Poisson number, and the full blocks
- * err more than the empty ones save: a plain filter's formula asks too few bits (1 bit a key too few at 1 %, 4 at
- * 0.1 %). So the rate is computed as it is:
+ * <p><em>Immutable.</em> In a blocked filter the keys of a block are a Poisson number, and the full
+ * blocks err more than the empty ones save: a plain filter's formula asks too few bits (1 bit a key
+ * too few at 1 %, 4 at 0.1 %). So the rate is computed as it is:
  *
  * <pre>
  * rate(load, k) = sum over j of Poisson(j; load) * (1 - (1 - 1/512)^(j*k))^k
  * </pre>
  *
- * where load is keys per block, and the largest load that meets the rate is searched for each k. Source:
- * Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters" (LUO19 [25]).
+ * where load is keys per block, and the largest load that meets the rate is searched for each k.
+ * Source: Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters" (LUO19 [25]).
  *
  * @param probes bits set for each key
  * @param keysPerBlock mean number of keys in one block of 512 bits

@@ -7,12 +7,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A growable buffer off the heap, reused from one operation to the next: {@link #clear()}, put, read
- * back as a slice.
+ * A growable buffer off the heap, reused from one operation to the next: {@link #clear()}, put,
+ * read back as a slice.
  *
- * <p><em>Confined to one thread at a time.</em> The memory is freed by the garbage collector when the
- * sink is unreachable ({@link NativeMemory#unowned}): growing drops the old segment, so slices taken before a
- * growth stay readable but stale. Grows by doubling up to {@code bytesMax}.
+ * <p><em>Confined to one thread at a time.</em> The memory is freed by the garbage collector when
+ * the sink is unreachable ({@link NativeMemory#unowned}): growing drops the old segment, so slices
+ * taken before a growth stay readable but stale. Grows by doubling up to {@code bytesMax}.
  */
 public final class ByteSink {
     /** Up to here copying by words is the quicker way. */
@@ -112,8 +112,8 @@ public final class ByteSink {
     }
 
     /**
-     * Makes room for {@code byteCount} bytes, counts them as put, and returns the offset of the first;
-     * their content is whatever was there.
+     * Makes room for {@code byteCount} bytes, counts them as put, and returns the offset of the
+     * first; their content is whatever was there.
      *
      * @throws InvalidRequestException if that is more than the sink may hold
      */

@@ -7,8 +7,8 @@ import java.nio.ByteOrder;
 /**
  * The shared layouts and the one comparison of the project.
  *
- * <p>On-disk and in-memory integers are little-endian and unaligned. Key prefixes are eight bytes read
- * big-endian, so that comparing them as unsigned longs is comparing the bytes (D1).
+ * <p>On-disk and in-memory integers are little-endian and unaligned. Key prefixes are eight bytes
+ * read big-endian, so that comparing them as unsigned longs is comparing the bytes (D1).
  */
 public final class Bytes {
     public static final ValueLayout.OfByte U8 = ValueLayout.JAVA_BYTE;
@@ -53,8 +53,8 @@ public final class Bytes {
     }
 
     /**
-     * Copies a few bytes between ranges that don't overlap. A key is copied sooner by words than the
-     * bulk copy takes to see which kind of memory it has before it.
+     * Copies a few bytes between ranges that don't overlap. A key is copied sooner by words than
+     * the bulk copy takes to see which kind of memory it has before it.
      */
     public static void copyShort(
             MemorySegment source, long from, MemorySegment target, long to, int byteCount) {
@@ -73,8 +73,8 @@ public final class Bytes {
     }
 
     /**
-     * The first eight bytes read big-endian, padded with zeros: {@code prefix(a) < prefix(b)} unsigned
-     * implies {@code a < b}; equal prefixes decide nothing.
+     * The first eight bytes read big-endian, padded with zeros: {@code prefix(a) < prefix(b)}
+     * unsigned implies {@code a < b}; equal prefixes decide nothing.
      */
     public static long prefix(MemorySegment segment, long offset, int length) {
         if (length >= 8) {

@@ -8,7 +8,8 @@ import java.util.Objects;
  * A movable window on bytes: segment, offset, length. The unit in which keys, values and records
  * travel; reused by its owner, so that passing bytes costs no allocation.
  *
- * <p><em>Confined to one thread.</em> A slice handed out by a cursor is valid until the cursor moves.
+ * <p><em>Confined to one thread.</em> A slice handed out by a cursor is valid until the cursor
+ * moves.
  */
 public final class Slice {
     private MemorySegment segment = MemorySegment.NULL;

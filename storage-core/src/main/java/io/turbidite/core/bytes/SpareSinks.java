@@ -3,9 +3,9 @@ package io.turbidite.core.bytes;
 import io.turbidite.core.memory.Pool;
 
 /**
- * Byte sinks that are kept from one use to the next, for those who need one for the length of a call or a query: a
- * new one costs an allocation off the heap that is cleared and, in the end, freed by the garbage collector, half a
- * microsecond and more. <em>Thread-safe.</em>
+ * Byte sinks that are kept from one use to the next, for those who need one for the length of a
+ * call or a query: a new one costs an allocation off the heap that is cleared and, in the end,
+ * freed by the garbage collector, half a microsecond and more. <em>Thread-safe.</em>
  */
 public final class SpareSinks {
     private static final int BYTES_FIRST = 1 << 10;

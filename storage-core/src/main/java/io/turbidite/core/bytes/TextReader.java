@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Makes strings of UTF-8 bytes through one array that it keeps: half the garbage of an array for each string.
- * <em>Confined to one thread.</em>
+ * Makes strings of UTF-8 bytes through one array that it keeps: half the garbage of an array for
+ * each string. <em>Confined to one thread.</em>
  */
 public final class TextReader {
     /** Longer texts get an array of their own: one of them must not be kept for ever. */

@@ -5,8 +5,9 @@ import io.turbidite.core.InvalidRequestException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Strict UTF-8: what is stored as text is well-formed (no overlong forms, no surrogates, nothing above
- * U+10FFFF), so that the order of the bytes is the order of the code points. Nothing here allocates.
+ * Strict UTF-8: what is stored as text is well-formed (no overlong forms, no surrogates, nothing
+ * above U+10FFFF), so that the order of the bytes is the order of the code points. Nothing here
+ * allocates.
  */
 public final class Utf8 {
     private static final long HIGH_BITS = 0x8080_8080_8080_8080L;
@@ -18,7 +19,10 @@ public final class Utf8 {
         return firstInvalid(text.segment(), text.offset(), text.length()) < 0;
     }
 
-    /** The index, from {@code offset}, of the first byte that is not part of well-formed UTF-8; or -1. */
+    /**
+     * The index, from {@code offset}, of the first byte that is not part of well-formed UTF-8; or
+     * -1.
+     */
     public static int firstInvalid(MemorySegment segment, long offset, int length) {
         if (isAscii(segment, offset, length)) {
             return -1;
@@ -48,9 +52,9 @@ public final class Utf8 {
     }
 
     /**
-     * Most text is; then that is all there is to see. The loop counts words and has no way out, so that the compiler
-     * checks its bounds once: half the time of one that stops at the first other byte (37 and 80 ns for 470 bytes).
-     * Other text is read twice.
+     * Most text is; then that is all there is to see. The loop counts words and has no way out, so
+     * that the compiler checks its bounds once: half the time of one that stops at the first other
+     * byte (37 and 80 ns for 470 bytes). Other text is read twice.
      */
     private static boolean isAscii(MemorySegment segment, long offset, int length) {
         if (length < Long.BYTES) {
@@ -73,8 +77,8 @@ public final class Utf8 {
     }
 
     /**
-     * Bytes of the well-formed sequence of two to four bytes at {@code offset}, 0 if it is not one. The
-     * ranges are those of table 3-7 of the Unicode standard.
+     * Bytes of the well-formed sequence of two to four bytes at {@code offset}, 0 if it is not one.
+     * The ranges are those of table 3-7 of the Unicode standard.
      */
     private static int sequenceBytes(MemorySegment segment, long offset, int available) {
         int lead = segment.get(Bytes.U8, offset) & 0xFF;
@@ -97,8 +101,8 @@ public final class Utf8 {
     }
 
     /**
-     * Appends the UTF-8 bytes of {@code text} and returns how many they are; if it throws, the sink is as
-     * it was, unless it is full.
+     * Appends the UTF-8 bytes of {@code text} and returns how many they are; if it throws, the sink
+     * is as it was, unless it is full.
      *
      * @throws InvalidRequestException if a surrogate stands alone: it has no UTF-8 form
      */

@@ -3,8 +3,9 @@ package io.turbidite.core.bytes;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Lengths in few bytes: LEB128, as {@link ByteSink#putVarint} writes it, in memory whose place is known. Only
- * the shortest encoding of a number is one, so that the value tells how long it was. Stateless.
+ * Lengths in few bytes: LEB128, as {@link ByteSink#putVarint} writes it, in memory whose place is
+ * known. Only the shortest encoding of a number is one, so that the value tells how long it was.
+ * Stateless.
  */
 public final class Varints {
     /** Of any number that is not negative. */

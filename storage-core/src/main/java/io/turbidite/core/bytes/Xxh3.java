@@ -32,8 +32,8 @@ public final class Xxh3 {
     }
 
     /**
-     * How the library reads a segment. Its own way lies in a class for newer releases of Java, which a jar that
-     * several were poured into no longer offers: there it throws.
+     * How the library reads a segment. Its own way lies in a class for newer releases of Java,
+     * which a jar that several were poured into no longer offers: there it throws.
      */
     private static final class SegmentAccess implements ByteAccess<MemorySegment> {
         @Override

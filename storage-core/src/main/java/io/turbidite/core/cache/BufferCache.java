@@ -25,9 +25,9 @@ import java.util.function.BooleanSupplier;
 /**
  * Pages of immutable files in a fixed amount of memory off the heap.
  *
- * <p><em>Thread-safe</em>: see {@link Frame} for hits and {@link Slabs} for misses. Owned by the store,
- * which closes it after all cursors and components. Its memory is reserved from the account at once and
- * allocated as pages come.
+ * <p><em>Thread-safe</em>: see {@link Frame} for hits and {@link Slabs} for misses. Owned by the
+ * store, which closes it after all cursors and components. Its memory is reserved from the account
+ * at once and allocated as pages come.
  *
  * <pre>{@code
  * BufferCache cache = BufferCache.create(budget.account("cache"), 64 << 20, tasks, clock);
@@ -41,9 +41,10 @@ import java.util.function.BooleanSupplier;
  * }</pre>
  *
  * <ol>
- *   <li>Memory held is at most {@code bytesMax}: when all of it is pinned, a miss waits, then throws.
- *   <li>Background work ({@link #inBackground}) does not wait for readers: it has room of its own beside, which
- *       no reader can pin.
+ *   <li>Memory held is at most {@code bytesMax}: when all of it is pinned, a miss waits, then
+ *       throws.
+ *   <li>Background work ({@link #inBackground}) does not wait for readers: it has room of its own
+ *       beside, which no reader can pin.
  *   <li>A page that is missed by many threads is loaded by one.
  *   <li>A failed load leaves no frame; each waiting thread tries again and gets its own error.
  *   <li>No lock is held while a page is loaded or waited for.
@@ -156,8 +157,8 @@ public final class BufferCache implements AutoCloseable {
     }
 
     /**
-     * Runs a step of background work. Where readers pin all frames, the pages that it misses are read into memory
-     * beside them and given back with the unpin: so that no reader can hold it up.
+     * Runs a step of background work. Where readers pin all frames, the pages that it misses are
+     * read into memory beside them and given back with the unpin: so that no reader can hold it up.
      */
     public static boolean inBackground(BooleanSupplier step) {
         return ScopedValue.where(BACKGROUND, true).call(step::getAsBoolean);
@@ -173,7 +174,8 @@ public final class BufferCache implements AutoCloseable {
     }
 
     /**
-     * Takes room for pages that are read before they are asked for; {@link #releaseReadAhead} gives it back.
+     * Takes room for pages that are read before they are asked for; {@link #releaseReadAhead} gives
+     * it back.
      *
      * @return whether there was room
      */
@@ -195,8 +197,8 @@ public final class BufferCache implements AutoCloseable {
     }
 
     /**
-     * Closes every file, waits for loads under way, and frees the memory, that of pinned frames too:
-     * reading such a segment later throws {@link IllegalStateException}.
+     * Closes every file, waits for loads under way, and frees the memory, that of pinned frames
+     * too: reading such a segment later throws {@link IllegalStateException}.
      */
     @Override
     public void close() {
@@ -243,7 +245,10 @@ public final class BufferCache implements AutoCloseable {
         await(() -> !frame.isLoading());
     }
 
-    /** Loads the frame's page into a slot and publishes it. Steps 1 to 3 undo themselves when they fail. */
+    /**
+     * Loads the frame's page into a slot and publishes it. Steps 1 to 3 undo themselves when they
+     * fail.
+     */
     void load(Frame frame, PageLoader loader) {
         loadsInFlight.incrementAndGet();
         boolean loaded = false;
@@ -302,7 +307,10 @@ public final class BufferCache implements AutoCloseable {
         return reserveOwn(pageBytes) ? null : awaitSlot(frame, sizeClass);
     }
 
-    /** Takes room beside the frames: for background work alone, and for one page of any size in any case. */
+    /**
+     * Takes room beside the frames: for background work alone, and for one page of any size in any
+     * case.
+     */
     private boolean reserveOwn(int pageBytes) {
         if (!BACKGROUND.isBound()) {
             return false;

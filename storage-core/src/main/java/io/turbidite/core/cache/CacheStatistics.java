@@ -1,7 +1,8 @@
 package io.turbidite.core.cache;
 
 /**
- * What a cache did and holds. Immutable; the numbers are read one after the other while others count on.
+ * What a cache did and holds. Immutable; the numbers are read one after the other while others
+ * count on.
  *
  * @param hitCount pins that found their page
  * @param loadCount pages loaded

@@ -9,14 +9,14 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 /**
  * An immutable file's pages in the cache: the array from page number to frame.
  *
- * <p><em>Thread-safe.</em> A hit is one array load and one atomic addition: no lock, no garbage. Owned by
- * whoever registered it; the cache closes it too when it is closed.
+ * <p><em>Thread-safe.</em> A hit is one array load and one atomic addition: no lock, no garbage.
+ * Owned by whoever registered it; the cache closes it too when it is closed.
  *
  * <ol>
- *   <li>Array elements go null → frame by the thread that will load it, and frame → null once the frame
- *       is dead. So one thread loads a page, all others wait for it.
- *   <li>A closed file has no frame that can be pinned: {@link #close} dooms those it finds, and a loader
- *       looks at {@code closed} after it has published its frame.
+ *   <li>Array elements go null → frame by the thread that will load it, and frame → null once the
+ *       frame is dead. So one thread loads a page, all others wait for it.
+ *   <li>A closed file has no frame that can be pinned: {@link #close} dooms those it finds, and a
+ *       loader looks at {@code closed} after it has published its frame.
  * </ol>
  */
 public final class CachedFile implements AutoCloseable {
@@ -39,7 +39,8 @@ public final class CachedFile implements AutoCloseable {
      * @throws IndexOutOfBoundsException if there is no such page
      * @throws ClosedException if this file or the cache is closed
      * @throws io.turbidite.core.InvalidRequestException if the page is larger than the cache
-     * @throws io.turbidite.core.CacheFullException if all frames stayed pinned for as long as the cache waits
+     * @throws io.turbidite.core.CacheFullException if all frames stayed pinned for as long as the
+     *     cache waits
      * @throws io.turbidite.core.StorageException whatever the {@link PageLoader} throws
      */
     public Frame pin(int page) {
@@ -47,8 +48,8 @@ public final class CachedFile implements AutoCloseable {
     }
 
     /**
-     * As {@link #pin(int)}; a miss is loaded by {@code own}, for whoever has read the bytes already. It must
-     * give what the file's loader gives.
+     * As {@link #pin(int)}; a miss is loaded by {@code own}, for whoever has read the bytes
+     * already. It must give what the file's loader gives.
      */
     public Frame pin(int page, PageLoader own) {
         Frame frame = frames.get(page);

@@ -8,12 +8,12 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A page in memory. {@link #segment()} is exactly the page; it is valid, and its bytes are constant,
- * from {@link CachedFile#pin} to {@link #unpin()}.
+ * A page in memory. {@link #segment()} is exactly the page; it is valid, and its bytes are
+ * constant, from {@link CachedFile#pin} to {@link #unpin()}.
  *
- * <p><em>Thread-safe</em>: any thread may unpin what another pinned. A frame is made for one loading of
- * one page and never used for another, so a reader that meets an evicted frame in the file's array sees
- * its DEAD flag and nothing else (no ABA).
+ * <p><em>Thread-safe</em>: any thread may unpin what another pinned. A frame is made for one
+ * loading of one page and never used for another, so a reader that meets an evicted frame in the
+ * file's array sees its DEAD flag and nothing else (no ABA).
  *
  * <p>All state is one long, moved by atomic additions:
  *
@@ -25,9 +25,9 @@ import java.lang.invoke.VarHandle;
  * bits 32..63  pins ever, modulo 2^32
  * </pre>
  *
- * One addition of {@link #PIN} thus pins, counts the hit and is the reference mark that the clock hand
- * looks for. A pin that finds a flag takes its addition back. The segment is written before LOADING is
- * cleared (release) and read after the addition (acquire).
+ * One addition of {@link #PIN} thus pins, counts the hit and is the reference mark that the clock
+ * hand looks for. A pin that finds a flag takes its addition back. The segment is written before
+ * LOADING is cleared (release) and read after the addition (acquire).
  */
 public final class Frame {
     static final long PIN = 1L << 32 | 1;
@@ -66,8 +66,8 @@ public final class Frame {
     private long ownBytes;
 
     /**
-     * Pins that were given until the frame died. What {@link #pinsEver} says of a dead frame may count a
-     * pin that is about to be taken back. Guarded by the lock of {@link Slabs}.
+     * Pins that were given until the frame died. What {@link #pinsEver} says of a dead frame may
+     * count a pin that is about to be taken back. Guarded by the lock of {@link Slabs}.
      */
     private long pinsAtDeath;
 

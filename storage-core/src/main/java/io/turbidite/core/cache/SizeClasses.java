@@ -1,9 +1,9 @@
 package io.turbidite.core.cache;
 
 /**
- * The sizes in which page memory is handed out: four steps in every doubling, from 4 KiB to 32 MiB, so
- * that a page wastes a fifth of its slot at most (pages under 4 KiB excepted) and the common sizes,
- * powers of two, waste nothing.
+ * The sizes in which page memory is handed out: four steps in every doubling, from 4 KiB to 32 MiB,
+ * so that a page wastes a fifth of its slot at most (pages under 4 KiB excepted) and the common
+ * sizes, powers of two, waste nothing.
  */
 final class SizeClasses {
     static final int SLOT_BYTES_MIN = 4 << 10;

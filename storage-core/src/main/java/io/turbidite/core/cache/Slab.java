@@ -4,10 +4,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A piece of memory carved into slots of one size class. <em>Guarded by the lock of {@link Slabs}.</em>
+ * A piece of memory carved into slots of one size class. <em>Guarded by the lock of
+ * {@link Slabs}.</em>
  *
- * <p>A slab with several slots has the common slab size and may be carved anew for another class; a slab
- * of a large class has one slot and is as large as that.
+ * <p>A slab with several slots has the common slab size and may be carved anew for another class; a
+ * slab of a large class has one slot and is as large as that.
  */
 final class Slab {
     private final Arena arena;

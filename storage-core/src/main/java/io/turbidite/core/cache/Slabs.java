@@ -21,14 +21,16 @@ import java.util.concurrent.locks.ReentrantLock;
  * <ol>
  *   <li>a free slot of the class;
  *   <li>a new slab, while memory held stays within {@code bytesMax};
- *   <li>the hand goes round. In a slab of the class it takes the first page that nobody pinned since it
- *       passed last. A slab of another class it takes whole, and only if none of its pages was pinned
- *       since: carves it anew, or frees it where sizes differ. So memory moves to the class that needs
- *       it, from where it is cold. In the third round references no longer protect, only pins do.
+ *   <li>the hand goes round. In a slab of the class it takes the first page that nobody pinned
+ *       since it passed last. A slab of another class it takes whole, and only if none of its pages
+ *       was pinned since: carves it anew, or frees it where sizes differ. So memory moves to the
+ *       class that needs it, from where it is cold. In the third round references no longer
+ *       protect, only pins do.
  * </ol>
  *
- * Slabs have an arena each, against the rule of one arena for a pool, because a page larger than a slab
- * can be given room only by really freeing others. It is rare: slabs of the common size are carved anew.
+ * Slabs have an arena each, against the rule of one arena for a pool, because a page larger than a
+ * slab can be given room only by really freeing others. It is rare: slabs of the common size are
+ * carved anew.
  */
 final class Slabs {
     private static final int SLAB_BYTES_MAX = 1 << 20;
@@ -224,7 +226,9 @@ final class Slabs {
         return isCarved(sizeClass) ? slabBytes : slotBytes;
     }
 
-    /** Whether slots of the class share slabs of the common size; four at least, to waste little. */
+    /**
+     * Whether slots of the class share slabs of the common size; four at least, to waste little.
+     */
     private boolean isCarved(int sizeClass) {
         return SizeClasses.bytes(sizeClass) <= slabBytes / 4;
     }
@@ -248,7 +252,9 @@ final class Slabs {
         return null;
     }
 
-    /** The first page of the slab, from the slab's hand, that can go; moves the hand on if none can. */
+    /**
+     * The first page of the slab, from the slab's hand, that can go; moves the hand on if none can.
+     */
     private @Nullable Slot takeVictim(Slab slab, boolean forced) {
         while (slab.hand < slab.slotCount()) {
             Slot slot = slab.slot(slab.hand++);

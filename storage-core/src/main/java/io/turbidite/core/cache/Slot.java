@@ -4,7 +4,9 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 
-/** Memory for one page, and the frame that has it. <em>Guarded by the lock of {@link Slabs}.</em> */
+/**
+ * Memory for one page, and the frame that has it. <em>Guarded by the lock of {@link Slabs}.</em>
+ */
 final class Slot {
     final Slab slab;
     final MemorySegment memory;

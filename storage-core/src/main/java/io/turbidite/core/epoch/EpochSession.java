@@ -5,9 +5,10 @@ import io.turbidite.core.ClosedException;
 /**
  * One worker's stand towards the epochs: while protected, nothing it has read is taken away.
  *
- * <p><em>Confined to one thread at a time</em>; it may move between threads while not protected. It is an
- * object and no thread-local, so that virtual threads, pools and simulations can hold as many as they
- * need. A session that blocks unprotects first: it would stall every page turn and registration.
+ * <p><em>Confined to one thread at a time</em>; it may move between threads while not protected. It
+ * is an object and no thread-local, so that virtual threads, pools and simulations can hold as many
+ * as they need. A session that blocks unprotects first: it would stall every page turn and
+ * registration.
  */
 public final class EpochSession implements AutoCloseable {
     private final Epochs epochs;

@@ -16,22 +16,23 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A global epoch, the epochs that protected sessions have seen, and actions that wait for all of them to
- * move on (FISH19 §5.3).
+ * A global epoch, the epochs that protected sessions have seen, and actions that wait for all of
+ * them to move on (FISH19 §5.3).
  *
- * <p><em>Thread-safe.</em> Protecting and refreshing take no lock; the list of waiting actions has one,
- * taken by whoever bumps the epoch or finds an action due. Actions run one at a time, in the order of
- * their bumps, on the thread that finds them due, outside the lock; they must be short and must not wait.
+ * <p><em>Thread-safe.</em> Protecting and refreshing take no lock; the list of waiting actions has
+ * one, taken by whoever bumps the epoch or finds an action due. Actions run one at a time, in the
+ * order of their bumps, on the thread that finds them due, outside the lock; they must be short and
+ * must not wait.
  *
  * <ol>
- *   <li>The global epoch only grows. A session's slot is 0 (not protected) or an epoch that was current
- *       when, or before, the session last protected or refreshed.
- *   <li>{@code bump} makes epoch {@code e} into {@code e + 1} after the caller changed the shared state.
- *       Once every slot is 0 or above {@code e}, no session holds what it read before the change, and the
- *       action runs.
- *   <li>Protecting is a store of the slot with a full fence behind it, before any shared state is read;
- *       looking for the smallest slot comes after the bump. So either the bumper sees the slot, or the
- *       session sees the changed state.
+ *   <li>The global epoch only grows. A session's slot is 0 (not protected) or an epoch that was
+ *       current when, or before, the session last protected or refreshed.
+ *   <li>{@code bump} makes epoch {@code e} into {@code e + 1} after the caller changed the shared
+ *       state. Once every slot is 0 or above {@code e}, no session holds what it read before the
+ *       change, and the action runs.
+ *   <li>Protecting is a store of the slot with a full fence behind it, before any shared state is
+ *       read; looking for the smallest slot comes after the bump. So either the bumper sees the
+ *       slot, or the session sees the changed state.
  * </ol>
  */
 public final class Epochs {
@@ -97,8 +98,8 @@ public final class Epochs {
     }
 
     /**
-     * Starts a new epoch after the caller changed shared state; {@code action} runs when no session can
-     * hold the state before the change, perhaps at once.
+     * Starts a new epoch after the caller changed shared state; {@code action} runs when no session
+     * can hold the state before the change, perhaps at once.
      *
      * @return the new epoch
      */
@@ -121,7 +122,9 @@ public final class Epochs {
         return epoch + 1;
     }
 
-    /** Whether every session that is protected now protected or refreshed at {@code epoch} or later. */
+    /**
+     * Whether every session that is protected now protected or refreshed at {@code epoch} or later.
+     */
     public boolean allReached(long epoch) {
         return smallestSlot() >= epoch;
     }
@@ -153,8 +156,8 @@ public final class Epochs {
     }
 
     /**
-     * The sessions for which an action has waited for at least {@code nanosMin}, with the age of the
-     * oldest such action; empty if nobody stalls.
+     * The sessions for which an action has waited for at least {@code nanosMin}, with the age of
+     * the oldest such action; empty if nobody stalls.
      */
     public List<StalledSession> stalled(long nanosMin) {
         lock.lock();
@@ -174,7 +177,10 @@ public final class Epochs {
         }
     }
 
-    /** A session that keeps an action from running: it was last refreshed at or before {@code epoch}. */
+    /**
+     * A session that keeps an action from running: it was last refreshed at or before
+     * {@code epoch}.
+     */
     public record StalledSession(String name, long epoch, long nanos) {}
 
     // ---- for sessions ---------------------------------------------------------------------------

@@ -10,10 +10,10 @@ import java.lang.foreign.MemorySegment;
 /**
  * A direct file that is written once, from its start to its end, in pieces of any length.
  *
- * <p><em>Confined to one thread at a time.</em> Owns the direct file and a buffer. What does not fill a
- * block waits in the buffer; a sync writes the block that the end lies in with zeros behind it, cuts the
- * file to its length, and keeps the block for what may follow. What was not synced when the file is closed
- * is lost.
+ * <p><em>Confined to one thread at a time.</em> Owns the direct file and a buffer. What does not
+ * fill a block waits in the buffer; a sync writes the block that the end lies in with zeros behind
+ * it, cuts the file to its length, and keeps the block for what may follow. What was not synced
+ * when the file is closed is lost.
  *
  * <p>Invariant: the first byte that is buffered lies at a block's start.
  */
@@ -37,7 +37,8 @@ final class AlignedAppends implements DiskFile {
     private boolean closed;
 
     /**
-     * @throws InvalidRequestException if the memory budget is used up; the file is still the caller's
+     * @throws InvalidRequestException if the memory budget is used up; the file is still the
+     *     caller's
      */
     AlignedAppends(DiskFile file, MemoryBudget.Account account) {
         if (!account.reserve(CHARGED_BYTES)) {

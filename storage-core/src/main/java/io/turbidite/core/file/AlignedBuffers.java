@@ -11,8 +11,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Memory that direct reads go into, lent for one read. As many buffers as there are reads at the same
- * time, up to {@value #COUNT_MAX}; more readers than that wait, as they would for the device.
+ * Memory that direct reads go into, lent for one read. As many buffers as there are reads at the
+ * same time, up to {@value #COUNT_MAX}; more readers than that wait, as they would for the device.
  *
  * <p><em>Thread-safe by one lock</em>, under which nothing is read. Owns its memory.
  */

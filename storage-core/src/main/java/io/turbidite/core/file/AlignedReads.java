@@ -3,8 +3,8 @@ package io.turbidite.core.file;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A direct file for readers of any range into any memory: the blocks around the range go into a borrowed
- * buffer and the range from there to the caller, unless all is aligned already.
+ * A direct file for readers of any range into any memory: the blocks around the range go into a
+ * borrowed buffer and the range from there to the caller, unless all is aligned already.
  *
  * <p><em>Thread-safe</em> as the direct file is, which it owns; each read has a buffer of its own.
  */

@@ -5,12 +5,12 @@ import io.turbidite.core.memory.MemoryBudget;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A disk whose new and read-only files go past the operating system's page cache, for readers and writers
- * who need not know: what they read and append may be of any length and anywhere in memory.
+ * A disk whose new and read-only files go past the operating system's page cache, for readers and
+ * writers who need not know: what they read and append may be of any length and anywhere in memory.
  *
- * <p><em>Thread-safe.</em> Owns the buffers that transfers are aligned in; the owner closes it when its
- * files are closed. Files made here are written once, from their start to their end; what is opened with
- * {@link #open} is an ordinary file of the disk below.
+ * <p><em>Thread-safe.</em> Owns the buffers that transfers are aligned in; the owner closes it when
+ * its files are closed. Files made here are written once, from their start to their end; what is
+ * opened with {@link #open} is an ordinary file of the disk below.
  *
  * <p>Where the file system refuses, it says so once and is an ordinary disk from then on.
  */
@@ -25,8 +25,8 @@ public final class DirectDisk implements ForwardingDisk, AutoCloseable {
 
     /**
      * @param disk who opens files, and does everything else
-     * @param account charged with the buffers: 320 KiB for each read under way at the same time, 5 MiB at
-     *     most, and 1088 KiB for each file being written
+     * @param account charged with the buffers: 320 KiB for each read under way at the same time, 5
+     *     MiB at most, and 1088 KiB for each file being written
      * @param onRefusal told when the file system refuses direct I/O, seldom more than once
      */
     public DirectDisk(Disk disk, MemoryBudget.Account account, Runnable onRefusal) {

@@ -5,14 +5,15 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * A directory tree on durable storage, rooted where it was opened. Names are relative, with {@code /}
- * between parts; a name that leaves the root is refused.
+ * A directory tree on durable storage, rooted where it was opened. Names are relative, with
+ * {@code /} between parts; a name that leaves the root is refused.
  *
- * <p><em>Thread-safe.</em> Every method throws {@link io.turbidite.core.StorageIoException} with a kind.
+ * <p><em>Thread-safe.</em> Every method throws {@link io.turbidite.core.StorageIoException} with a
+ * kind.
  *
- * <p>Durability: file content is durable after {@link DiskFile#sync()}; creations, renames and deletions
- * are durable after {@link #syncDirectory} of the directory they happened in. Nothing else is promised,
- * and the simulated disk breaks everything that is not.
+ * <p>Durability: file content is durable after {@link DiskFile#sync()}; creations, renames and
+ * deletions are durable after {@link #syncDirectory} of the directory they happened in. Nothing
+ * else is promised, and the simulated disk breaks everything that is not.
  */
 public interface Disk {
     /** Creates a file for reading and writing; fails with ALREADY_EXISTS if there is one. */
@@ -21,8 +22,9 @@ public interface Disk {
     /**
      * Opens a file for reading and writing.
      *
-     * <p>A file that this process has {@linkplain DiskFile#tryLock locked} is not opened a second time, by this
-     * or any other method: the system gives a lock up when <em>any</em> opening of its file is closed.
+     * <p>A file that this process has {@linkplain DiskFile#tryLock locked} is not opened a second
+     * time, by this or any other method: the system gives a lock up when <em>any</em> opening of
+     * its file is closed.
      *
      * @throws io.turbidite.core.InvalidRequestException if it is locked here
      */
@@ -32,18 +34,21 @@ public interface Disk {
     DiskFile openReadOnly(String name);
 
     /**
-     * As {@link #create}, but what is read and written goes past the operating system's page cache. Every
-     * transfer must be aligned to {@link DiskFile#blockBytes()}: file offset, byte count, and the address of
-     * memory off the heap. {@link DirectDisk} is for whoever can't promise that.
+     * As {@link #create}, but what is read and written goes past the operating system's page cache.
+     * Every transfer must be aligned to {@link DiskFile#blockBytes()}: file offset, byte count, and
+     * the address of memory off the heap. {@link DirectDisk} is for whoever can't promise that.
      *
-     * @return null if the file system has no direct I/O, or blocks of a size that nobody wants; nothing has
-     *     happened
+     * @return null if the file system has no direct I/O, or blocks of a size that nobody wants;
+     *     nothing has happened
      */
     default @Nullable DiskFile createDirect(String name) {
         return null;
     }
 
-    /** As {@link #openReadOnly}, past the page cache as {@link #createDirect}; null if that is refused. */
+    /**
+     * As {@link #openReadOnly}, past the page cache as {@link #createDirect}; null if that is
+     * refused.
+     */
     default @Nullable DiskFile openDirect(String name) {
         return null;
     }
@@ -51,8 +56,8 @@ public interface Disk {
     boolean exists(String name);
 
     /**
-     * What the name leads to, without opening it; the root is {@code ""}. A symbolic link inside the disk is
-     * not followed.
+     * What the name leads to, without opening it; the root is {@code ""}. A symbolic link inside
+     * the disk is not followed.
      */
     FileStatus status(String name);
 
@@ -69,14 +74,15 @@ public interface Disk {
     void rename(String from, String to);
 
     /**
-     * Gives a file a second name, here or in another directory tree: one content, two names, and whichever
-     * name is deleted leaves the other. The file should be one that nobody changes any more.
+     * Gives a file a second name, here or in another directory tree: one content, two names, and
+     * whichever name is deleted leaves the other. The file should be one that nobody changes any
+     * more.
      *
      * <p>Durable after a sync of the directory that the new name is in, as a creation is.
      *
      * @param target where the new name goes
-     * @return false if a file of this disk can't have a name there: it is another file system, or one
-     *     without hard links; nothing has happened, and a copy will do
+     * @return false if a file of this disk can't have a name there: it is another file system, or
+     *     one without hard links; nothing has happened, and a copy will do
      */
     boolean link(String name, Disk target, String targetName);
 
@@ -86,8 +92,9 @@ public interface Disk {
     long usableBytes();
 
     /**
-     * Takes the exclusive lock of {@code name} (created if missing), held until closed; null if another
-     * process, or another opening in this one, holds it. It keeps out whoever asks for it, nobody else.
+     * Takes the exclusive lock of {@code name} (created if missing), held until closed; null if
+     * another process, or another opening in this one, holds it. It keeps out whoever asks for it,
+     * nobody else.
      */
     @Nullable
     Lock tryLock(String name);
@@ -98,8 +105,8 @@ public interface Disk {
     /** A held lock. */
     interface Lock extends AutoCloseable {
         /**
-         * Whether the file that is locked still has its name. A lock on a file that somebody has deleted or
-         * replaced keeps nobody out: others lock what has the name now.
+         * Whether the file that is locked still has its name. A lock on a file that somebody has
+         * deleted or replaced keeps nobody out: others lock what has the name now.
          *
          * @throws io.turbidite.core.StorageIoException if that can't be found out
          */

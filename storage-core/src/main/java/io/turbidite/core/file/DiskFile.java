@@ -13,9 +13,9 @@ public interface DiskFile extends AutoCloseable {
     String name();
 
     /**
-     * What transfers should be aligned to, a power of two: file offset, byte count and the address in
-     * memory. 1 for an ordinary file; a direct one of {@link Disk#createDirect} refuses anything else, one
-     * of a {@link DirectDisk} takes it and copies.
+     * What transfers should be aligned to, a power of two: file offset, byte count and the address
+     * in memory. 1 for an ordinary file; a direct one of {@link Disk#createDirect} refuses anything
+     * else, one of a {@link DirectDisk} takes it and copies.
      */
     default int blockBytes() {
         return 1;
@@ -38,14 +38,14 @@ public interface DiskFile extends AutoCloseable {
     void truncate(long size);
 
     /**
-     * Makes content and size durable. After a failure nothing written since the last good sync may be
-     * relied on, and calling it again proves nothing (D6).
+     * Makes content and size durable. After a failure nothing written since the last good sync may
+     * be relied on, and calling it again proves nothing (D6).
      */
     void sync();
 
     /**
-     * Locks the file for this process, until it is closed. The file must be open for writing, and nowhere
-     * else in this process.
+     * Locks the file for this process, until it is closed. The file must be open for writing, and
+     * nowhere else in this process.
      *
      * @return false if another process has it locked
      */

@@ -5,9 +5,9 @@ import io.turbidite.core.InvalidRequestException;
 /**
  * The rules for names on a {@link Disk}, the same for the real and the simulated one.
  *
- * <p>A name is one or more parts joined by {@code /}. A part is neither empty nor {@code .} nor {@code ..},
- * is at most 255 characters long, and has no backslash, colon or control character; so a name cannot leave
- * the root on any file system.
+ * <p>A name is one or more parts joined by {@code /}. A part is neither empty nor {@code .} nor
+ * {@code ..}, is at most 255 characters long, and has no backslash, colon or control character; so
+ * a name cannot leave the root on any file system.
  */
 public final class DiskName {
     private static final int PART_LENGTH_MAX = 255;

@@ -5,8 +5,8 @@ package io.turbidite.core.file;
  *
  * @param kind what it is
  * @param byteCount of a file, 0 of anything else
- * @param modifiedMicros when the content was changed last, in microseconds since 1970 by the file system's
- *     clock, which need not be this machine's
+ * @param modifiedMicros when the content was changed last, in microseconds since 1970 by the file
+ *     system's clock, which need not be this machine's
  */
 public record FileStatus(Kind kind, long byteCount, long modifiedMicros) {
     /** Kinds of names. */

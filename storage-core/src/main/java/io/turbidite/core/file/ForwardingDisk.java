@@ -5,14 +5,17 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * A disk in front of another one: all it has to say is what is different. What it doesn't say, the other one
- * answers; every file that is created or opened goes through {@link #wrap}.
+ * A disk in front of another one: all it has to say is what is different. What it doesn't say, the
+ * other one answers; every file that is created or opened goes through {@link #wrap}.
  */
 public interface ForwardingDisk extends Disk {
     /** The disk behind. */
     Disk disk();
 
-    /** What a file of the disk behind is to its callers: the file itself, or a {@link ForwardingFile}. */
+    /**
+     * What a file of the disk behind is to its callers: the file itself, or a
+     * {@link ForwardingFile}.
+     */
     default DiskFile wrap(DiskFile file) {
         return file;
     }

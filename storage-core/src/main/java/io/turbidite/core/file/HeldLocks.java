@@ -12,9 +12,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The files that this process has locked, by what the file system knows them by. The system's locks belong
- * to the process, and closing <em>any</em> channel of a file gives its lock up; so a second opening must be
- * refused before it opens the file.
+ * The files that this process has locked, by what the file system knows them by. The system's locks
+ * belong to the process, and closing <em>any</em> channel of a file gives its lock up; so a second
+ * opening must be refused before it opens the file.
  *
  * <p><em>Thread-safe.</em> Static: the process has one set of locks.
  */

@@ -22,8 +22,8 @@ final class IoErrors {
     }
 
     /**
-     * As {@link #translate}, for what takes space. The system's messages are translated to the user's
-     * language, so that {@code usableBytes} decides where the message says nothing we know.
+     * As {@link #translate}, for what takes space. The system's messages are translated to the
+     * user's language, so that {@code usableBytes} decides where the message says nothing we know.
      */
     static StorageIoException translate(
             String operation, String file, IOException error, long wantedBytes, long usableBytes) {

@@ -109,8 +109,8 @@ public final class RealDisk implements Disk {
     }
 
     /**
-     * Whether a path lies in this directory, or is it; asks the file system where the path's existing part
-     * really is, so that symbolic links don't hide it.
+     * Whether a path lies in this directory, or is it; asks the file system where the path's
+     * existing part really is, so that symbolic links don't hide it.
      */
     public boolean encloses(Path path) {
         try {
@@ -130,8 +130,8 @@ public final class RealDisk implements Disk {
     }
 
     /**
-     * Has a directory filled that is made if there is none. If that fails and leaves a directory empty that
-     * was not there before, it is deleted again; so a refusal changes nothing.
+     * Has a directory filled that is made if there is none. If that fails and leaves a directory
+     * empty that was not there before, it is deleted again; so a refusal changes nothing.
      *
      * @throws InvalidRequestException if something else than a directory is at the path
      */

@@ -30,17 +30,17 @@ import java.util.Set;
  *
  * <p><em>Thread-safe</em> for disjoint ranges: reads and writes are positional.
  *
- * <p>Interrupts. A {@link FileChannel} is closed when a thread that uses it is interrupted, for every
- * thread. An embedder may interrupt whom it likes, so:
+ * <p>Interrupts. A {@link FileChannel} is closed when a thread that uses it is interrupted, for
+ * every thread. An embedder may interrupt whom it likes, so:
  *
  * <ol>
  *   <li>an operation puts the interrupt status aside and sets it again when it is done;
- *   <li>an interrupt that comes while a read or write is under way makes it open the file again and start
- *       over, which is harmless as both are positional; the file's identity is checked, so that another
- *       file under the same name is not taken for it;
- *   <li>syncs have a channel of their own, opened with the file, which no reader's interrupt can close, and
- *       run on threads that nobody interrupts ({@link OwnThreads}): a sync that was cut short has an unknown
- *       outcome, so it would fail the store (D6).
+ *   <li>an interrupt that comes while a read or write is under way makes it open the file again and
+ *       start over, which is harmless as both are positional; the file's identity is checked, so
+ *       that another file under the same name is not taken for it;
+ *   <li>syncs have a channel of their own, opened with the file, which no reader's interrupt can
+ *       close, and run on threads that nobody interrupts ({@link OwnThreads}): a sync that was cut
+ *       short has an unknown outcome, so it would fail the store (D6).
  * </ol>
  */
 final class RealFile implements DiskFile {
@@ -49,7 +49,9 @@ final class RealFile implements DiskFile {
 
     private static final int REOPEN_COUNT_MAX = 100;
 
-    /** File systems over a network name a megabyte: to read a page as a block of that costs more. */
+    /**
+     * File systems over a network name a megabyte: to read a page as a block of that costs more.
+     */
     private static final int DIRECT_BLOCK_BYTES_MAX = DirectDisk.BLOCK_BYTES_MAX;
 
     private static final @Nullable OpenOption DIRECT = directOption();
@@ -108,9 +110,9 @@ final class RealFile implements DiskFile {
     /**
      * Opens a file for direct I/O: for reading, or made anew for writing.
      *
-     * <p>The system names no reason that could be relied on when it refuses direct I/O, and what it creates
-     * before it refuses stays. So the file is opened the ordinary way first; if that works and the direct
-     * way does not, it was refused.
+     * <p>The system names no reason that could be relied on when it refuses direct I/O, and what it
+     * creates before it refuses stays. So the file is opened the ordinary way first; if that works
+     * and the direct way does not, it was refused.
      *
      * @return null if it was; a file that was made is gone again
      */
@@ -265,8 +267,8 @@ final class RealFile implements DiskFile {
     }
 
     /**
-     * The system has given the lock up with the channel that an interrupt closed. Whoever came in meanwhile
-     * has it now.
+     * The system has given the lock up with the channel that an interrupt closed. Whoever came in
+     * meanwhile has it now.
      */
     private void lockAgain() throws IOException {
         FileLock before = lock;
@@ -426,8 +428,8 @@ final class RealFile implements DiskFile {
     }
 
     /**
-     * The JDK's option, found by its name: it is in module jdk.unsupported, which a runtime image may lack;
-     * null then.
+     * The JDK's option, found by its name: it is in module jdk.unsupported, which a runtime image
+     * may lack; null then.
      */
     private static @Nullable OpenOption directOption() {
         try {

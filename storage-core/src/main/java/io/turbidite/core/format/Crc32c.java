@@ -9,12 +9,13 @@ import java.util.zip.CRC32C;
 /**
  * Computes the masked CRC32C that every stored checksum is (D5).
  *
- * <p><em>Confined to one thread at a time.</em> Reused by its owner: it remembers the view of the last
- * segment it saw, so that checksumming ranges of one segment again and again allocates nothing.
+ * <p><em>Confined to one thread at a time.</em> Reused by its owner: it remembers the view of the
+ * last segment it saw, so that checksumming ranges of one segment again and again allocates
+ * nothing.
  *
- * <p>Masked as LevelDB does it, because a block may hold checksums of its own, and the CRC of bytes that
- * end in their CRC is a constant. The mask has a second use: no run of zeros has the stored checksum 0, so
- * a hole in a file is never a valid block.
+ * <p>Masked as LevelDB does it, because a block may hold checksums of its own, and the CRC of bytes
+ * that end in their CRC is a constant. The mask has a second use: no run of zeros has the stored
+ * checksum 0, so a hole in a file is never a valid block.
  *
  * <p>Segments are native or over a {@code byte[]}, of at most 2 GiB in one range.
  */
@@ -30,7 +31,9 @@ public final class Crc32c {
 
     private final CRC32C crc = new CRC32C();
 
-    /** Numbers not yet given to {@link #crc}: a call for each costs more than the checksum itself. */
+    /**
+     * Numbers not yet given to {@link #crc}: a call for each costs more than the checksum itself.
+     */
     private final byte[] numbers = new byte[NUMBER_BYTES_MAX];
 
     private final MemorySegment numbersSegment = MemorySegment.ofArray(numbers);

@@ -9,8 +9,8 @@ import io.turbidite.core.file.DiskFile;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The last bytes of a file that is written once: where its table of contents (the payload) lies, and that
- * the file is whole.
+ * The last bytes of a file that is written once: where its table of contents (the payload) lies,
+ * and that the file is whole.
  *
  * <p><em>Immutable.</em> Layout, which never changes (little-endian):
  *
@@ -26,8 +26,8 @@ import java.lang.foreign.MemorySegment;
  *     56     8 magic           "TURBFOOT"
  * </pre>
  *
- * <p>The magic comes last: a file that was cut anywhere does not end in it. The ids are there so that a
- * footer left in recycled disk blocks by another file is not taken for this file's.
+ * <p>The magic comes last: a file that was cut anywhere does not end in it. The ids are there so
+ * that a footer left in recycled disk blocks by another file is not taken for this file's.
  *
  * @param payloadOffset from the start of the file
  * @param payloadBytes length of the payload
@@ -86,8 +86,8 @@ public record FileFooter(
      *
      * @param file for messages
      * @param fileBytes length of the file, of which the footer is the end
-     * @throws CorruptionException if magic, checksum or zeros are not as they should be, or the payload
-     *     does not lie between header and footer
+     * @throws CorruptionException if magic, checksum or zeros are not as they should be, or the
+     *     payload does not lie between header and footer
      */
     public static FileFooter read(String file, long fileBytes, MemorySegment source, long offset) {
         long start = fileBytes - BYTES;
@@ -152,8 +152,8 @@ public record FileFooter(
     }
 
     /**
-     * Whether a file ends in what is, or was before some damage, the footer of a store's file: the magic or one
-     * of the ids is there.
+     * Whether a file ends in what is, or was before some damage, the footer of a store's file: the
+     * magic or one of the ids is there.
      */
     public static boolean isRecognizable(DiskFile file, long storeId, long fileId) {
         long start = file.size() - BYTES;

@@ -28,8 +28,8 @@ import java.util.regex.Pattern;
  * </pre>
  *
  * <p>A reader checks in this order: magic, checksum, zeros ({@link #read}), then format and version
- * ({@link #check}), then owner ({@link #checkOwner}). The checksum comes before the version, so that a
- * flipped bit in the version is damage and not "a newer release".
+ * ({@link #check}), then owner ({@link #checkOwner}). The checksum comes before the version, so
+ * that a flipped bit in the version is damage and not "a newer release".
  *
  * @param format 1 to 16 characters out of a-z, 0-9 and '-'
  * @param version of the format, 1 to 65535
@@ -94,7 +94,8 @@ public record FileHeader(String format, int version, int flags, long storeId, lo
     }
 
     /**
-     * Decodes the header that lies at {@code offset} of {@code source}; {@code file} is for messages.
+     * Decodes the header that lies at {@code offset} of {@code source}; {@code file} is for
+     * messages.
      *
      * @throws CorruptionException if magic, checksum or zeros are not as they should be
      */
@@ -166,8 +167,8 @@ public record FileHeader(String format, int version, int flags, long storeId, lo
     }
 
     /**
-     * Requires that the file is the one that is meant: neither of another store nor an older file that
-     * had the same name.
+     * Requires that the file is the one that is meant: neither of another store nor an older file
+     * that had the same name.
      *
      * @return this
      * @throws CorruptionException otherwise

@@ -19,8 +19,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.UUID;
 
 /**
- * The order-preserving, self-delimiting encoding of one value of each kind. Static functions without
- * state; those that take primitives or slices make no garbage.
+ * The order-preserving, self-delimiting encoding of one value of each kind. Static functions
+ * without state; those that take primitives or slices make no garbage.
  *
  * <pre>
  *  kind                     null      value
@@ -37,12 +37,13 @@ import java.util.UUID;
  *  rectangle                00 00     minX, minY, maxX, maxY as double
  * </pre>
  *
- * <p>Why so: null costs no marker in front of every value, since it takes a first byte (two for floats)
- * that no value starts with: the smallest double is negative infinity, 00 0F. Short integers make the
- * eight-byte prefix, by which pages and memory components compare, hold all of an id or a datetime; a
- * fixed eight bytes behind a marker would push the lowest, most telling, byte out of it. The integer
- * kinds share one encoding, so that a field can be widened. In strings 01 is the terminator and nothing
- * else, so the end is found eight bytes at a time, and text is hardly ever escaped.
+ * <p>Why so: null costs no marker in front of every value, since it takes a first byte (two for
+ * floats) that no value starts with: the smallest double is negative infinity, 00 0F. Short
+ * integers make the eight-byte prefix, by which pages and memory components compare, hold all of an
+ * id or a datetime; a fixed eight bytes behind a marker would push the lowest, most telling, byte
+ * out of it. The integer kinds share one encoding, so that a field can be widened. In strings 01 is
+ * the terminator and nothing else, so the end is found eight bytes at a time, and text is hardly
+ * ever escaped.
  *
  * <p>Null and missing are one in keys: {@code null} alone matches both.
  */
@@ -284,8 +285,8 @@ public final class KeyCodec {
     }
 
     /**
-     * The Java value of the encoding that starts at {@code at}; null for the null marker. A decimal comes
-     * without trailing zeros.
+     * The Java value of the encoding that starts at {@code at}; null for the null marker. A decimal
+     * comes without trailing zeros.
      *
      * @throws CorruptionException if none of the kind starts there
      */

@@ -8,9 +8,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * How keys on disk encode what has changed since the first of them: the two zeros of floating-point numbers.
- * What is made from now on has {@link #CURRENT}; older datasets and indexes keep theirs, so that anti-matter
- * has the key of what it deletes, and readers look for both zeros there.
+ * How keys on disk encode what has changed since the first of them: the two zeros of floating-point
+ * numbers. What is made from now on has {@link #CURRENT}; older datasets and indexes keep theirs,
+ * so that anti-matter has the key of what it deletes, and readers look for both zeros there.
  */
 public enum KeyForm {
     /** -0.0 and 0.0 are two keys, one right before the other. */
@@ -56,8 +56,8 @@ public enum KeyForm {
     /**
      * The first encoding that this form has for a value.
      *
-     * @param canonical the value's encoding in the {@linkplain #CURRENT current} form; what is no whole
-     *     encoding, such as a bound between two, is given back
+     * @param canonical the value's encoding in the {@linkplain #CURRENT current} form; what is no
+     *     whole encoding, such as a bound between two, is given back
      */
     public byte[] lowest(TypeKind kind, byte[] canonical) {
         if (!isAmbiguous(kind)) {

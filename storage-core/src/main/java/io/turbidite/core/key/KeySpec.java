@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The key that some declared fields of a record make, one after the other: a primary key, a secondary
- * key, the fields of a filter.
+ * The key that some declared fields of a record make, one after the other: a primary key, a
+ * secondary key, the fields of a filter.
  *
  * <pre>{@code
  * KeySpec byTail = KeySpec.of(type, List.of("tailnum"), "index by_tail");
@@ -89,7 +89,10 @@ public final class KeySpec {
         return form;
     }
 
-    /** Whether some value may have several keys: the fields, or some of them, are ambiguous in the form. */
+    /**
+     * Whether some value may have several keys: the fields, or some of them, are ambiguous in the
+     * form.
+     */
     public boolean isAmbiguous() {
         return ambiguous;
     }
@@ -103,11 +106,11 @@ public final class KeySpec {
     }
 
     /**
-     * Appends the key of a record of this type; null and missing fields give the null marker. Makes no
-     * garbage.
+     * Appends the key of a record of this type; null and missing fields give the null marker. Makes
+     * no garbage.
      *
-     * @throws InvalidRequestException if the key is longer than {@link Limits#KEY_BYTES_MAX}; the sink is
-     *     as it was
+     * @throws InvalidRequestException if the key is longer than {@link Limits#KEY_BYTES_MAX}; the
+     *     sink is as it was
      */
     public void append(RecordView record, ByteSink sink) {
         assert record.type().equals(type) : record.type() + " is not " + type;
@@ -165,9 +168,11 @@ public final class KeySpec {
     }
 
     /**
-     * Appends the key of these Java values, or the first part of it if they are fewer than the fields.
+     * Appends the key of these Java values, or the first part of it if they are fewer than the
+     * fields.
      *
-     * @throws InvalidRequestException naming the field that a value does not fit; the sink is as it was
+     * @throws InvalidRequestException naming the field that a value does not fit; the sink is as it
+     *     was
      */
     public void appendValues(ByteSink sink, List<? extends @Nullable Object> values) {
         if (values.size() > kinds.length) {
@@ -224,8 +229,9 @@ public final class KeySpec {
     }
 
     /**
-     * The other keys of the values that a key has: where the form {@linkplain #isAmbiguous is ambiguous}, each
-     * zero in it may have either sign. Of the first {@value #ZERO_COUNT_MAX} zeros, that is: no real key has more.
+     * The other keys of the values that a key has: where the form
+     * {@linkplain #isAmbiguous is ambiguous}, each zero in it may have either sign. Of the first
+     * {@value #ZERO_COUNT_MAX} zeros, that is: no real key has more.
      */
     public List<Slice> alternatives(Slice key) {
         if (!isAmbiguous()) {

@@ -7,8 +7,9 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A place in the log's order with room for a payload: encode into it, then {@link #publish} or {@link
- * #cancel}, promptly, since everything claimed later waits behind it. A thread holds one claim at a time.
+ * A place in the log's order with room for a payload: encode into it, then {@link #publish} or
+ * {@link #cancel}, promptly, since everything claimed later waits behind it. A thread holds one
+ * claim at a time.
  *
  * <p>The object is a slot of the log's ring and is reused; forget it after publish or cancel.
  *
@@ -75,8 +76,8 @@ public final class Claim {
     }
 
     /**
-     * Gives the place up for a holder whom an error has met: he need not know how far he came. May be called
-     * whatever has become of the claim since.
+     * Gives the place up for a holder whom an error has met: he need not know how far he came. May
+     * be called whatever has become of the claim since.
      *
      * @param claimed {@link #sequence()}, from before
      * @return false if it had been published or cancelled

@@ -36,8 +36,8 @@ final class FoundSegment {
     }
 
     /**
-     * An unreadable header may be that of an unfinished preparation; a sound one of another segment,
-     * or of a longer file, can't be: it is written last.
+     * An unreadable header may be that of an unfinished preparation; a sound one of another
+     * segment, or of a longer file, can't be: it is written last.
      */
     void requireWhole() {
         if (hasHeader) {

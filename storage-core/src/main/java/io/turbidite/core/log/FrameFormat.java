@@ -24,26 +24,28 @@ import java.lang.foreign.MemorySegment;
  *   32+n   0-7 zero       up to a multiple of 8
  * </pre>
  *
- * <p>A <em>group</em> is the frame of records that were there together; they have neighbouring sequences:
+ * <p>A <em>group</em> is the frame of records that were there together; they have neighbouring
+ * sequences:
  *
  * <pre>
  * group := (length + 1, bytes)*       length + 1 is a {@link Varints}; 0 and no bytes for a claim that was
  *                                     given up, which takes a sequence and is not replayed
  * </pre>
  *
- * <p>So a record of 500 bytes costs two bytes where many are written at once, 40 where it comes alone. A
- * group is synced as a whole or not at all, as the one write is that it is part of.
+ * <p>So a record of 500 bytes costs two bytes where many are written at once, 40 where it comes
+ * alone. A group is synced as a whole or not at all, as the one write is that it is part of.
  *
- * <p>A group of no records is a <em>mark of a sync</em>: it takes no sequence, and is there for what it says
- * in {@code durable} when no record follows that would say it.
+ * <p>A group of no records is a <em>mark of a sync</em>: it takes no sequence, and is there for
+ * what it says in {@code durable} when no record follows that would say it.
  *
- * <p>The <em>place</em> is a hash of store, segment number and offset in the file. It is not stored: a
- * frame is valid only where it was written, so that what an older use of a recycled segment left there,
- * or a frame that was moved or comes from another store, is never taken for a record.
+ * <p>The <em>place</em> is a hash of store, segment number and offset in the file. It is not
+ * stored: a frame is valid only where it was written, so that what an older use of a recycled
+ * segment left there, or a frame that was moved or comes from another store, is never taken for a
+ * record.
  *
- * <p>{@code headCheck} lets a reader believe the length before it has read the payload, and makes the
- * search for frames behind a damaged one cheap whatever the payloads hold: nobody who does not know the
- * store's id can write a payload that looks like frames.
+ * <p>{@code headCheck} lets a reader believe the length before it has read the payload, and makes
+ * the search for frames behind a damaged one cheap whatever the payloads hold: nobody who does not
+ * know the store's id can write a payload that looks like frames.
  */
 final class FrameFormat {
     static final int ALIGNMENT = 8;
@@ -72,14 +74,16 @@ final class FrameFormat {
     /** Last frame of a clean close: takes a sequence. */
     static final int KIND_SEAL = 5;
 
-    /** Last frame of a full segment: the payload is the number of the next one. Takes no sequence. */
+    /**
+     * Last frame of a full segment: the payload is the number of the next one. Takes no sequence.
+     */
     static final int KIND_CONTINUED = 6;
 
     static final int CONTINUED_PAYLOAD_BYTES = 8;
 
     /**
-     * Payload from which a group gets no further record: the frame's head is a five-hundredth of it then, and
-     * what is damaged or torn is no more than a few dozen records.
+     * Payload from which a group gets no further record: the frame's head is a five-hundredth of it
+     * then, and what is damaged or torn is no more than a few dozen records.
      */
     static final int GROUP_BYTES = 16 << 10;
 
@@ -104,8 +108,8 @@ final class FrameFormat {
     }
 
     /**
-     * Completes the frame whose payload already lies at {@code at + HEADER_BYTES}: writes header, padding
-     * and checksum.
+     * Completes the frame whose payload already lies at {@code at + HEADER_BYTES}: writes header,
+     * padding and checksum.
      *
      * @return the frame's length
      */

@@ -6,11 +6,12 @@ import io.turbidite.core.InvalidRequestException;
  * How a log behaves. <em>Immutable.</em>
  *
  * @param intervalMicros time between syncs under {@link Durability#INTERVAL}
- * @param segmentBytes size of a segment file, a power of two; under {@link Durability#SYNC} preallocated
- *     whole, so it is also what a fresh store costs then
+ * @param segmentBytes size of a segment file, a power of two; under {@link Durability#SYNC}
+ *     preallocated whole, so it is also what a fresh store costs then
  * @param ringSlots records that may wait for the writer, a power of two
  * @param slotBytes largest payload that fits a slot's own buffer, a multiple of 8
- * @param overflowBytesMax memory for all waiting payloads above {@code slotBytes}; bounds a payload too
+ * @param overflowBytesMax memory for all waiting payloads above {@code slotBytes}; bounds a payload
+ *     too
  */
 public record LogOptions(
         Durability durability,
@@ -22,7 +23,10 @@ public record LogOptions(
 
     private static final int LATECOMERS_MAX = 64;
 
-    /** A write of this size costs the same per byte as a larger one, and bounds a step of the writer. */
+    /**
+     * A write of this size costs the same per byte as a larger one, and bounds a step of the
+     * writer.
+     */
     private static final long BATCH_BYTES_TARGET = 1 << 20;
 
     public LogOptions {
@@ -48,9 +52,10 @@ public record LogOptions(
     }
 
     /**
-     * Sync on commit; 1,024 slots of 2 KiB (2 MiB of ring holds a few milliseconds of 500-byte records at
-     * full speed); 18 MiB for large payloads, so that the largest record fits with its head; 32 MiB segments,
-     * the smallest that hold all of that: the smaller a segment, the fewer bytes wait to be used or truncated.
+     * Sync on commit; 1,024 slots of 2 KiB (2 MiB of ring holds a few milliseconds of 500-byte
+     * records at full speed); 18 MiB for large payloads, so that the largest record fits with its
+     * head; 32 MiB segments, the smallest that hold all of that: the smaller a segment, the fewer
+     * bytes wait to be used or truncated.
      */
     public static LogOptions defaults() {
         return new LogOptions(Durability.SYNC, 100_000, 32L << 20, 1_024, 2 << 10, 18 << 20);
@@ -98,14 +103,17 @@ public record LogOptions(
         return batchBytesTarget(ringSlots, slotBytes);
     }
 
-    /** Most bytes that the writer frames before it writes them: with the frame that reaches the target, and marks. */
+    /**
+     * Most bytes that the writer frames before it writes them: with the frame that reaches the
+     * target, and marks.
+     */
     long batchBytesMax() {
         return batchBytesMax(ringSlots, slotBytes);
     }
 
     /**
-     * Bytes of a segment that holds everything that may be under way when the disk is found full: claims, and
-     * what has been framed and not written.
+     * Bytes of a segment that holds everything that may be under way when the disk is found full:
+     * claims, and what has been framed and not written.
      */
     long reserveBytes() {
         return Segment.OVERHEAD_BYTES + inFlightBytesMax() + batchBytesMax();

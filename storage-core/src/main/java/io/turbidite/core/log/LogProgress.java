@@ -10,11 +10,13 @@ import org.jspecify.annotations.Nullable;
 import java.util.Objects;
 
 /**
- * How far the log is, and whether it accepts more: what producers, writer and keeper know of each other.
+ * How far the log is, and whether it accepts more: what producers, writer and keeper know of each
+ * other.
  *
- * <p>Invariants: (1) {@code durable <= written} and both only grow. (2) Once {@code failure} is set,
- * {@code durable} never changes again. (3) The gate is open exactly while there is no failure, no close,
- * and room for everything that can be in flight. (4) {@code vouchedDurable <= vouched <= durable}.
+ * <p>Invariants: (1) {@code durable <= written} and both only grow. (2) Once {@code failure} is
+ * set, {@code durable} never changes again. (3) The gate is open exactly while there is no failure,
+ * no close, and room for everything that can be in flight. (4)
+ * {@code vouchedDurable <= vouched <= durable}.
  *
  * <p><em>Thread-safe</em>: changes under the monitor, reads of volatile fields without.
  */

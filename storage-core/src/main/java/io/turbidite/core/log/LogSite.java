@@ -9,7 +9,8 @@ import io.turbidite.core.time.Clock;
  *
  * @param directory the log's own directory on {@code disk}; created if missing
  * @param storeId mixed into every checksum, so that no other store's segment is ever taken for ours
- * @param beforeSegment called before a segment is made; it throws if the directory is no longer ours alone
+ * @param beforeSegment called before a segment is made; it throws if the directory is no longer
+ *     ours alone
  */
 public record LogSite(
         Disk disk,

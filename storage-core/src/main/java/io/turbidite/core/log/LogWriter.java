@@ -27,23 +27,25 @@ import java.util.concurrent.atomic.LongAdder;
  * <p>One step:
  *
  * <ol>
- *   <li>Before a session's first record: its mark, written and synced, so that the session's number is
- *       known to every later recovery and no older frame behind the end can be mistaken for a new one.
- *       Before that the seal of the session before, if there is one ({@link #hardenSeal}).
- *   <li>Each published slot in order: copy it into the batch, many to a frame, or write a large one from
- *       where it lies.
- *       A frame that does not fit the segment goes to the next; the first frame of a segment names it.
+ *   <li>Before a session's first record: its mark, written and synced, so that the session's number
+ *       is known to every later recovery and no older frame behind the end can be mistaken for a
+ *       new one. Before that the seal of the session before, if there is one ({@link #hardenSeal}).
+ *   <li>Each published slot in order: copy it into the batch, many to a frame, or write a large one
+ *       from where it lies. A frame that does not fit the segment goes to the next; the first frame
+ *       of a segment names it.
  *   <li>One write for the batch. Under SYNC one sync; then, and only then, the records are durable.
  *   <li>Where no record comes after a sync that would say what it has covered, a mark that says it.
  * </ol>
  *
- * <p><em>A full disk</em> fails nothing, as long as it refuses an append to a segment that still grows: what was
- * to be written goes to the keeper's refuge, sealed again for its new place ({@link #moveToRefuge}).
+ * <p><em>A full disk</em> fails nothing, as long as it refuses an append to a segment that still
+ * grows: what was to be written goes to the keeper's refuge, sealed again for its new place
+ * ({@link #moveToRefuge}).
  *
- * <p>Any other failure fails the log with its first cause (D6); nothing is written or synced after it.
+ * <p>Any other failure fails the log with its first cause (D6); nothing is written or synced after
+ * it.
  *
- * <p><em>Confined to one thread at a time</em>: its worker, or a caller that waits for a record to be written
- * ({@link WriteAheadLog} locks). The counters may be read by any thread.
+ * <p><em>Confined to one thread at a time</em>: its worker, or a caller that waits for a record to
+ * be written ({@link WriteAheadLog} locks). The counters may be read by any thread.
  */
 final class LogWriter implements EventPoller.Handler<Claim> {
     /** A segment that holds nothing but where the log goes on. */
@@ -71,7 +73,10 @@ final class LogWriter implements EventPoller.Handler<Claim> {
 
     private int batchBytes;
 
-    /** Where in the batch the group begins that still takes records, up to its end; −1 if there is none. */
+    /**
+     * Where in the batch the group begins that still takes records, up to its end; −1 if there is
+     * none.
+     */
     private int groupStart = -1;
 
     private long groupFirst;
@@ -185,12 +190,13 @@ final class LogWriter implements EventPoller.Handler<Claim> {
     }
 
     /**
-     * Says what has been synced, unless the last frame does: damage below is then known from a torn end. At once
-     * if somebody waits for it, otherwise when two steps in a row have found nothing to write, so that it
-     * costs a busy log nothing. Its own sync is the next one; only who waits for it has it synced now.
+     * Says what has been synced, unless the last frame does: damage below is then known from a torn
+     * end. At once if somebody waits for it, otherwise when two steps in a row have found nothing
+     * to write, so that it costs a busy log nothing. Its own sync is the next one; only who waits
+     * for it has it synced now.
      *
-     * <p>It is not counted with what is in flight, so it takes no room that may be needed for that, and on a full
-     * disk it is left out.
+     * <p>It is not counted with what is in flight, so it takes no room that may be needed for that,
+     * and on a full disk it is left out.
      */
     private void leaveMark() {
         boolean wanted = progress.wantsMark();
@@ -255,9 +261,9 @@ final class LogWriter implements EventPoller.Handler<Claim> {
     }
 
     /**
-     * Writes the seal once more and syncs it, with the segment's own mark if nothing else is in front of it. Who
-     * wrote it may have been killed before its sync, or that has failed: then memory shows it and the disk
-     * need not have it, and all that follows would stand behind a gap.
+     * Writes the seal once more and syncs it, with the segment's own mark if nothing else is in
+     * front of it. Who wrote it may have been killed before its sync, or that has failed: then
+     * memory shows it and the disk need not have it, and all that follows would stand behind a gap.
      */
     private void hardenSeal() {
         Segment last = Objects.requireNonNull(current);
@@ -343,7 +349,9 @@ final class LogWriter implements EventPoller.Handler<Claim> {
         head.session = session;
     }
 
-    /** The segment that the next frame goes to, with the batch so far written if it is a new one. */
+    /**
+     * The segment that the next frame goes to, with the batch so far written if it is a new one.
+     */
     private Segment segmentFor(long frameBytes) {
         Segment segment = current;
         if (segment != null) {
@@ -435,12 +443,13 @@ final class LogWriter implements EventPoller.Handler<Claim> {
      * A full disk has refused {@code frames}: writes them to the segment that has its space.
      *
      * <ol>
-     *   <li>The full disk's segment says where the log goes on, if there is room for so much. It may show any
-     *       part of the frames that were refused; recovery goes by the refuge's first sequence.
-     *   <li>One of which nothing was in use says so on the block of its header. That is synced first: two
-     *       segments that begin with the same sequence must not both seem to hold it.
-     *   <li>The frames are sealed for their new place and written; a mark of the old segment's own is left
-     *       out.
+     *   <li>The full disk's segment says where the log goes on, if there is room for so much. It
+     *       may show any part of the frames that were refused; recovery goes by the refuge's first
+     *       sequence.
+     *   <li>One of which nothing was in use says so on the block of its header. That is synced
+     *       first: two segments that begin with the same sequence must not both seem to hold it.
+     *   <li>The frames are sealed for their new place and written; a mark of the old segment's own
+     *       is left out.
      * </ol>
      */
     private void moveToRefuge(Segment full, Segment refuge, MemorySegment frames, int byteCount) {
@@ -491,7 +500,10 @@ final class LogWriter implements EventPoller.Handler<Claim> {
         }
     }
 
-    /** Completes a frame in {@link #marks}, for its place behind {@link #batchOffset}; returns where it ends. */
+    /**
+     * Completes a frame in {@link #marks}, for its place behind {@link #batchOffset}; returns where
+     * it ends.
+     */
     private int putMarkAt(int at, int kind, int length, long sequence) {
         fillHead(kind, length);
         head.sequence = sequence;
@@ -511,8 +523,8 @@ final class LogWriter implements EventPoller.Handler<Claim> {
     }
 
     /**
-     * Marks a clean close; everything before is synced first. In a small segment of its own, if no record
-     * is needed any more, so that the large ones can be deleted.
+     * Marks a clean close; everything before is synced first. In a small segment of its own, if no
+     * record is needed any more, so that the large ones can be deleted.
      */
     void seal() {
         Segment segment = current;
@@ -554,7 +566,9 @@ final class LogWriter implements EventPoller.Handler<Claim> {
         return syncCount.sum();
     }
 
-    /** The longest that a commit's sync has taken since this was last asked; 0 if there was none. */
+    /**
+     * The longest that a commit's sync has taken since this was last asked; 0 if there was none.
+     */
     long takeSlowestSyncNanos() {
         return slowestSyncNanos.getAndSet(0);
     }

@@ -11,8 +11,8 @@ import java.util.ArrayDeque;
 import java.util.Iterator;
 
 /**
- * Memory for payloads that do not fit a slot: buffers off the heap, kept for reuse, never more than the
- * budget in all.
+ * Memory for payloads that do not fit a slot: buffers off the heap, kept for reuse, never more than
+ * the budget in all.
  *
  * <p>Each buffer has room for the frame's header in front of the payload, so that a large record is
  * framed where it lies and written without a copy.

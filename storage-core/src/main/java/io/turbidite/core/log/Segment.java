@@ -12,14 +12,14 @@ import java.util.regex.Pattern;
 /**
  * One file of the log: the file header, then frames without gaps, then unused bytes.
  *
- * <p>A file with a sound header has its whole length and its name on disk: the header is written last.
- * The length is there from the begin, so that a file that was cut is known by it; the space behind what was
- * written may be a hole. The first frame names the segment's first sequence; the last one of a full segment
- * says which segment is next.
+ * <p>A file with a sound header has its whole length and its name on disk: the header is written
+ * last. The length is there from the begin, so that a file that was cut is known by it; the space
+ * behind what was written may be a hole. The first frame names the segment's first sequence; the
+ * last one of a full segment says which segment is next.
  *
- * <p>Named by its number, {@code 0000000012.log}; no number is used twice and gaps mean nothing. Segments
- * follow each other by their first sequences: a reserve has its number long before it is gone on in.
- * Written by the writer, synced by one party at a time, read by recovery only.
+ * <p>Named by its number, {@code 0000000012.log}; no number is used twice and gaps mean nothing.
+ * Segments follow each other by their first sequences: a reserve has its number long before it is
+ * gone on in. Written by the writer, synced by one party at a time, read by recovery only.
  *
  * <p><em>Thread-safe</em> by volatile counters, each with one writing thread at a time.
  */
@@ -34,21 +34,24 @@ final class Segment {
     static final long MARK_BYTES = FrameFormat.frameBytes(0);
 
     /**
-     * Kept free of records: a clean close puts a mark, and the session that then finds no room for its
-     * own puts the one that the next segment goes on.
+     * Kept free of records: a clean close puts a mark, and the session that then finds no room for
+     * its own puts the one that the next segment goes on.
      */
     static final long RESERVED_BYTES =
             MARK_BYTES + FrameFormat.frameBytes(FrameFormat.CONTINUED_PAYLOAD_BYTES);
 
-    /** What a segment holds besides records: header, its own mark, a session's mark, the reserve. */
+    /**
+     * What a segment holds besides records: header, its own mark, a session's mark, the reserve.
+     */
     static final long OVERHEAD_BYTES = FIRST_FRAME_OFFSET + 2 * MARK_BYTES + RESERVED_BYTES;
 
     /** Of a header's flags: all of the file has been written, if with zeros. */
     private static final int WRITTEN_FLAG = 1 << 6;
 
     /**
-     * Length of the segment that a clean close goes on in when no record is needed any more: the smallest
-     * power of two that holds the overhead. No record fits, so the next session makes a segment first.
+     * Length of the segment that a clean close goes on in when no record is needed any more: the
+     * smallest power of two that holds the overhead. No record fits, so the next session makes a
+     * segment first.
      */
     static final long CLOSING_BYTES = Long.highestOneBit(OVERHEAD_BYTES) << 1;
 
@@ -67,7 +70,10 @@ final class Segment {
     /** How far it is known to be synced. */
     volatile long syncedBytes = FIRST_FRAME_OFFSET;
 
-    /** How far the file has been written, in an earlier use or with zeros: no full disk refuses that again. */
+    /**
+     * How far the file has been written, in an earlier use or with zeros: no full disk refuses that
+     * again.
+     */
     final long spaceBytes;
 
     Segment(long number, DiskFile file, long capacityBytes, long spaceBytes) {
@@ -89,9 +95,9 @@ final class Segment {
 
     /**
      * Takes the header away, durably, from a file that is about to be deleted or to become another
-     * segment: a file made later may show what lay in its blocks if the power goes before its own bytes are
-     * there, and must not be taken for this segment under another's name. Frames need no such care; they
-     * are valid only in their place.
+     * segment: a file made later may show what lay in its blocks if the power goes before its own
+     * bytes are there, and must not be taken for this segment under another's name. Frames need no
+     * such care; they are valid only in their place.
      */
     static void wipeHeader(DiskFile file) {
         file.write(0, MemorySegment.ofArray(new byte[FileHeader.BYTES]), 0, FileHeader.BYTES);
@@ -99,8 +105,8 @@ final class Segment {
     }
 
     /**
-     * Locks a segment's file, as long as it is open: whoever comes into the directory past a deleted lock file
-     * is refused here.
+     * Locks a segment's file, as long as it is open: whoever comes into the directory past a
+     * deleted lock file is refused here.
      *
      * @throws StoreInUseException if another process has it
      */
@@ -110,7 +116,10 @@ final class Segment {
         }
     }
 
-    /** Its flags are the binary logarithm of the segment's length, and whether all of it has been written. */
+    /**
+     * Its flags are the binary logarithm of the segment's length, and whether all of it has been
+     * written.
+     */
     FileHeader header(long storeId) {
         int flags = Long.numberOfTrailingZeros(capacityBytes);
         return new FileHeader(
@@ -131,7 +140,10 @@ final class Segment {
         return (header.flags() & WRITTEN_FLAG) == 0 ? 0 : capacityBytes(header);
     }
 
-    /** Bytes that frames of records can still take; negative when the last ones kept free are in use. */
+    /**
+     * Bytes that frames of records can still take; negative when the last ones kept free are in
+     * use.
+     */
     long remainingBytes() {
         return capacityBytes - RESERVED_BYTES - usedBytes;
     }

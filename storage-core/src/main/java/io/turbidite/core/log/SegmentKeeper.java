@@ -13,28 +13,32 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Keeps the segment files: prepares the next one ahead, syncs where the writer does not, drops what is
- * not needed any more.
+ * Keeps the segment files: prepares the next one ahead, syncs where the writer does not, drops what
+ * is not needed any more.
  *
- * <p><em>Admission.</em> A record is admitted only when space for it exists. Claims that are not yet written
- * need at most {@link LogOptions#inFlightBytesMax} bytes, and what the writer has framed already {@link
- * LogOptions#batchBytesMax} more. The gate is open while the current segment has room for that or a spare
- * segment (which holds it) is ready, <em>and</em> there is a refuge: a segment whose space has been written,
- * in which the writer goes on if a full disk refuses what it appends. The writer shuts the gate before it
- * frees slots; a claim looks at the gate after it has its slot. Hence all claims that saw it open were in
- * flight together with the room that was there then.
+ * <p><em>Admission.</em> A record is admitted only when space for it exists. Claims that are not
+ * yet written need at most {@link LogOptions#inFlightBytesMax} bytes, and what the writer has
+ * framed already {@link LogOptions#batchBytesMax} more. The gate is open while the current segment
+ * has room for that or a spare segment (which holds it) is ready, <em>and</em> there is a refuge: a
+ * segment whose space has been written, in which the writer goes on if a full disk refuses what it
+ * appends. The writer shuts the gate before it frees slots; a claim looks at the gate after it has
+ * its slot. Hence all claims that saw it open were in flight together with the room that was there
+ * then.
  *
- * <p><em>The refuge.</em> Under {@link Durability#SYNC} each segment is written with zeros before it is
- * used, so that a commit's sync finds its space and changes nothing but content; the spare is the refuge then. In the
- * other modes segments grow, and one reserve is written with zeros, as large as what may be in flight. It
- * is used when an append meets a full disk, and only then.
+ * <p><em>The refuge.</em> Under {@link Durability#SYNC} each segment is written with zeros before
+ * it is used, so that a commit's sync finds its space and changes nothing but content; the spare is
+ * the refuge then. In the other modes segments grow, and one reserve is written with zeros, as
+ * large as what may be in flight. It is used when an append meets a full disk, and only then.
  *
- * <p><em>Thread-safe.</em> The monitor guards the list and the spare, for list work only. {@code turn} is
- * held for work on files of the list: one sync at a time, so that a failed one can't be followed by
- * another that succeeds on the pages it dropped, and none of a file that is being deleted.
+ * <p><em>Thread-safe.</em> The monitor guards the list and the spare, for list work only.
+ * {@code turn} is held for work on files of the list: one sync at a time, so that a failed one
+ * can't be followed by another that succeeds on the pages it dropped, and none of a file that is
+ * being deleted.
  */
 final class SegmentKeeper implements AutoCloseable {
-    /** What a flush of 128 MiB of write memory frees at once, and the log grows by until the next. */
+    /**
+     * What a flush of 128 MiB of write memory frees at once, and the log grows by until the next.
+     */
     private static final int RECYCLABLE_COUNT_MAX = 4;
 
     /** Time before a failed preparation is tried again. */
@@ -124,8 +128,9 @@ final class SegmentKeeper implements AutoCloseable {
     }
 
     /**
-     * Whether the next segment should be prepared now: a quarter is used of what the current one can take
-     * before the gate shuts. Behind the small one of a clean close not before somebody claims.
+     * Whether the next segment should be prepared now: a quarter is used of what the current one
+     * can take before the gate shuts. Behind the small one of a clean close not before somebody
+     * claims.
      */
     private boolean wantsSpare() {
         if (spare != null || !mayTry()) {
@@ -160,7 +165,9 @@ final class SegmentKeeper implements AutoCloseable {
         }
     }
 
-    /** The segment that the writer is about to move to; admission has seen to it that there is one. */
+    /**
+     * The segment that the writer is about to move to; admission has seen to it that there is one.
+     */
     Segment spare(long firstSequence) {
         Segment segment = spare;
         if (segment == null) {
@@ -185,7 +192,10 @@ final class SegmentKeeper implements AutoCloseable {
         return isSync ? spare : reserve;
     }
 
-    /** The writer moves on to the {@link #refuge}; from here on nothing is admitted until there is another. */
+    /**
+     * The writer moves on to the {@link #refuge}; from here on nothing is admitted until there is
+     * another.
+     */
     synchronized void takeRefuge(Segment segment, long firstSequence) {
         if (segment == spare) {
             spare = null;
@@ -203,7 +213,10 @@ final class SegmentKeeper implements AutoCloseable {
         current = segment;
     }
 
-    /** Whether everything that may be in flight has a segment to go to, and space wherever that is full. */
+    /**
+     * Whether everything that may be in flight has a segment to go to, and space wherever that is
+     * full.
+     */
     private boolean isRoomy() {
         Segment last = current;
         long wanted = inFlightBytesMax + options.batchBytesMax();
@@ -319,11 +332,11 @@ final class SegmentKeeper implements AutoCloseable {
     }
 
     /**
-     * Prepares a small segment as the spare, if no record below {@code next} is needed and there is a large
-     * one to get rid of. Called when both workers have stopped.
+     * Prepares a small segment as the spare, if no record below {@code next} is needed and there is
+     * a large one to get rid of. Called when both workers have stopped.
      *
-     * @return whether the log should be sealed in it; false too if it can't be made: the seal then goes
-     *     where the records are
+     * @return whether the log should be sealed in it; false too if it can't be made: the seal then
+     *     goes where the records are
      */
     boolean prepareClosing(long next) {
         Segment last = current;
@@ -343,8 +356,8 @@ final class SegmentKeeper implements AutoCloseable {
     }
 
     /**
-     * Deletes the files that hold nothing: an idle store should not take the room of a busy one. To be
-     * called when the seal is durable. What fails to be deleted is left to the next opening.
+     * Deletes the files that hold nothing: an idle store should not take the room of a busy one. To
+     * be called when the seal is durable. What fails to be deleted is left to the next opening.
      */
     void deleteUnused() {
         truncateBefore(truncatedBefore);

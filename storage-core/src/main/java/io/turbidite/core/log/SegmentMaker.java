@@ -13,16 +13,19 @@ import java.util.concurrent.atomic.LongAdder;
 /**
  * Makes segment files, new ones and out of truncated ones.
  *
- * <p>A segment has its whole length from the begin, as a hole. What must not meet a full disk later is
- * written with zeros: that is the only way to have space that every file system keeps for us.
+ * <p>A segment has its whole length from the begin, as a hole. What must not meet a full disk later
+ * is written with zeros: that is the only way to have space that every file system keeps for us.
  *
- * <p><em>Confined to one thread at a time</em>: the keeper's worker, then the closing one; the counters may
- * be read by any thread.
+ * <p><em>Confined to one thread at a time</em>: the keeper's worker, then the closing one; the
+ * counters may be read by any thread.
  */
 final class SegmentMaker {
     private static final int ZERO_BYTES = 1 << 20;
 
-    /** Zeros are made durable in such pieces: a commit's sync waits behind one of them, not behind all. */
+    /**
+     * Zeros are made durable in such pieces: a commit's sync waits behind one of them, not behind
+     * all.
+     */
     private static final int ZERO_SYNC_BYTES = 4 << 20;
 
     private final LogSite site;
@@ -42,7 +45,8 @@ final class SegmentMaker {
     /**
      * Makes a file of {@code bytes}, of which the first {@code spaceBytes} are written with zeros.
      *
-     * @throws StorageIoException if that fails, or there is not space for all of it; nothing is left
+     * @throws StorageIoException if that fails, or there is not space for all of it; nothing is
+     *     left
      */
     Segment create(long bytes, long spaceBytes) {
         // A new number each time: a name whose directory sync has failed is not used again.
@@ -81,8 +85,8 @@ final class SegmentMaker {
     }
 
     /**
-     * Makes a truncated segment into one with another number, whose first {@code spaceBytes} have been
-     * written: over space that is there already, which costs a third of what new space does.
+     * Makes a truncated segment into one with another number, whose first {@code spaceBytes} have
+     * been written: over space that is there already, which costs a third of what new space does.
      *
      * @throws StorageIoException if that fails; the truncated one is gone then
      */
@@ -140,8 +144,8 @@ final class SegmentMaker {
     }
 
     /**
-     * The last step: a file with a sound header has its whole length, its space and its name on disk, and
-     * holds no frame that is valid under this number.
+     * The last step: a file with a sound header has its whole length, its space and its name on
+     * disk, and holds no frame that is valid under this number.
      */
     private Segment finish(Segment segment) {
         segment.header(site.storeId()).writeTo(segment.file);

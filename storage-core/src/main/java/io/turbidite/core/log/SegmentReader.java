@@ -13,8 +13,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * Reads frames of one segment file, for recovery.
  *
- * <p>Believes nothing: a length is used only after the frame's head has proved right, and never reaches
- * behind the end of the file, so memory is bounded by the file's own size.
+ * <p>Believes nothing: a length is used only after the frame's head has proved right, and never
+ * reaches behind the end of the file, so memory is bounded by the file's own size.
  *
  * <p><em>Confined to one thread.</em> Owns its buffers.
  */
@@ -115,7 +115,10 @@ final class SegmentReader implements AutoCloseable {
         return allZero ? BLOCK_BYTES - FrameFormat.HEADER_BYTES : FrameFormat.ALIGNMENT;
     }
 
-    /** Has {@code byteCount} bytes from {@code offset} in the buffer; false if the file is too short. */
+    /**
+     * Has {@code byteCount} bytes from {@code offset} in the buffer; false if the file is too
+     * short.
+     */
     private boolean fetch(long offset, int byteCount) {
         if (offset >= bufferStart && offset + byteCount <= bufferStart + bufferBytes) {
             return true;

@@ -23,18 +23,20 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * The write-ahead log of a store: many threads publish opaque payloads, one worker writes them in claim
- * order, recovery replays them.
+ * The write-ahead log of a store: many threads publish opaque payloads, one worker writes them in
+ * claim order, recovery replays them.
  *
- * <p>The way of one record: {@link #claim} takes the next slot of the ring (an LMAX Disruptor), whose
- * buffer is off the heap; the caller encodes into it and publishes; {@link LogWriter}, polling the ring,
- * frames everything that is there into one write, and under {@link Durability#SYNC} one sync (group
- * commit); {@link #awaitDurable} waits for that. {@link SegmentKeeper} prepares segments ahead and syncs
- * in the other modes. {@link LogRecovery} finds the end at open.
+ * <p>The way of one record: {@link #claim} takes the next slot of the ring (an LMAX Disruptor),
+ * whose buffer is off the heap; the caller encodes into it and publishes; {@link LogWriter},
+ * polling the ring, frames everything that is there into one write, and under
+ * {@link Durability#SYNC} one sync (group commit); {@link #awaitDurable} waits for that.
+ * {@link SegmentKeeper} prepares segments ahead and syncs in the other modes. {@link LogRecovery}
+ * finds the end at open.
  *
  * <p><em>Positions and sequences are one numbering</em>: record <i>n</i> of the log has sequence
- * <i>n</i>; a position <i>p</i> is the boundary below record <i>p</i>. The log's own marks and cancelled
- * claims take numbers too, so numbers are dense on disk and have gaps in what replay shows.
+ * <i>n</i>; a position <i>p</i> is the boundary below record <i>p</i>. The log's own marks and
+ * cancelled claims take numbers too, so numbers are dense on disk and have gaps in what replay
+ * shows.
  *
  * <p>Memory: {@code ringSlots × slotBytes}, {@code overflowBytesMax}, and the writer's batch.
  *
@@ -122,13 +124,13 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * Opens the log, hands every record from {@code startPosition} on to {@code visitor}, cuts a torn
-     * end, and gets ready for new records. A fresh directory is an empty log.
+     * Opens the log, hands every record from {@code startPosition} on to {@code visitor}, cuts a
+     * torn end, and gets ready for new records. A fresh directory is an empty log.
      *
      * <p>Opening writes nothing for a session that will publish nothing.
      *
-     * @param startPosition what the manifest says replay must start from, got from {@link #position()}
-     *     before a {@link #flush()}; 0 for a fresh store
+     * @param startPosition what the manifest says replay must start from, got from
+     *     {@link #position()} before a {@link #flush()}; 0 for a fresh store
      * @throws io.turbidite.core.CorruptionException if a record that had been synced is damaged or
      *     missing
      */
@@ -142,8 +144,8 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * Opens the log as {@link #open} does, and changes no byte of it: a torn end is passed over, not cut. Nothing
-     * can be claimed.
+     * Opens the log as {@link #open} does, and changes no byte of it: a torn end is passed over,
+     * not cut. Nothing can be claimed.
      */
     public static WriteAheadLog openForReading(
             LogSite site, LogOptions options, long startPosition, ReplayVisitor visitor) {
@@ -230,12 +232,12 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * Claims the next place in the log with room for {@code payloadBytesMax} bytes. Waits while the ring
-     * or the memory for large payloads is full.
+     * Claims the next place in the log with room for {@code payloadBytesMax} bytes. Waits while the
+     * ring or the memory for large payloads is full.
      *
      * @throws InvalidRequestException if no payload may be that large
-     * @throws io.turbidite.core.StorageIoException if there is no disk space for the record; the log
-     *     stays good and accepts again when there is
+     * @throws io.turbidite.core.StorageIoException if there is no disk space for the record; the
+     *     log stays good and accepts again when there is
      * @throws io.turbidite.core.StoreFailedException once a write or sync has failed
      * @throws io.turbidite.core.ClosedException after close
      */
@@ -337,8 +339,8 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * Called by the claim, on its holder's thread. The ring says whether the slot was published: until the writer
-     * has passed it nobody else can have it.
+     * Called by the claim, on its holder's thread. The ring says whether the slot was published:
+     * until the writer has passed it nobody else can have it.
      */
     boolean giveUp(Claim claim, long sequence) {
         long slot = sequence - firstSequence;
@@ -368,11 +370,12 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * Waits until the record is as safe as the mode promises: synced under {@link Durability#SYNC}, with the
-     * operating system under {@link Durability#INTERVAL} and {@link Durability#PROCESS}. Then all records before it
-     * are as safe. Under {@link Durability#BUFFERED} it returns at once.
+     * Waits until the record is as safe as the mode promises: synced under {@link Durability#SYNC},
+     * with the operating system under {@link Durability#INTERVAL} and {@link Durability#PROCESS}.
+     * Then all records before it are as safe. Under {@link Durability#BUFFERED} it returns at once.
      *
-     * @throws io.turbidite.core.StoreFailedException if it never will be, because a write or sync failed
+     * @throws io.turbidite.core.StoreFailedException if it never will be, because a write or sync
+     *     failed
      */
     public void awaitDurable(long sequence) {
         switch (options.durability()) {
@@ -383,9 +386,9 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * The first that waits writes for all that have published, on its own thread: to wake the writer's worker and
-     * to be woken by it costs more than the write. Those that come meanwhile wait for it, and one of them writes
-     * what was published since.
+     * The first that waits writes for all that have published, on its own thread: to wake the
+     * writer's worker and to be woken by it costs more than the write. Those that come meanwhile
+     * wait for it, and one of them writes what was published since.
      */
     private void writeUpTo(long sequence) {
         while (progress.written() <= sequence && !progress.failed()) {
@@ -411,8 +414,8 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * As {@link #awaitDurable(long)}, for everything claimed so far: open claims are waited for, so the caller
-     * must not hold what their holders wait for.
+     * As {@link #awaitDurable(long)}, for everything claimed so far: open claims are waited for, so
+     * the caller must not hold what their holders wait for.
      *
      * @throws io.turbidite.core.StoreFailedException if it never will be
      */
@@ -426,8 +429,8 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * Waits until the record has been handed to the operating system: it survives this process, though
-     * not a power cut.
+     * Waits until the record has been handed to the operating system: it survives this process,
+     * though not a power cut.
      *
      * @throws io.turbidite.core.StoreFailedException if it never will be
      */
@@ -451,8 +454,8 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * Makes everything published so far durable, in every mode (design §4, rule 6). Waits for claims
-     * that are open now, so the caller must not hold what their holders wait for.
+     * Makes everything published so far durable, in every mode (design §4, rule 6). Waits for
+     * claims that are open now, so the caller must not hold what their holders wait for.
      *
      * @throws io.turbidite.core.StoreFailedException if that failed, now or before
      */
@@ -470,9 +473,9 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * As {@link #flush}, and a mark that says so is durable too when this returns: what is damaged below is
-     * never taken for a torn end, whatever happens to the process. On a full disk the mark may have to
-     * wait for the next record, though what was published is durable.
+     * As {@link #flush}, and a mark that says so is durable too when this returns: what is damaged
+     * below is never taken for a torn end, whatever happens to the process. On a full disk the mark
+     * may have to wait for the next record, though what was published is durable.
      *
      * @throws io.turbidite.core.StoreFailedException if that failed, now or before
      */
@@ -495,10 +498,11 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * The position behind the published records: every record below it is published, so an operation
-     * that publishes from now on, or whose claim is open now, is at or above it. What the manifest keeps
-     * for replay, and good for {@link #truncateBefore} once the manifest is durable. Before anything has
-     * been published it is not behind the seal of the last close, which nothing proves to be on disk.
+     * The position behind the published records: every record below it is published, so an
+     * operation that publishes from now on, or whose claim is open now, is at or above it. What the
+     * manifest keeps for replay, and good for {@link #truncateBefore} once the manifest is durable.
+     * Before anything has been published it is not behind the seal of the last close, which nothing
+     * proves to be on disk.
      */
     public long position() {
         long slot = poller.getSequence().get() + 1;
@@ -510,8 +514,8 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * {@link #position} as far as it is on disk: a manifest that named more, after a {@link #flush} that came
-     * before the position was asked, would name what a power cut takes away.
+     * {@link #position} as far as it is on disk: a manifest that named more, after a {@link #flush}
+     * that came before the position was asked, would name what a power cut takes away.
      */
     public long durablePosition() {
         long durable = progress.durable();
@@ -519,8 +523,8 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * Deletes the segments that hold nothing at or above {@code position}, oldest first. The manifest
-     * that names a position at or above must be durable.
+     * Deletes the segments that hold nothing at or above {@code position}, oldest first. The
+     * manifest that names a position at or above must be durable.
      */
     public void truncateBefore(long position) {
         if (position > position()) {
@@ -536,15 +540,17 @@ public final class WriteAheadLog implements AutoCloseable {
         return keeper.bytes();
     }
 
-    /** Whether a write or a sync has failed: nothing is accepted any more, reads are not concerned. */
+    /**
+     * Whether a write or a sync has failed: nothing is accepted any more, reads are not concerned.
+     */
     public boolean failed() {
         return progress.failed();
     }
 
     /**
      * The longest that a commit has waited for the disk since this was last asked, under {@link
-     * Durability#SYNC}; 0 if there was none. For whoever writes behind the log's back and wants to know
-     * whether it is in the way.
+     * Durability#SYNC}; 0 if there was none. For whoever writes behind the log's back and wants to
+     * know whether it is in the way.
      */
     public long takeSlowestSyncNanos() {
         return writer.takeSlowestSyncNanos();
@@ -565,9 +571,9 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * Writes what was published, syncs, seals the end, and stops; then deletes the segments that hold
-     * nothing that is needed. All claims have been ended; a thread that waits for one gets a {@link
-     * io.turbidite.core.ClosedException}. A failed log is closed as it is.
+     * Writes what was published, syncs, seals the end, and stops; then deletes the segments that
+     * hold nothing that is needed. All claims have been ended; a thread that waits for one gets a
+     * {@link io.turbidite.core.ClosedException}. A failed log is closed as it is.
      *
      * @throws io.turbidite.core.StorageException if the end could not be made durable
      */

@@ -5,7 +5,10 @@ import io.turbidite.core.InvalidRequestException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Byte counts as people write them: {@code 65536}, {@code 64KiB}, {@code 1 GiB}. <em>Stateless.</em> */
+/**
+ * Byte counts as people write them: {@code 65536}, {@code 64KiB}, {@code 1 GiB}.
+ * <em>Stateless.</em>
+ */
 public final class ByteSize {
     private static final Pattern TEXT = Pattern.compile("(\\d{1,19}) ?(B|KiB|MiB|GiB|TiB)?");
     private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -16,8 +19,8 @@ public final class ByteSize {
      * The number of bytes that {@code text} says.
      *
      * @param what what the bytes are for, the start of the error
-     * @throws InvalidRequestException if it isn't a whole number with one of the units B, KiB, MiB, GiB,
-     *     TiB or none, or is more than 2^63-1
+     * @throws InvalidRequestException if it isn't a whole number with one of the units B, KiB, MiB,
+     *     GiB, TiB or none, or is more than 2^63-1
      */
     public static long parse(String what, String text) {
         Matcher matcher = TEXT.matcher(text.strip());

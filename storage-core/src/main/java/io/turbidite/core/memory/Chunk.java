@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * A piece of a {@link ChunkPool}, held by whoever acquired it until released.
  *
- * <p><em>Owned by one holder at a time</em>, who decides which threads touch its bytes. The bytes are
- * whatever the last holder left; nothing is zeroed.
+ * <p><em>Owned by one holder at a time</em>, who decides which threads touch its bytes. The bytes
+ * are whatever the last holder left; nothing is zeroed.
  */
 public final class Chunk {
     private final MemorySegment segment;

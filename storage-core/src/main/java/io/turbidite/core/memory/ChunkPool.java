@@ -15,14 +15,15 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * Recycled chunks of memory off the heap, all of one size, charged to one account.
  *
- * <p><em>Thread-safe by one lock</em>, held for a list operation (and for one allocation while the pool
- * grows). The pool owns the memory: one shared arena for all chunks of the common size, closed with the
- * pool, because closing an arena stops every thread for a moment. The rare larger chunk has an arena of
- * its own and is freed when released.
+ * <p><em>Thread-safe by one lock</em>, held for a list operation (and for one allocation while the
+ * pool grows). The pool owns the memory: one shared arena for all chunks of the common size, closed
+ * with the pool, because closing an arena stops every thread for a moment. The rare larger chunk
+ * has an arena of its own and is freed when released.
  *
  * <ol>
  *   <li>A chunk has one holder or lies in the pool, never both.
- *   <li>The account is charged for every chunk that exists, held or not: it is memory of the process.
+ *   <li>The account is charged for every chunk that exists, held or not: it is memory of the
+ *       process.
  * </ol>
  */
 public final class ChunkPool implements AutoCloseable {
@@ -91,8 +92,8 @@ public final class ChunkPool implements AutoCloseable {
     }
 
     /**
-     * A chunk of at least {@code bytesMin}: a common one if that suffices, else one of exactly that size;
-     * null if the account has no room for it.
+     * A chunk of at least {@code bytesMin}: a common one if that suffices, else one of exactly that
+     * size; null if the account has no room for it.
      */
     public @Nullable Chunk acquire(long bytesMin) {
         if (bytesMin <= chunkBytes) {
@@ -121,7 +122,10 @@ public final class ChunkPool implements AutoCloseable {
         }
     }
 
-    /** Takes a chunk back; nobody may touch its bytes any more. After the pool's close this does nothing. */
+    /**
+     * Takes a chunk back; nobody may touch its bytes any more. After the pool's close this does
+     * nothing.
+     */
     public void release(Chunk chunk) {
         lock.lock();
         try {
@@ -173,8 +177,8 @@ public final class ChunkPool implements AutoCloseable {
     }
 
     /**
-     * Frees everything, held chunks too: a late access to one throws {@link IllegalStateException}, it
-     * never reads other memory.
+     * Frees everything, held chunks too: a late access to one throws {@link IllegalStateException},
+     * it never reads other memory.
      */
     @Override
     public void close() {

@@ -5,10 +5,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 /**
- * Who holds memory off the heap in this process: arenas that are open and accounts that are not empty.
+ * Who holds memory off the heap in this process: arenas that are open and accounts that are not
+ * empty.
  *
- * <p>Kept where assertions are on, which is where tests run: what a test leaves behind is found by it.
- * Otherwise nothing is counted, and nothing paid for it. <em>Thread-safe by a concurrent set.</em>
+ * <p>Kept where assertions are on, which is where tests run: what a test leaves behind is found by
+ * it. Otherwise nothing is counted, and nothing paid for it. <em>Thread-safe by a concurrent
+ * set.</em>
  */
 public final class Holders {
     private static final Set<Object> HOLDING = ConcurrentHashMap.newKeySet();

@@ -9,11 +9,12 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * The most memory off the heap that a store may hold, and who holds how much of it.
  *
- * <p><em>Thread-safe: counters moved by compare-and-swap.</em> A reservation is made before the memory
- * is allocated and released after it is freed, so that the sum over all accounts bounds what the process
- * really holds. Reserving is meant for chunks of many KiB, not for records.
+ * <p><em>Thread-safe: counters moved by compare-and-swap.</em> A reservation is made before the
+ * memory is allocated and released after it is freed, so that the sum over all accounts bounds what
+ * the process really holds. Reserving is meant for chunks of many KiB, not for records.
  *
- * <p>Invariant: the sum of {@code bytesUsed} of the accounts is at most {@code bytesMax}, at any moment.
+ * <p>Invariant: the sum of {@code bytesUsed} of the accounts is at most {@code bytesMax}, at any
+ * moment.
  */
 public final class MemoryBudget {
     private final long bytesMax;
@@ -149,7 +150,9 @@ public final class MemoryBudget {
             return accountBytesUsed.get();
         }
 
-        /** The most that was reserved at once; may count a reservation that the budget then refused. */
+        /**
+         * The most that was reserved at once; may count a reservation that the budget then refused.
+         */
         public long bytesPeak() {
             return accountBytesPeak.get();
         }

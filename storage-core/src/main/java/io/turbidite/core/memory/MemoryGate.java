@@ -1,8 +1,9 @@
 package io.turbidite.core.memory;
 
 /**
- * Who is asked before memory off the heap is taken: nobody, unless a test wants to know what happens when
- * there is none. It is bound to a thread, as store and background work are in a simulation.
+ * Who is asked before memory off the heap is taken: nobody, unless a test wants to know what
+ * happens when there is none. It is bound to a thread, as store and background work are in a
+ * simulation.
  *
  * <p>Memory is taken in chunks of many KiB, so that asking costs nothing beside it.
  */

@@ -6,10 +6,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The one place where arenas are opened and large memory off the heap is asked of the JVM. <em>Stateless.</em>
+ * The one place where arenas are opened and large memory off the heap is asked of the JVM.
+ * <em>Stateless.</em>
  *
- * <p>The JVM counts it against {@code -XX:MaxDirectMemorySize}, which is the heap's size unless given; a
- * budget above that fails here, so the error says what to change.
+ * <p>The JVM counts it against {@code -XX:MaxDirectMemorySize}, which is the heap's size unless
+ * given; a budget above that fails here, so the error says what to change.
  */
 public final class NativeMemory {
     private NativeMemory() {}
@@ -23,13 +24,17 @@ public final class NativeMemory {
         return OwnedArena.of(owner, Arena.ofShared());
     }
 
-    /** An arena whose memory the calling thread alone may use and close; otherwise as {@link #shared}. */
+    /**
+     * An arena whose memory the calling thread alone may use and close; otherwise as
+     * {@link #shared}.
+     */
     public static Arena confined(String owner) {
         return OwnedArena.of(owner, Arena.ofConfined());
     }
 
     /**
-     * Zeroed memory that goes when nobody refers to it: for small buffers that have no owner to close them.
+     * Zeroed memory that goes when nobody refers to it: for small buffers that have no owner to
+     * close them.
      *
      * @throws OutOfMemoryError if the JVM or the machine has no more
      */
@@ -54,7 +59,9 @@ public final class NativeMemory {
         }
     }
 
-    /** As {@link #allocate}, of an arena that nobody owns yet: it is closed if there is no memory. */
+    /**
+     * As {@link #allocate}, of an arena that nobody owns yet: it is closed if there is no memory.
+     */
     public static MemorySegment first(Arena fresh, long bytes, long alignment) {
         MemorySegment memory = null;
         try {
@@ -67,7 +74,10 @@ public final class NativeMemory {
         }
     }
 
-    /** As {@link #first}, of bytes that were reserved: the account has them back if there is no memory. */
+    /**
+     * As {@link #first}, of bytes that were reserved: the account has them back if there is no
+     * memory.
+     */
     public static MemorySegment first(
             Arena fresh, MemoryBudget.Account account, long bytes, long alignment) {
         MemorySegment memory = null;

@@ -6,9 +6,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Supplier;
 
 /**
- * Reused scratch objects, borrowed for one operation: one array slot and one atomic exchange, so that it
- * costs neither garbage nor a thread local (which virtual threads would multiply). Holds at most {@value
- * #SLOT_COUNT}; more are made when needed and dropped when given back.
+ * Reused scratch objects, borrowed for one operation: one array slot and one atomic exchange, so
+ * that it costs neither garbage nor a thread local (which virtual threads would multiply). Holds at
+ * most {@value #SLOT_COUNT}; more are made when needed and dropped when given back.
  *
  * <p><em>Thread-safe.</em>
  */

@@ -8,10 +8,11 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * How long something takes: a histogram of nanoseconds with two significant digits, since the start.
+ * How long something takes: a histogram of nanoseconds with two significant digits, since the
+ * start.
  *
- * <p><em>Thread-safe</em>: recording is wait-free (about 25 ns: for flushes, syncs and page loads, not
- * for every record); reading takes a lock that recorders never see.
+ * <p><em>Thread-safe</em>: recording is wait-free (about 25 ns: for flushes, syncs and page loads,
+ * not for every record); reading takes a lock that recorders never see.
  */
 public final class Latency implements Instrument {
     /** One hour; longer times count as that. Two digits up to there take 25 KiB a histogram. */

@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 /**
  * The instruments of one store, by name and tags.
  *
- * <p><em>Thread-safe.</em> Looking an instrument up takes a hash table: rooms do it once and keep it.
- * Asking twice for the same name and tags gives the same counter or latency.
+ * <p><em>Thread-safe.</em> Looking an instrument up takes a hash table: rooms do it once and keep
+ * it. Asking twice for the same name and tags gives the same counter or latency.
  *
  * <pre>{@code
  * Meters meters = new Meters();
@@ -55,7 +55,10 @@ public final class Meters {
         return registry.get(Latency.class, new Latency(checkName(name), tags));
     }
 
-    /** Shows a number that goes up and down; a second source of the name takes the first one's place. */
+    /**
+     * Shows a number that goes up and down; a second source of the name takes the first one's
+     * place.
+     */
     public void gauge(String name, LongSupplier source) {
         registry.put(new Reading(checkName(name), tags, false, source));
     }

@@ -14,9 +14,9 @@ import java.util.function.ToLongFunction;
 /**
  * Exports a store's {@link Meters} to Micrometer, those too that come after binding.
  *
- * <p><em>Thread-safe.</em> Names get the prefix {@code turbidite.}. A latency becomes a function timer
- * (count and total time) and four gauges in seconds with the tag {@code quantile}: 0.5, 0.99, 0.999, 1;
- * they are since the start of the store, as our histograms are.
+ * <p><em>Thread-safe.</em> Names get the prefix {@code turbidite.}. A latency becomes a function
+ * timer (count and total time) and four gauges in seconds with the tag {@code quantile}: 0.5, 0.99,
+ * 0.999, 1; they are since the start of the store, as our histograms are.
  */
 @SuppressWarnings("exports") // an optional library: who names this class has it
 public final class MicrometerBinder implements MeterBinder {

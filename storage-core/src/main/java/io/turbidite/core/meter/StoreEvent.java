@@ -14,9 +14,9 @@ public sealed interface StoreEvent {
     /**
      * The memory components of a partition went to disk.
      *
-     * @param cause what asked for it: {@code "memory"} (write memory fills), {@code "log"} (the log is
-     *     longer than it may be), {@code "request"}, {@code "frozen"} (an earlier try or a change of the
-     *     schema had frozen the layer)
+     * @param cause what asked for it: {@code "memory"} (write memory fills), {@code "log"} (the log
+     *     is longer than it may be), {@code "request"}, {@code "frozen"} (an earlier try or a
+     *     change of the schema had frozen the layer)
      * @param minTimestamp with {@code maxTimestamp} the new components' ID
      */
     record Flushed(
@@ -49,8 +49,8 @@ public sealed interface StoreEvent {
     /**
      * A component of a secondary index was checked against the primary's keys.
      *
-     * @param cause {@code "merge"}: it was just merged; {@code "request"}: by itself; {@code "auto"}: by
-     *     itself, because its index is maintained so
+     * @param cause {@code "merge"}: it was just merged; {@code "request"}: by itself;
+     *     {@code "auto"}: by itself, because its index is maintained so
      * @param checked entries looked at
      * @param spared of these, told by Bloom filters alone
      * @param searched of these, looked up in key trees
@@ -72,7 +72,8 @@ public sealed interface StoreEvent {
     /**
      * The repair of an index under auto is placed elsewhere from now on.
      *
-     * @param before {@code "never"}, {@code "when idle"}, {@code "at merge"} or {@code "now"}, as is {@code after}
+     * @param before {@code "never"}, {@code "when idle"}, {@code "at merge"} or {@code "now"}, as
+     *     is {@code after}
      * @param reason a sentence with the figures that it was decided by
      */
     record RepairPlaced(
@@ -88,7 +89,8 @@ public sealed interface StoreEvent {
      * A merge began that no policy wanted, to take obsolete entries out of deferred indexes.
      *
      * @param percent of the entries of the index that has most, about
-     * @param cause {@code "idle"}: nothing else was to be done; {@code "query"}: one passed over too many
+     * @param cause {@code "idle"}: nothing else was to be done; {@code "query"}: one passed over
+     *     too many
      */
     record GarbageMerged(long wallMicros, String dataset, int partition, int percent, String cause)
             implements StoreEvent {}
@@ -98,9 +100,11 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
-     * Writers are held to a pace at which flushes and merges keep up, or no longer ({@code slowed} false).
+     * Writers are held to a pace at which flushes and merges keep up, or no longer ({@code slowed}
+     * false).
      *
-     * @param bytesPerSecond the pace at that moment, of all writers together; it follows the backlog
+     * @param bytesPerSecond the pace at that moment, of all writers together; it follows the
+     *     backlog
      */
     record Slowed(long wallMicros, boolean slowed, long bytesPerSecond) implements StoreEvent {}
 
@@ -119,9 +123,9 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
-     * By the wall clock, retention would drop components that are not old by the records of their dataset: either
-     * the clock is wrong, or nothing new has come for a while. They stay until newer records or running time say
-     * the same.
+     * By the wall clock, retention would drop components that are not old by the records of their
+     * dataset: either the clock is wrong, or nothing new has come for a while. They stay until
+     * newer records or running time say the same.
      *
      * @param dataset its name; of a hash log "log" and the name
      * @param dataMicros what time it is at least, by the newest record and the running time since
@@ -145,8 +149,8 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
-     * A component was found damaged and is set aside: it is neither read nor merged nor dropped until it is
-     * restored, or its index rebuilt. What does not need it goes on.
+     * A component was found damaged and is set aside: it is neither read nor merged nor dropped
+     * until it is restored, or its index rebuilt. What does not need it goes on.
      *
      * @param file of the component
      * @param cause what was found wrong
@@ -162,8 +166,8 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
-     * The store was opened with a cache that can't hold a page of each component that the merge policy of a dataset
-     * keeps: scans may be refused while others run.
+     * The store was opened with a cache that can't hold a page of each component that the merge
+     * policy of a dataset keeps: scans may be refused while others run.
      *
      * @param neededBytes by one scan
      */
@@ -171,8 +175,8 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
-     * A reader met damage in a component. It is merged next, by itself: either that makes a new one of it, or it is
-     * {@link Quarantined}.
+     * A reader met damage in a component. It is merged next, by itself: either that makes a new one
+     * of it, or it is {@link Quarantined}.
      *
      * @param file of the component
      * @param cause what was found wrong
@@ -191,7 +195,8 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
-     * The file of a component's invalid entries is damaged, and not needed: repair marks them again.
+     * The file of a component's invalid entries is damaged, and not needed: repair marks them
+     * again.
      *
      * @param file of the invalid entries
      * @param cause what was found wrong
@@ -222,11 +227,12 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
-     * Components and bitmaps that no manifest names went to the trash, or from there, back or for good.
+     * Components and bitmaps that no manifest names went to the trash, or from there, back or for
+     * good.
      *
-     * @param cause {@code "opening"}: the opening found them and put them there; {@code "manifest"}: it names
-     *     them, and the opening put them back; deleted by {@code "command"}, for their {@code "age"}, or
-     *     since {@code "space"} on disk was short
+     * @param cause {@code "opening"}: the opening found them and put them there;
+     *     {@code "manifest"}: it names them, and the opening put them back; deleted by
+     *     {@code "command"}, for their {@code "age"}, or since {@code "space"} on disk was short
      */
     record TrashChanged(long wallMicros, String cause, int fileCount, long bytes)
             implements StoreEvent {}
@@ -235,12 +241,12 @@ public sealed interface StoreEvent {
     record SpaceChanged(long wallMicros, boolean paused, String what) implements StoreEvent {}
 
     /**
-     * An index began to be built, got on, or came to its end; or one was dropped, disabled, or its dataset
-     * dropped.
+     * An index began to be built, got on, or came to its end; or one was dropped, disabled, or its
+     * dataset dropped.
      *
      * @param index its name; empty if it is the whole dataset
-     * @param state {@code building}, {@code ready}, {@code failed}, {@code stopped}, {@code dropped} or
-     *     {@code disabled}
+     * @param state {@code building}, {@code ready}, {@code failed}, {@code stopped},
+     *     {@code dropped} or {@code disabled}
      * @param recordsRead entries of the primary read for it so far
      * @param recordsTotal entries of the primary to be read for it
      * @param nanos since it began
@@ -256,23 +262,24 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
-     * The store was opened with direct I/O, which the file system refuses: components are read and written
-     * through the page cache. Move the store to a file system that has it, such as ext4 or XFS, or open it
-     * without the option.
+     * The store was opened with direct I/O, which the file system refuses: components are read and
+     * written through the page cache. Move the store to a file system that has it, such as ext4 or
+     * XFS, or open it without the option.
      *
      * @param disk where the store is
      */
     record DirectIoRefused(long wallMicros, String disk) implements StoreEvent {}
 
     /**
-     * A source went on in the middle of a record that a feed had taken, for want of anything more to read.
+     * A source went on in the middle of a record that a feed had taken, for want of anything more
+     * to read.
      *
      * @param line where the record begins, from 1, as does {@code offset} in bytes
      * @param before the record's text as it was taken, cut if it is long
      * @param after its text now
-     * @param outcome {@code "replaced"}: the new record is in the old one's place; {@code "taken"}: the new
-     *     one is accepted, the old one never was; {@code "rejected"}: the new one is a dead letter, and the
-     *     old one stays
+     * @param outcome {@code "replaced"}: the new record is in the old one's place; {@code "taken"}:
+     *     the new one is accepted, the old one never was; {@code "rejected"}: the new one is a dead
+     *     letter, and the old one stays
      */
     record SourceContinued(
             long wallMicros,

@@ -14,9 +14,9 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * The events of a store: the newest are kept, all are told to listeners.
  *
- * <p><em>Thread-safe.</em> Listeners are called by the thread that publishes, which holds none of the
- * store's locks; they must be quick. A listener that throws, be it an error of the JVM, is logged and not
- * called again: observing never breaks a store.
+ * <p><em>Thread-safe.</em> Listeners are called by the thread that publishes, which holds none of
+ * the store's locks; they must be quick. A listener that throws, be it an error of the JVM, is
+ * logged and not called again: observing never breaks a store.
  */
 public final class StoreEvents {
     /** Kept for {@link #recent()}: some hours of a busy store's flushes and merges. */

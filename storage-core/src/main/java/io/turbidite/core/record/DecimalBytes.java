@@ -9,8 +9,8 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 
 /**
- * Decimals as bytes whose unsigned order is the order of the values; equal values have equal bytes, so
- * 1.0 and 1.00 are one key. Prefix-free: no encoding starts another. Immutable static functions.
+ * Decimals as bytes whose unsigned order is the order of the values; equal values have equal bytes,
+ * so 1.0 and 1.00 are one key. Prefix-free: no encoding starts another. Immutable static functions.
  *
  * <p>A value is ±0.d₁d₂d₃… × 10<sup>e</sup> with d₁ and the last digit not zero:
  *
@@ -21,11 +21,11 @@ import java.math.BigInteger;
  *  end       1 byte: 0
  * </pre>
  *
- * For a negative value all bytes after the sign are complemented: the larger its magnitude the earlier it
- * sorts.
+ * For a negative value all bytes after the sign are complemented: the larger its magnitude the
+ * earlier it sorts.
  *
- * <p>A record stores four bytes more, the scale (i32, little-endian): the value comes back as it went
- * in, and its key is the field's bytes without the last four.
+ * <p>A record stores four bytes more, the scale (i32, little-endian): the value comes back as it
+ * went in, and its key is the field's bytes without the last four.
  */
 public final class DecimalBytes {
     /** Most significant digits of a value: about half of a key. */
@@ -93,8 +93,8 @@ public final class DecimalBytes {
     }
 
     /**
-     * Bytes of the encoding at {@code offset}, of {@code available}; -1 if there is none. Finds the end
-     * without checking all that {@link #decode} checks.
+     * Bytes of the encoding at {@code offset}, of {@code available}; -1 if there is none. Finds the
+     * end without checking all that {@link #decode} checks.
      */
     public static int length(MemorySegment segment, long offset, int available) {
         if (available < 1) {

@@ -19,12 +19,13 @@ import java.util.Arrays;
 import java.util.UUID;
 
 /**
- * The declared fields of one record, copied to the heap: what a map of it reads its values from when it is asked.
- * <em>Immutable</em>, so any thread may read it, whatever became of the record.
+ * The declared fields of one record, copied to the heap: what a map of it reads its values from
+ * when it is asked. <em>Immutable</em>, so any thread may read it, whatever became of the record.
  *
- * <p>It reads an array, not a segment as {@link RecordView} does: a view that met segments on the heap and off it
- * would be slower for those who scan records, who only meet the latter. The header was checked by the view that
- * the bytes were copied from; a value that is damaged is a {@link CorruptionException} when it is decoded.
+ * <p>It reads an array, not a segment as {@link RecordView} does: a view that met segments on the
+ * heap and off it would be slower for those who scan records, who only meet the latter. The header
+ * was checked by the view that the bytes were copied from; a value that is damaged is a
+ * {@link CorruptionException} when it is decoded.
  */
 final class FieldBytes {
     private static final VarHandle I32 =

@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.time.format.DateTimeParseException;
 
 /**
- * Reads dates and times, written as ISO 8601 text, as the numbers that stand for them. <em>Confined to
- * one thread</em>, reusable; a duration makes garbage, nothing else does.
+ * Reads dates and times, written as ISO 8601 text, as the numbers that stand for them. <em>Confined
+ * to one thread</em>, reusable; a duration makes garbage, nothing else does.
  *
  * <pre>
  *  date      2013-07-04            years of more than four digits, and negative ones, carry a sign
@@ -19,8 +19,8 @@ import java.time.format.DateTimeParseException;
  *
  * Fractions are cut to microseconds. There is no second 60 and no hour 24.
  *
- * <p>A cursor goes once over the text and remembers whether anything was wrong, instead of leaving at each
- * of twenty places where something may be.
+ * <p>A cursor goes once over the text and remembers whether anything was wrong, instead of leaving
+ * at each of twenty places where something may be.
  */
 final class IsoReader {
     private static final long MICROS_PER_MINUTE = 60_000_000L;

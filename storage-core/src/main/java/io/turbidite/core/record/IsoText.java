@@ -9,11 +9,11 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 
 /**
- * Prints the numbers that stand for dates and times as ISO 8601 text. Static functions without state; a
- * duration makes garbage, nothing else does. {@link IsoReader} reads them back.
+ * Prints the numbers that stand for dates and times as ISO 8601 text. Static functions without
+ * state; a duration makes garbage, nothing else does. {@link IsoReader} reads them back.
  *
- * <p>The calendar is the proleptic Gregorian one of java.time; days are counted by H. Hinnant's algorithm
- * ("chrono-Compatible Low-Level Date Algorithms"), which needs no object.
+ * <p>The calendar is the proleptic Gregorian one of java.time; days are counted by H. Hinnant's
+ * algorithm ("chrono-Compatible Low-Level Date Algorithms"), which needs no object.
  */
 final class IsoText {
     static final long MICROS_PER_SECOND = 1_000_000L;

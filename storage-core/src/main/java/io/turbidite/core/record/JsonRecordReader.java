@@ -21,15 +21,17 @@ import java.lang.foreign.MemorySegment;
 import java.math.BigDecimal;
 
 /**
- * Feeds a record written as one JSON object to a {@link RecordWriter}, token by token. <em>Confined to
- * one thread</em>; belongs to its writer.
+ * Feeds a record written as one JSON object to a {@link RecordWriter}, token by token. <em>Confined
+ * to one thread</em>; belongs to its writer.
  *
- * <p>The parser takes more than JSON allows in UTF-8 (overlong forms, other charsets), so the bytes are
- * checked first. Names that are there twice are refused at every level. All bounds are ours and smaller
- * than what they cost: input bytes, digits of a number, nesting.
+ * <p>The parser takes more than JSON allows in UTF-8 (overlong forms, other charsets), so the bytes
+ * are checked first. Names that are there twice are refused at every level. All bounds are ours and
+ * smaller than what they cost: input bytes, digits of a number, nesting.
  */
 final class JsonRecordReader {
-    /** A JSON text is at most this much longer than its record: six bytes for a control character. */
+    /**
+     * A JSON text is at most this much longer than its record: six bytes for a control character.
+     */
     private static final int JSON_BYTES_MAX = 6 * Limits.RECORD_BYTES_MAX;
 
     private static final int MESSAGE_CHARS_MAX = 160;

@@ -13,13 +13,13 @@ import java.time.temporal.ChronoUnit;
 import java.util.UUID;
 
 /**
- * The Java values that each {@link TypeKind} takes, and the primitive that stands for them in records and
- * keys. Static functions without state.
+ * The Java values that each {@link TypeKind} takes, and the primitive that stands for them in
+ * records and keys. Static functions without state.
  *
- * <p>Taken are the class that the kind names and what widens to it without loss: any integer class whose
- * value fits, an integer or a float where a double is declared, an integer where a decimal is. Nothing
- * else: a wrong class is an {@link InvalidRequestException} that names kind and class. Times finer than
- * a microsecond are cut (towards the past), in records, keys and predicates alike.
+ * <p>Taken are the class that the kind names and what widens to it without loss: any integer class
+ * whose value fits, an integer or a float where a double is declared, an integer where a decimal
+ * is. Nothing else: a wrong class is an {@link InvalidRequestException} that names kind and class.
+ * Times finer than a microsecond are cut (towards the past), in records, keys and predicates alike.
  */
 public final class KindValues {
     private static final long MICROS_PER_SECOND = 1_000_000L;
@@ -27,7 +27,9 @@ public final class KindValues {
 
     private KindValues() {}
 
-    /** Whether {@link #toLong} takes the kind: bool, the integers, date, time, datetime, duration. */
+    /**
+     * Whether {@link #toLong} takes the kind: bool, the integers, date, time, datetime, duration.
+     */
     public static boolean isLong(TypeKind kind) {
         return switch (kind) {
             case BOOL, INT8, INT16, INT32, INT64, DATE, TIME, DATETIME, DURATION -> true;
@@ -35,7 +37,9 @@ public final class KindValues {
         };
     }
 
-    /** 0 or 1; the integer; days since 1970-01-01; microseconds of the day, since 1970, or as such. */
+    /**
+     * 0 or 1; the integer; days since 1970-01-01; microseconds of the day, since 1970, or as such.
+     */
     public static long toLong(TypeKind kind, Object value) {
         long number = switch (kind) {
             case BOOL -> value instanceof Boolean b ? (b ? 1 : 0) : refuse(kind, value);

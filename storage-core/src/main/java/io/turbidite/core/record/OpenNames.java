@@ -10,8 +10,8 @@ import java.util.Arrays;
  * The open field names met so far in one record: finds a repeated one without an object for each.
  * <em>Confined to one thread.</em>
  *
- * <p>Up to {@link RecordFormat#OPEN_FIELD_COUNT_MAX} names, compared by hash and then by bytes; with that
- * few, even names made to collide cost milliseconds.
+ * <p>Up to {@link RecordFormat#OPEN_FIELD_COUNT_MAX} names, compared by hash and then by bytes;
+ * with that few, even names made to collide cost milliseconds.
  */
 final class OpenNames {
     private int[] hashes = new int[16];

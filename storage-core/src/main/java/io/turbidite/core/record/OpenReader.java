@@ -22,11 +22,12 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Walks the open area of a record (see {@link RecordFormat}). <em>Confined to one thread</em>; belongs
- * to a {@link RecordView}.
+ * Walks the open area of a record (see {@link RecordFormat}). <em>Confined to one thread</em>;
+ * belongs to a {@link RecordView}.
  *
- * <p>Invariant: nothing is read at or past the end of the innermost thing that holds it, so a damaged
- * byte count is found where it leads out, and nothing is allocated that is larger than the record.
+ * <p>Invariant: nothing is read at or past the end of the innermost thing that holds it, so a
+ * damaged byte count is found where it leads out, and nothing is allocated that is larger than the
+ * record.
  */
 final class OpenReader {
     private MemorySegment segment = MemorySegment.NULL;
@@ -40,7 +41,10 @@ final class OpenReader {
         this.texts = texts;
     }
 
-    /** Walks the bytes from {@code start} to {@code end} of the record that begins at {@code origin}. */
+    /**
+     * Walks the bytes from {@code start} to {@code end} of the record that begins at
+     * {@code origin}.
+     */
     OpenReader set(MemorySegment newSegment, long newOrigin, int start, int newEnd) {
         segment = newSegment;
         origin = newOrigin;
@@ -53,7 +57,9 @@ final class OpenReader {
         return at < end;
     }
 
-    /** Moves {@code slice} to the name, or text, that comes next: a byte count and as many bytes. */
+    /**
+     * Moves {@code slice} to the name, or text, that comes next: a byte count and as many bytes.
+     */
     Slice counted(Slice slice) {
         int byteCount = count();
         int start = take(byteCount);
@@ -152,7 +158,9 @@ final class OpenReader {
         return map;
     }
 
-    /** Narrows the walk to the array or object whose tag was just read; returns the end to restore. */
+    /**
+     * Narrows the walk to the array or object whose tag was just read; returns the end to restore.
+     */
     int enter(int depth) {
         if (depth > Limits.NESTING_DEPTH_MAX) {
             throw damaged(at, "nesting", "at most " + Limits.NESTING_DEPTH_MAX, depth);

@@ -23,15 +23,16 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>The slot of a variable-width field (string, bytes, decimal) holds, as u32, where its bytes
- * <em>end</em>, from the start of the variable area; they start where the previous variable-width field's
- * end, and one that is not present ends where it starts. Any other slot of a field that is not present is
- * zero. So every declared field is reached by two loads, and the same values always give the same bytes.
+ * <em>end</em>, from the start of the variable area; they start where the previous variable-width
+ * field's end, and one that is not present ends where it starts. Any other slot of a field that is
+ * not present is zero. So every declared field is reached by two loads, and the same values always
+ * give the same bytes.
  *
- * <p>Slots come before states, so their offsets do not depend on n: a record written before fields were
- * added at the end of the type is read as it is, the new fields missing.
+ * <p>Slots come before states, so their offsets do not depend on n: a record written before fields
+ * were added at the end of the type is read as it is, the new fields missing.
  *
- * <p>The open area is self-describing. A name is a varint byte count and UTF-8; a value is one tag byte
- * and what the tag says:
+ * <p>The open area is self-describing. A name is a varint byte count and UTF-8; a value is one tag
+ * byte and what the tag says:
  *
  * <pre>
  *  tag  what         bytes after the tag
@@ -55,8 +56,8 @@ import org.jspecify.annotations.Nullable;
  *  17   object       u32 byte count, then names and values to its end
  * </pre>
  *
- * <p>A record has no checksum of its own: pages and log records that carry it have. What a view checks is
- * that no damaged offset leads out of the record.
+ * <p>A record has no checksum of its own: pages and log records that carry it have. What a view
+ * checks is that no damaged offset leads out of the record.
  */
 final class RecordFormat {
     static final int VERSION = 1;
@@ -92,7 +93,9 @@ final class RecordFormat {
     static final int TAG_ARRAY = 16;
     static final int TAG_OBJECT = 17;
 
-    /** Most open fields of one record: finding a repeated name stays cheap whatever the names are. */
+    /**
+     * Most open fields of one record: finding a repeated name stays cheap whatever the names are.
+     */
     static final int OPEN_FIELD_COUNT_MAX = 4_096;
 
     /** Longest name of an open field, in UTF-8 bytes; a declared name of 255 characters fits. */

@@ -13,8 +13,8 @@ import java.util.UUID;
 
 /**
  * Prints records as JSON, from their bytes. <em>Confined to one thread</em>; belongs to a {@link
- * RecordView}. Strings go from UTF-8 to UTF-8; floating-point numbers, decimals, bytes and uuids make
- * garbage, the other kinds none.
+ * RecordView}. Strings go from UTF-8 to UTF-8; floating-point numbers, decimals, bytes and uuids
+ * make garbage, the other kinds none.
  */
 final class RecordJson {
     private static final byte[] TRUE = {'t', 'r', 'u', 'e'};
@@ -155,7 +155,10 @@ final class RecordJson {
         }
     }
 
-    /** NaN and infinities, which no JSON number can be, go in quotes; -0.0 is printed as what it equals. */
+    /**
+     * NaN and infinities, which no JSON number can be, go in quotes; -0.0 is printed as what it
+     * equals.
+     */
     private static void real(ByteSink sink, String number) {
         String text = number.equals("-0.0") ? "0.0" : number;
         char last = text.charAt(text.length() - 1);

@@ -74,8 +74,8 @@ final class RecordLayout {
     }
 
     /**
-     * The slot that says where the last variable-width field before {@code field} ends, or -1 if there is
-     * none; for a count of fields, the slot that says where the variable area ends.
+     * The slot that says where the last variable-width field before {@code field} ends, or -1 if
+     * there is none; for a count of fields, the slot that says where the variable area ends.
      */
     int previousEndOffset(int field) {
         return previousEndOffsets[field];

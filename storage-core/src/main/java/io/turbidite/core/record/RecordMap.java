@@ -13,20 +13,21 @@ import java.util.NoSuchElementException;
 import java.util.Set;
 
 /**
- * The fields of one record by name: the declared ones in order, then the open ones. It takes the names of
- * declared fields from the type and has a copy of their bytes, of which a value is decoded when it is first asked
- * for: a row of ten fields of which one is read costs a copy and one value, not ten.
+ * The fields of one record by name: the declared ones in order, then the open ones. It takes the
+ * names of declared fields from the type and has a copy of their bytes, of which a value is decoded
+ * when it is first asked for: a row of ten fields of which one is read costs a copy and one value,
+ * not ten.
  *
- * <p>It owns its values: they are there whatever became of the record. Who changes it gets what a {@link
- * LinkedHashMap} would be from then on. <em>Thread-safe</em> while nobody changes it; <em>confined to one
- * thread</em> while it changes.
+ * <p>It owns its values: they are there whatever became of the record. Who changes it gets what a
+ * {@link LinkedHashMap} would be from then on. <em>Thread-safe</em> while nobody changes it;
+ * <em>confined to one thread</em> while it changes.
  */
 final class RecordMap extends AbstractMap<String, @Nullable Object> {
     private final FieldBytes fields;
 
     /**
-     * Values that were asked for, by index of the declared field; made with the first. Two threads may decode one
-     * value both: all but arrays are immutable, so either will do.
+     * Values that were asked for, by index of the declared field; made with the first. Two threads
+     * may decode one value both: all but arrays are immutable, so either will do.
      */
     private @Nullable Object @Nullable [] decoded;
 

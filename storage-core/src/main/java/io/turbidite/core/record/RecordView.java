@@ -21,8 +21,8 @@ import java.util.Objects;
 import java.util.UUID;
 
 /**
- * A flyweight over an encoded record: reads a declared field by two loads, without parsing the rest and
- * without garbage.
+ * A flyweight over an encoded record: reads a declared field by two loads, without parsing the rest
+ * and without garbage.
  *
  * <pre>{@code
  * view.wrap(record);
@@ -32,9 +32,9 @@ import java.util.UUID;
  *
  * <p><em>Confined to one thread.</em> Valid as long as the bytes it was wrapped around stay.
  *
- * <p>Damaged bytes give a {@link CorruptionException} from {@link #wrap} or from the access that meets
- * the damage; never anything else, and never a read outside the record. Asking an absent field for its
- * value, or a field for what its kind isn't, is an {@link InvalidRequestException}.
+ * <p>Damaged bytes give a {@link CorruptionException} from {@link #wrap} or from the access that
+ * meets the damage; never anything else, and never a read outside the record. Asking an absent
+ * field for its value, or a field for what its kind isn't, is an {@link InvalidRequestException}.
  */
 public final class RecordView {
     /** Two bits each. */
@@ -60,7 +60,10 @@ public final class RecordView {
     private final Slice own = new Slice();
     private final Slice scratch = new Slice();
 
-    /** Made when first needed, as {@link #open}: many views show a record or two, and no text of them. */
+    /**
+     * Made when first needed, as {@link #open}: many views show a record or two, and no text of
+     * them.
+     */
     private @Nullable TextReader texts;
 
     private @Nullable OpenReader open;
@@ -180,8 +183,8 @@ public final class RecordView {
     }
 
     /**
-     * A bool (0 or 1), an integer, a date (days since 1970-01-01), a time (microseconds of the day), a
-     * datetime (microseconds since 1970-01-01T00:00:00Z) or a duration (microseconds).
+     * A bool (0 or 1), an integer, a date (days since 1970-01-01), a time (microseconds of the
+     * day), a datetime (microseconds since 1970-01-01T00:00:00Z) or a duration (microseconds).
      */
     public long getLong(int field) {
         int slot = presentSlot(field);
@@ -227,8 +230,8 @@ public final class RecordView {
     }
 
     /**
-     * Moves {@code slice} to the bytes of a string (UTF-8), bytes, a uuid (most significant first) or a
-     * decimal ({@link DecimalBytes} and scale).
+     * Moves {@code slice} to the bytes of a string (UTF-8), bytes, a uuid (most significant first)
+     * or a decimal ({@link DecimalBytes} and scale).
      *
      * @return {@code slice}, valid as long as the record
      */
@@ -257,7 +260,10 @@ public final class RecordView {
         return slot < 0 ? 0 : segment.get(Bytes.I32, origin + slot);
     }
 
-    /** As {@link #getBytes(int, Slice)}, with a slice of the view's own: valid until this is called again. */
+    /**
+     * As {@link #getBytes(int, Slice)}, with a slice of the view's own: valid until this is called
+     * again.
+     */
     public Slice getBytes(int field) {
         return getBytes(field, own);
     }
@@ -343,9 +349,10 @@ public final class RecordView {
     }
 
     /**
-     * All fields that are there: the declared ones in order, then the open ones as they came. The map has a copy of
-     * the record and decodes a declared value when it is first asked for; it stays whatever becomes of the bytes,
-     * and any thread may read it. A declared value that is damaged is told when it is asked for.
+     * All fields that are there: the declared ones in order, then the open ones as they came. The
+     * map has a copy of the record and decodes a declared value when it is first asked for; it
+     * stays whatever becomes of the bytes, and any thread may read it. A declared value that is
+     * damaged is told when it is asked for.
      */
     public Map<String, @Nullable Object> toMap() {
         byte[] bytes = new byte[openOffset];
@@ -362,9 +369,9 @@ public final class RecordView {
     }
 
     /**
-     * Appends the record as one JSON object: the declared fields that are there, then the open ones. Points
-     * and rectangles are arrays, bytes base64, dates and times ISO 8601 in UTC, NaN and infinities strings:
-     * what {@link RecordWriter#writeJson} reads back.
+     * Appends the record as one JSON object: the declared fields that are there, then the open
+     * ones. Points and rectangles are arrays, bytes base64, dates and times ISO 8601 in UTC, NaN
+     * and infinities strings: what {@link RecordWriter#writeJson} reads back.
      */
     public void toJson(ByteSink utf8) {
         if (json == null) {
@@ -374,8 +381,9 @@ public final class RecordView {
     }
 
     /**
-     * Reads everything and checks what the accessors have no need to: that what holds nothing is zero. A
-     * record that passes holds what a writer of this version may have written, and no byte more.
+     * Reads everything and checks what the accessors have no need to: that what holds nothing is
+     * zero. A record that passes holds what a writer of this version may have written, and no byte
+     * more.
      *
      * @throws CorruptionException if it does not
      */

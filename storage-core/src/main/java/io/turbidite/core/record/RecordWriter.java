@@ -19,7 +19,8 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Encodes records of one type: from a map, from a JSON object, or field by field without any garbage:
+ * Encodes records of one type: from a map, from a JSON object, or field by field without any
+ * garbage:
  *
  * <pre>{@code
  * writer.begin();
@@ -29,8 +30,8 @@ import java.util.UUID;
  * Slice record = writer.finish();     // valid until the next begin
  * }</pre>
  *
- * <p><em>Confined to one thread at a time</em>, reusable, also after an error: a field that was refused
- * is as if it had not been set.
+ * <p><em>Confined to one thread at a time</em>, reusable, also after an error: a field that was
+ * refused is as if it had not been set.
  *
  * <p>Fields come in any order, each at most once. Values are checked when they are set; that every
  * required field is there, and the size, at the end. Everything wrong is an {@link
@@ -43,8 +44,9 @@ public final class RecordWriter {
     private final RecordLayout layout;
 
     /**
-     * The record as far as it is known: its fixed part, then the bytes of variable-width fields in the order
-     * they were set, which mostly is theirs in the type; if not, {@link #finish} orders them.
+     * The record as far as it is known: its fixed part, then the bytes of variable-width fields in
+     * the order they were set, which mostly is theirs in the type; if not, {@link #finish} orders
+     * them.
      */
     private final ByteSink record = new ByteSink(FIRST_BYTES, Limits.RECORD_BYTES_MAX);
 
@@ -84,7 +86,8 @@ public final class RecordWriter {
     }
 
     /**
-     * Encodes a record of these fields, declared or not; {@link Missing#MISSING} is as if it wasn't there.
+     * Encodes a record of these fields, declared or not; {@link Missing#MISSING} is as if it wasn't
+     * there.
      *
      * @return valid until the writer is used again
      */
@@ -104,10 +107,11 @@ public final class RecordWriter {
     /**
      * Encodes the record that is written as one JSON object in UTF-8.
      *
-     * <p>Wrong types are rejected, not coerced; an integer is a double where a double is declared. Points
-     * are {@code [x,y]}, rectangles {@code [minX,minY,maxX,maxY]}, bytes base64, uuids and times strings (ISO
-     * 8601); a float or double that no JSON number can be is {@code "NaN"}, {@code "Infinity"} or {@code
-     * "-Infinity"}. An undeclared integer beyond 64 bits is kept as a decimal.
+     * <p>Wrong types are rejected, not coerced; an integer is a double where a double is declared.
+     * Points are {@code [x,y]}, rectangles {@code [minX,minY,maxX,maxY]}, bytes base64, uuids and
+     * times strings (ISO 8601); a float or double that no JSON number can be is {@code "NaN"},
+     * {@code "Infinity"} or {@code "-Infinity"}. An undeclared integer beyond 64 bits is kept as a
+     * decimal.
      *
      * @return valid until the writer is used again
      * @throws InvalidRequestException with the byte where it is, for what isn't a record in JSON
@@ -226,9 +230,9 @@ public final class RecordWriter {
     }
 
     /**
-     * Sets a declared field from text, as {@link ValueParser} reads it; integers, doubles of up to 15
-     * digits, strings, dates and times without garbage. Empty text is a value like any other: the empty
-     * string, or wrong.
+     * Sets a declared field from text, as {@link ValueParser} reads it; integers, doubles of up to
+     * 15 digits, strings, dates and times without garbage. Empty text is a value like any other:
+     * the empty string, or wrong.
      */
     public void setText(int field, CharSequence text) {
         try {
@@ -249,8 +253,8 @@ public final class RecordWriter {
     }
 
     /**
-     * Sets a declared field from the Java value of its kind, or from one that widens to it (see {@link
-     * KindValues}); null and {@link Missing#MISSING} are taken where the field is optional.
+     * Sets a declared field from the Java value of its kind, or from one that widens to it (see
+     * {@link KindValues}); null and {@link Missing#MISSING} are taken where the field is optional.
      */
     public void setObject(int field, @Nullable Object value) {
         if (value == null) {
@@ -303,8 +307,9 @@ public final class RecordWriter {
     }
 
     /**
-     * Adds an undeclared field: any Java value that stands for a kind, a list, or a map with string keys.
-     * Integers come back as {@link Long} whatever their class. {@link Missing#MISSING} adds nothing.
+     * Adds an undeclared field: any Java value that stands for a kind, a list, or a map with string
+     * keys. Integers come back as {@link Long} whatever their class. {@link Missing#MISSING} adds
+     * nothing.
      */
     public void openField(String name, @Nullable Object value) {
         if (value != Missing.MISSING) {
@@ -330,8 +335,8 @@ public final class RecordWriter {
     }
 
     /**
-     * Adds the name, which counts only from {@link #endOpen} on; in between the caller writes the value to
-     * {@link #open}. What was left by one that failed is dropped here.
+     * Adds the name, which counts only from {@link #endOpen} on; in between the caller writes the
+     * value to {@link #open}. What was left by one that failed is dropped here.
      */
     void openName(String name) {
         if (type.indexOf(name) >= 0) {

@@ -3,12 +3,12 @@ package io.turbidite.core.record;
 import io.turbidite.core.type.TypeKind;
 
 /**
- * Sets fields of a {@link RecordWriter} from text, as a column of a CSV file has it. <em>Confined to one
- * thread</em>; belongs to its writer.
+ * Sets fields of a {@link RecordWriter} from text, as a column of a CSV file has it. <em>Confined
+ * to one thread</em>; belongs to its writer.
  *
- * <p>Takes exactly what {@link ValueParser} takes: the short ways here, which make no garbage, are for the
- * kinds that feeds are full of, and hand what they are not made for to the parser, which has the last word
- * and the message.
+ * <p>Takes exactly what {@link ValueParser} takes: the short ways here, which make no garbage, are
+ * for the kinds that feeds are full of, and hand what they are not made for to the parser, which
+ * has the last word and the message.
  */
 final class TextFields {
     /** So many digits can't overflow a long. */
@@ -52,7 +52,10 @@ final class TextFields {
         }
     }
 
-    /** Whether the text is 1 to {@code digitCountMax} digits, maybe with a minus and a point between. */
+    /**
+     * Whether the text is 1 to {@code digitCountMax} digits, maybe with a minus and a point
+     * between.
+     */
     private static boolean isNumber(CharSequence text, int digitCountMax, boolean withPoint) {
         int start = isNegative(text) ? 1 : 0;
         int pointAt = -1;

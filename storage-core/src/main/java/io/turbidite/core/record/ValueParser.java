@@ -38,7 +38,10 @@ import java.util.UUID;
 public final class ValueParser {
     private static final int UUID_CHARS = 36;
 
-    /** A double needs at most 17 digits to be told from its neighbours; more are taken, not any number. */
+    /**
+     * A double needs at most 17 digits to be told from its neighbours; more are taken, not any
+     * number.
+     */
     private static final int NUMBER_CHARS_MAX = 1_100;
 
     private ValueParser() {}

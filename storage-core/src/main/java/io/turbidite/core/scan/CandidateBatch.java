@@ -21,7 +21,8 @@ public final class CandidateBatch {
     private int count;
 
     /**
-     * @param bytesMax most bytes of primary keys held, and most of secondary keys; at least one longest key
+     * @param bytesMax most bytes of primary keys held, and most of secondary keys; at least one
+     *     longest key
      */
     public CandidateBatch(int bytesMax) {
         primaryKeys = new KeyBatch(bytesMax);

@@ -47,10 +47,11 @@ public record FetchOptions(
         /** Layers that hold only older versions than the candidate: right under every strategy. */
         OLDER,
         /**
-         * As {@link #OLDER}, and of the newer layers those that hold nothing above what the candidate was checked
-         * for ({@link IndexCursor#checkedUntil}): no successor of its is there. Its own layer's Bloom filter need
-         * not be asked. Right for candidates of an index that has an entry for each version; valid or not, they
-         * give the newest version, to be checked again.
+         * As {@link #OLDER}, and of the newer layers those that hold nothing above what the
+         * candidate was checked for ({@link IndexCursor#checkedUntil}): no successor of its is
+         * there. Its own layer's Bloom filter need not be asked. Right for candidates of an index
+         * that has an entry for each version; valid or not, they give the newest version, to be
+         * checked again.
          */
         CHECKED,
         /**

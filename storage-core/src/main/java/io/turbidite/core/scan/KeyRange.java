@@ -5,8 +5,8 @@ import io.turbidite.core.bytes.Slice;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A range of encoded keys: from {@code low} (included) to {@code high} (excluded); a missing bound is
- * open. <em>Immutable</em> (the slices are copies).
+ * A range of encoded keys: from {@code low} (included) to {@code high} (excluded); a missing bound
+ * is open. <em>Immutable</em> (the slices are copies).
  *
  * <p>Encoded keys are self-delimiting, so "all keys whose first fields are v" is the range from
  * encode(v) to its successor.

@@ -3,8 +3,8 @@ package io.turbidite.core.sort;
 import java.util.function.IntBinaryOperator;
 
 /**
- * Sorts indexes by 8-byte prefixes, falling back on whole keys where prefixes are equal. Keeps its scratch
- * space for the next sort. <em>Confined to one thread at a time.</em>
+ * Sorts indexes by 8-byte prefixes, falling back on whole keys where prefixes are equal. Keeps its
+ * scratch space for the next sort. <em>Confined to one thread at a time.</em>
  */
 public final class KeySort {
     private static final int INSERTION_MAX = 24;
@@ -13,8 +13,9 @@ public final class KeySort {
     private int[] scratchIndexes = new int[0];
 
     /**
-     * Sorts the first {@code count} elements of {@code prefixes} and {@code indexes} together, by prefix
-     * and then by {@code compareKeys} of two indexes. A merge sort: its cost does not depend on luck.
+     * Sorts the first {@code count} elements of {@code prefixes} and {@code indexes} together, by
+     * prefix and then by {@code compareKeys} of two indexes. A merge sort: its cost does not depend
+     * on luck.
      */
     public void sort(long[] prefixes, int[] indexes, int count, IntBinaryOperator compareKeys) {
         for (int low = 0; low < count; low += INSERTION_MAX) {

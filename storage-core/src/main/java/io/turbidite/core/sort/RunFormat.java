@@ -1,8 +1,8 @@
 package io.turbidite.core.sort;
 
 /**
- * The file of a sorted run, version 2 (little-endian): a header of the envelope, then blocks one behind the
- * other to the end of the file.
+ * The file of a sorted run, version 2 (little-endian): a header of the envelope, then blocks one
+ * behind the other to the end of the file.
  *
  * <pre>
  * block
@@ -15,8 +15,9 @@ package io.turbidite.core.sort;
  *     24       entries        in order, as {@link EntryFormat} has them
  * </pre>
  *
- * <p>The file is temporary: it is never synced, means nothing after a crash, and is read by the sort that
- * wrote it alone. That knows how many bytes and blocks there are, so the file has no footer.
+ * <p>The file is temporary: it is never synced, means nothing after a crash, and is read by the
+ * sort that wrote it alone. That knows how many bytes and blocks there are, so the file has no
+ * footer.
  */
 final class RunFormat {
     /** Name in the file header. */

@@ -14,10 +14,14 @@ public interface RunSite {
     /** The number of the next run, which no other file of the owner has or had. */
     long newNumber();
 
-    /** The name of the run's file. Where there is such a file already, the next number is asked for. */
+    /**
+     * The name of the run's file. Where there is such a file already, the next number is asked for.
+     */
     String nameOf(long number);
 
-    /** Bytes of a block, unless it holds one larger entry. Each run that is read has one in memory. */
+    /**
+     * Bytes of a block, unless it holds one larger entry. Each run that is read has one in memory.
+     */
     int blockBytes();
 
     /** A piece of memory to read or write a block. */

@@ -12,7 +12,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * Writes a run file ({@link RunFormat}) in one pass, a block at a time.
  *
- * <p><em>Confined to one thread.</em> Owns the open file and its buffer; the file itself is the caller's.
+ * <p><em>Confined to one thread.</em> Owns the open file and its buffer; the file itself is the
+ * caller's.
  */
 final class RunWriter implements AutoCloseable {
     private final RunSite site;

@@ -6,13 +6,13 @@ import io.turbidite.core.bytes.Slice;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Entries in one piece of memory: the entries ({@link EntryFormat}) from its start on in the order in which
- * they came, and from its end backwards four bytes for each: the places of the entries, which are what is
- * sorted.
+ * Entries in one piece of memory: the entries ({@link EntryFormat}) from its start on in the order
+ * in which they came, and from its end backwards four bytes for each: the places of the entries,
+ * which are what is sorted.
  *
- * <p>Sorting compares eight bytes behind what all keys have in common, which lie in an array for the time
- * being, and whole keys only where these are equal. So neither long common prefixes nor counting numbers are
- * slow.
+ * <p>Sorting compares eight bytes behind what all keys have in common, which lie in an array for
+ * the time being, and whole keys only where these are equal. So neither long common prefixes nor
+ * counting numbers are slow.
  *
  * <p><em>Confined to one thread at a time.</em> The memory is the owner's.
  */
@@ -171,8 +171,8 @@ final class SortBlock {
     }
 
     /**
-     * What one block after the other is sorted with: 24 bytes on the heap for each entry of a block.
-     * <em>Confined to one thread at a time.</em>
+     * What one block after the other is sorted with: 24 bytes on the heap for each entry of a
+     * block. <em>Confined to one thread at a time.</em>
      */
     static final class Scratch {
         private final KeySort sort = new KeySort();

@@ -8,8 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The entries that a sort has in memory: piece by piece, each a {@link SortBlock} that is sorted on its own
- * when it is full, while the caches of the processor still have it. Reading merges the blocks.
+ * The entries that a sort has in memory: piece by piece, each a {@link SortBlock} that is sorted on
+ * its own when it is full, while the caches of the processor still have it. Reading merges the
+ * blocks.
  *
  * <pre>{@code
  * if (buffer.add(key, number, payload) == SortBuffer.FULL) {
@@ -52,8 +53,8 @@ public final class SortBuffer implements AutoCloseable {
     /**
      * Adds a copy of an entry.
      *
-     * @return its address until this is cleared; {@link #FULL}, and nothing is added, where the memory is
-     *     used up
+     * @return its address until this is cleared; {@link #FULL}, and nothing is added, where the
+     *     memory is used up
      */
     public long add(Slice key, long number, Slice payload) {
         long entryBytes = EntryFormat.bytes(key, payload);
@@ -100,7 +101,10 @@ public final class SortBuffer implements AutoCloseable {
         memoryOf(address).set(Bytes.I64, placeOf(address) + EntryFormat.NUMBER_OFFSET, number);
     }
 
-    /** The address of the entry that was added behind that at {@code address}; {@link #NONE} behind the last. */
+    /**
+     * The address of the entry that was added behind that at {@code address}; {@link #NONE} behind
+     * the last.
+     */
     public long addressBehind(long address) {
         long block = address >>> BLOCK_SHIFT;
         int place = blocks.get((int) block).placeBehind((int) address);
@@ -115,8 +119,8 @@ public final class SortBuffer implements AutoCloseable {
     }
 
     /**
-     * The entries in order, of equal ones the earliest first. Nothing may be added while it is read;
-     * afterwards that is allowed again.
+     * The entries in order, of equal ones the earliest first. Nothing may be added while it is
+     * read; afterwards that is allowed again.
      */
     public SortedInput sorted() {
         List<SortedInput> inputs = new ArrayList<>();

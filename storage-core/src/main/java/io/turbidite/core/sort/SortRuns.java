@@ -11,14 +11,14 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * What a sort has on disk: writes runs, merges them down to what can be read at once, deletes them at the
- * end.
+ * What a sort has on disk: writes runs, merges them down to what can be read at once, deletes them
+ * at the end.
  *
- * <p>If the runs are more than there are buffers for, some are first merged into one, the earliest first and
- * the fewest that suffice, so that most entries are written once.
+ * <p>If the runs are more than there are buffers for, some are first merged into one, the earliest
+ * first and the fewest that suffice, so that most entries are written once.
  *
- * <p>A call that fails loses no run: it may be made again. <em>Confined to one thread at a time.</em> Owns
- * the files and whoever reads them.
+ * <p>A call that fails loses no run: it may be made again. <em>Confined to one thread at a
+ * time.</em> Owns the files and whoever reads them.
  */
 public final class SortRuns implements AutoCloseable {
     /** More files open at once would not make merges cheaper. */
@@ -62,7 +62,10 @@ public final class SortRuns implements AutoCloseable {
         return writtenBytes;
     }
 
-    /** Writes what is left of {@code input} as a run, at most {@code countMax} entries; the caller closes it. */
+    /**
+     * Writes what is left of {@code input} as a run, at most {@code countMax} entries; the caller
+     * closes it.
+     */
     public void add(SortedInput input, long countMax) {
         String name = null;
         boolean complete = false;
@@ -85,7 +88,8 @@ public final class SortRuns implements AutoCloseable {
     }
 
     /**
-     * Inputs over all runs, few enough to be read at once; they end with the next call, or with this object.
+     * Inputs over all runs, few enough to be read at once; they end with the next call, or with
+     * this object.
      */
     public List<SortedInput> inputs() {
         while (runs.size() > fanInMax) {

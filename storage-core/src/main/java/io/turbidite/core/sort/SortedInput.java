@@ -3,8 +3,8 @@ package io.turbidite.core.sort;
 import io.turbidite.core.bytes.Slice;
 
 /**
- * Entries in order (key, then number, both ascending), read once. Starts before the first entry; slices
- * are valid until the next move. <em>Confined to one thread.</em>
+ * Entries in order (key, then number, both ascending), read once. Starts before the first entry;
+ * slices are valid until the next move. <em>Confined to one thread.</em>
  */
 public interface SortedInput extends AutoCloseable {
     /** Moves to the next entry; false at the end. */
@@ -17,7 +17,9 @@ public interface SortedInput extends AutoCloseable {
 
     Slice payload();
 
-    /** So many first bytes, or more, all keys have in common. Known once this stands on an entry. */
+    /**
+     * So many first bytes, or more, all keys have in common. Known once this stands on an entry.
+     */
     int sharedBytes();
 
     @Override

@@ -9,9 +9,9 @@ import java.util.List;
 /**
  * Several sorted inputs read as one; of equal entries that of the earlier input comes first.
  *
- * <p>A tournament tree of losers: an inner slot holds the loser of its match, so the next entry costs
- * log2(k) comparisons on one path. Keys are compared by eight bytes behind what all of them have in common,
- * kept beside the tree, and by the rest only if these are equal.
+ * <p>A tournament tree of losers: an inner slot holds the loser of its match, so the next entry
+ * costs log2(k) comparisons on one path. Keys are compared by eight bytes behind what all of them
+ * have in common, kept beside the tree, and by the rest only if these are equal.
  *
  * <p><em>Confined to one thread.</em> Owns the inputs. Allocates nothing after construction.
  */
@@ -95,7 +95,10 @@ public final class SortedMerge implements SortedInput {
         }
     }
 
-    /** Plays the matches from the leaf of {@code input} to the root; an empty slot waits for its rival. */
+    /**
+     * Plays the matches from the leaf of {@code input} to the root; an empty slot waits for its
+     * rival.
+     */
     private void replay(int input) {
         int winner = input;
         for (int slot = (input + inputs.length) >>> 1; slot > 0; slot >>>= 1) {

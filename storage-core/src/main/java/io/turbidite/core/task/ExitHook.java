@@ -4,13 +4,15 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Lets work end in order when the process is told to end (Ctrl-C, SIGTERM): asks it to stop, and keeps
- * the process alive until it has.
+ * Lets work end in order when the process is told to end (Ctrl-C, SIGTERM): asks it to stop, and
+ * keeps the process alive until it has.
  *
  * <p><em>Thread-safe.</em>
  */
 public final class ExitHook implements AutoCloseable {
-    /** Work that has not ended by then is left to recovery; service managers wait no longer either. */
+    /**
+     * Work that has not ended by then is left to recovery; service managers wait no longer either.
+     */
     private static final long GRACE_SECONDS = 60;
 
     private final Runnable stop;
@@ -26,8 +28,8 @@ public final class ExitHook implements AutoCloseable {
     /**
      * Watches from now on, until closed.
      *
-     * @param stop asks the work to end soon, without waiting for it; called on a thread of its own, at
-     *     most once
+     * @param stop asks the work to end soon, without waiting for it; called on a thread of its own,
+     *     at most once
      */
     public static ExitHook install(Runnable stop) {
         ExitHook hook = new ExitHook(stop);

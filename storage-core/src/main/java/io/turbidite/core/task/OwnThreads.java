@@ -5,11 +5,13 @@ import org.jspecify.annotations.Nullable;
 import java.io.IOException;
 
 /**
- * Does on a thread that nobody else knows what an interrupt of the caller's thread must not cut short. A sync
- * of a file, for one: the system ends it when the thread is interrupted, and what is durable then is unknown.
+ * Does on a thread that nobody else knows what an interrupt of the caller's thread must not cut
+ * short. A sync of a file, for one: the system ends it when the thread is interrupted, and what is
+ * durable then is unknown.
  *
- * <p><em>Thread-safe.</em> Workers of {@link ThreadTasks} are such threads themselves and go straight on; for
- * others a thread is started and ends with the work, which costs a fraction of what a sync does.
+ * <p><em>Thread-safe.</em> Workers of {@link ThreadTasks} are such threads themselves and go
+ * straight on; for others a thread is started and ends with the work, which costs a fraction of
+ * what a sync does.
  */
 public final class OwnThreads {
     private static final ThreadLocal<Boolean> IS_OWN = ThreadLocal.withInitial(() -> false);
@@ -28,8 +30,8 @@ public final class OwnThreads {
     }
 
     /**
-     * Does the work and returns when it is done, whether the caller is interrupted or not; the caller's
-     * interrupt status stays what it is.
+     * Does the work and returns when it is done, whether the caller is interrupted or not; the
+     * caller's interrupt status stays what it is.
      *
      * @throws IOException what the work throws
      */

@@ -6,16 +6,16 @@ import java.util.function.BooleanSupplier;
  * Runs background workers and lets callers wait for what they do.
  *
  * <p>The real one has a thread for each worker. The simulated one has no thread: whoever waits runs
- * steps of randomly chosen workers, seeded, until the condition holds, and moves the virtual clock when
- * nobody has work; a wait that can never end is an error that prints the seed.
+ * steps of randomly chosen workers, seeded, until the condition holds, and moves the virtual clock
+ * when nobody has work; a wait that can never end is an error that prints the seed.
  *
  * <p><em>Thread-safe.</em>
  */
 public interface Tasks extends AutoCloseable {
     /**
-     * Starts a worker that calls {@code step} until closed: again at once while it returns {@code true}
-     * (there may be more to do), otherwise after {@link Worker#wake()} or {@code idleMicros}, whichever
-     * comes first.
+     * Starts a worker that calls {@code step} until closed: again at once while it returns
+     * {@code true} (there may be more to do), otherwise after {@link Worker#wake()} or
+     * {@code idleMicros}, whichever comes first.
      *
      * @param name for thread names and traces
      */
@@ -28,7 +28,8 @@ public interface Tasks extends AutoCloseable {
     void await(BooleanSupplier condition);
 
     /**
-     * As {@link #await}, but also ended by an interrupt of the calling thread, which stays interrupted.
+     * As {@link #await}, but also ended by an interrupt of the calling thread, which stays
+     * interrupted.
      *
      * @return whether the condition holds
      */

@@ -17,12 +17,12 @@ import java.util.function.BooleanSupplier;
 /**
  * Workers on daemon threads of their own, one each.
  *
- * <p><em>Thread-safe.</em> {@link #await} is not ended by an interrupt: the wait goes on and the thread's
- * interrupt status is set again when it returns, because what is waited for (durability, space in the
- * log) happens whether the caller hurries or not.
+ * <p><em>Thread-safe.</em> {@link #await} is not ended by an interrupt: the wait goes on and the
+ * thread's interrupt status is set again when it returns, because what is waited for (durability,
+ * space in the log) happens whether the caller hurries or not.
  *
- * <p>A worker whose step throws is stopped, and the error is handed to the error handler; the others go
- * on. Waits that are still open when the tasks are closed throw {@link ClosedException}.
+ * <p>A worker whose step throws is stopped, and the error is handed to the error handler; the
+ * others go on. Waits that are still open when the tasks are closed throw {@link ClosedException}.
  */
 public final class ThreadTasks implements Tasks {
     private static final Logger LOG = LoggerFactory.getLogger(ThreadTasks.class);
@@ -53,8 +53,8 @@ public final class ThreadTasks implements Tasks {
     /**
      * Tasks with an error handler.
      *
-     * @param onError is given the worker's name and what its step threw, on the worker's thread; the
-     *     worker has stopped
+     * @param onError is given the worker's name and what its step threw, on the worker's thread;
+     *     the worker has stopped
      */
     public static ThreadTasks create(String name, BiConsumer<String, Throwable> onError) {
         return new ThreadTasks(name, onError);

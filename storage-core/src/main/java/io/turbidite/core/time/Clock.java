@@ -1,7 +1,8 @@
 package io.turbidite.core.time;
 
 /**
- * Time as an argument. Order never comes from a clock (D2); this is for people, timeouts and retention.
+ * Time as an argument. Order never comes from a clock (D2); this is for people, timeouts and
+ * retention.
  *
  * <p><em>Thread-safe.</em>
  */

@@ -3,13 +3,13 @@ package io.turbidite.core.time;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Spaces work out in time: whoever has gone pays for it in nanoseconds, and the next may go when all
- * before is paid. With a cost of {@code bytes / rate} that is a token bucket that holds no tokens but
- * the time at which it is full again (the generic cell rate algorithm of ATM networks): one word of
- * state, no refill task.
+ * Spaces work out in time: whoever has gone pays for it in nanoseconds, and the next may go when
+ * all before is paid. With a cost of {@code bytes / rate} that is a token bucket that holds no
+ * tokens but the time at which it is full again (the generic cell rate algorithm of ATM networks):
+ * one word of state, no refill task.
  *
- * <p><em>Thread-safe</em> by compare-and-swap. It never waits itself: the caller does, where it holds
- * nothing.
+ * <p><em>Thread-safe</em> by compare-and-swap. It never waits itself: the caller does, where it
+ * holds nothing.
  */
 public final class Pacer {
     private final Clock clock;

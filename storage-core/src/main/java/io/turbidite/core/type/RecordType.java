@@ -82,8 +82,8 @@ public final class RecordType {
     }
 
     /**
-     * What is worked out of this type and kept with it, so that it is made once and not for each reader of a record.
-     * There is one thing of this kind: how its records are laid out.
+     * What is worked out of this type and kept with it, so that it is made once and not for each
+     * reader of a record. There is one thing of this kind: how its records are laid out.
      *
      * @param kind of the thing
      * @param maker makes it of this type; what it makes is immutable

@@ -11,7 +11,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.Random;
 
 class Xxh3Test {
-    /** What the library says of the same bytes in an array, for each length up to past its longest block. */
+    /**
+     * What the library says of the same bytes in an array, for each length up to past its longest
+     * block.
+     */
     @Test
     void a_segment_hashes_as_its_bytes_do() {
         byte[] bytes = new byte[2_100];

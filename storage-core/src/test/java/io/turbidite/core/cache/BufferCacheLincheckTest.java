@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Pages are pinned, evicted and loaded again, and the file is closed under its readers: whoever has a page
- * pinned reads that page until it lets go, and in the end every pin is given back.
+ * Pages are pinned, evicted and loaded again, and the file is closed under its readers: whoever has
+ * a page pinned reads that page until it lets go, and in the end every pin is given back.
  */
 @LeaksOnPurpose("Lincheck leaves its last instance as it is")
 @Param(name = "page", gen = IntGen.class, conf = "0:5")
@@ -45,7 +45,10 @@ public class BufferCacheLincheckTest {
             new AtomicReferenceArray<>(THREADS + 2);
     private volatile boolean closing;
 
-    /** Looks at a page. What a pin beside {@link #close} gives is not said, so it is not told either. */
+    /**
+     * Looks at a page. What a pin beside {@link #close} gives is not said, so it is not told
+     * either.
+     */
     @Operation
     public int read(@Param(name = "page") int page) {
         Frame frame = pin(page);

@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongUnaryOperator;
 
 /**
- * Prints what a hit, a miss and a Bloom test cost, and measured false positive rates: the best of many
- * rounds, in nanoseconds of wall time. Run it without assertions.
+ * Prints what a hit, a miss and a Bloom test cost, and measured false positive rates: the best of
+ * many rounds, in nanoseconds of wall time. Run it without assertions.
  */
 public final class CacheFigures {
     private static final Clock CLOCK = Clock.system();

@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.IntUnaryOperator;
 
 /**
- * A file whose pages are filled with a pattern of their own, and a check of that. Counts the loads of each
- * page. <em>Thread-safe.</em>
+ * A file whose pages are filled with a pattern of their own, and a check of that. Counts the loads
+ * of each page. <em>Thread-safe.</em>
  */
 final class PatternFile implements PageLoader {
     private final long salt;

@@ -29,7 +29,9 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Files past the page cache hold what was written, byte for byte, whatever the callers' alignment. */
+/**
+ * Files past the page cache hold what was written, byte for byte, whatever the callers' alignment.
+ */
 class DirectDiskTest {
     @TempDir
     private Path directory;

@@ -27,7 +27,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
 
-/** The real and the simulated disk keep the same contract; what differs is what a power cut leaves. */
+/**
+ * The real and the simulated disk keep the same contract; what differs is what a power cut leaves.
+ */
 class DiskContractTest {
     @TempDir
     private Path directory;

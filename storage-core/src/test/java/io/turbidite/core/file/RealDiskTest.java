@@ -82,7 +82,10 @@ class RealDiskTest {
                 .hasMessageContaining(root.toString());
     }
 
-    /** Readers are interrupted all the time; no read fails, for them or for others, and writes go on. */
+    /**
+     * Readers are interrupted all the time; no read fails, for them or for others, and writes go
+     * on.
+     */
     @Test
     void interruptsInTheMiddleOfTransfersHarmNobody() throws InterruptedException {
         RealDisk disk = RealDisk.open(directory);

@@ -243,7 +243,10 @@ class EnvelopeTest {
         }
     }
 
-    /** The tables in the Javadoc are the golden files' key; here they are again, next to the constants. */
+    /**
+     * The tables in the Javadoc are the golden files' key; here they are again, next to the
+     * constants.
+     */
     @Test
     void theConstantsAreThoseOfTheTables() {
         Map<Integer, Integer> header = new TreeMap<>();

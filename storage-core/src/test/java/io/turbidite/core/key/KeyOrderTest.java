@@ -30,8 +30,8 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * The order proof of D1: for random pairs of every kind and of composites, the order of the bytes is the
- * order of the values; and bytes come back as the value they were made from.
+ * The order proof of D1: for random pairs of every kind and of composites, the order of the bytes
+ * is the order of the values; and bytes come back as the value they were made from.
  */
 class KeyOrderTest {
     private static final long SEED = Seeds.of("KeyOrderTest");

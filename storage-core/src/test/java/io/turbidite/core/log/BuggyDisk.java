@@ -9,8 +9,8 @@ import io.turbidite.core.file.ForwardingFile;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A disk that behaves as if the log had one of the classic mistakes: what the crash and fault suites must
- * catch, or they have no teeth. <em>Confined to one thread.</em>
+ * A disk that behaves as if the log had one of the classic mistakes: what the crash and fault
+ * suites must catch, or they have no teeth. <em>Confined to one thread.</em>
  */
 final class BuggyDisk implements ForwardingDisk {
     /** A planted mistake. */

@@ -24,8 +24,9 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * Damage on disk (R10, R14): a synced record that is damaged or missing is a {@link CorruptionException};
- * what was never known to be synced may be cut; nothing is ever a wrong record.
+ * Damage on disk (R10, R14): a synced record that is damaged or missing is a
+ * {@link CorruptionException}; what was never known to be synced may be cut; nothing is ever a
+ * wrong record.
  */
 @Timeout(300)
 class LogCorruptionTest {
@@ -220,7 +221,9 @@ class LogCorruptionTest {
         }
     }
 
-    /** A log of several segments and sessions; unsealed ones end in a record that was not synced. */
+    /**
+     * A log of several segments and sessions; unsealed ones end in a record that was not synced.
+     */
     private SimDisk written(long seed, boolean sealed) {
         SimDisk disk = new SimDisk(seed, Profile.STRICT);
         LogOptions options = LogDriver.TINY.withDurability(Durability.BUFFERED);

@@ -17,8 +17,9 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * What a publish costs: {@code LogCost DIRECTORY [mode] [producers] [records] [bytes]}. Not a test; run it by hand
- * without assertions. As in a store, every 230,000 records (128 MB) the log is flushed and truncated.
+ * What a publish costs: {@code LogCost DIRECTORY [mode] [producers] [records] [bytes]}. Not a test;
+ * run it by hand without assertions. As in a store, every 230,000 records (128 MB) the log is
+ * flushed and truncated.
  */
 final class LogCost {
     private static final int ROUND_COUNT = 5;

@@ -12,9 +12,9 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 
 /**
- * One crash run: a log is driven at random on a simulated disk; at each durable step the power is cut, in
- * an image, the image is recovered and compared with the oracle; then the run goes on from one of the
- * images. <em>Confined to one thread.</em>
+ * One crash run: a log is driven at random on a simulated disk; at each durable step the power is
+ * cut, in an image, the image is recovered and compared with the oracle; then the run goes on from
+ * one of the images. <em>Confined to one thread.</em>
  */
 final class LogCrash {
     private static final Profile[] PROFILES = Profile.values();
@@ -28,14 +28,19 @@ final class LogCrash {
     private long nestedCount;
     private long refugeCount;
 
-    /** What an image has shown first: on a full disk the log may take its exception for the disk's. */
+    /**
+     * What an image has shown first: on a full disk the log may take its exception for the disk's.
+     */
     private @Nullable Throwable shown;
 
     LogCrash(long seed, Durability durability, Bug bug) {
         this(seed, LogDriver.TINY.withDurability(durability), false, bug);
     }
 
-    /** A run in which the disk is full at times, met by large records too, and each life has a mode of its own. */
+    /**
+     * A run in which the disk is full at times, met by large records too, and each life has a mode
+     * of its own.
+     */
     static LogCrash onFullDisk(long seed) {
         LogOptions large = LogDriver.TINY.withSegmentBytes(32 << 10, 8, 64, 10 << 10);
         return new LogCrash(seed, large, true, Bug.NONE);

@@ -13,8 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Power cuts at every durable step (R1 to R4 for the log alone): replay shows a prefix, at least what was
- * acknowledged, the same after a crash inside recovery, and the log goes on from there.
+ * Power cuts at every durable step (R1 to R4 for the log alone): replay shows a prefix, at least
+ * what was acknowledged, the same after a crash inside recovery, and the log goes on from there.
  */
 @LeaksOnPurpose("killed logs have nobody who closes them; handles are counted")
 class LogCrashTest {

@@ -17,11 +17,16 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 
-/** Runs a log through seeded random operations and keeps the oracle. <em>Confined to one thread.</em> */
+/**
+ * Runs a log through seeded random operations and keeps the oracle. <em>Confined to one
+ * thread.</em>
+ */
 final class LogDriver implements AutoCloseable {
     static final long STORE_ID = 0x5EED_0123_4567_89ABL;
 
-    /** As small as it goes: segments fill, rings wrap and memory runs short within a few operations. */
+    /**
+     * As small as it goes: segments fill, rings wrap and memory runs short within a few operations.
+     */
     static final LogOptions TINY = LogOptions.defaults()
             .withSegmentBytes(8 << 10, 8, 64, 2 << 10)
             .withIntervalMicros(3_000);

@@ -23,7 +23,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.List;
 
-/** Every call of the disk fails (R8): a typed error, no acknowledgement after it, reopening recovers. */
+/**
+ * Every call of the disk fails (R8): a typed error, no acknowledgement after it, reopening
+ * recovers.
+ */
 class LogFaultTest {
     private static final List<Fault> FAULTS =
             List.of(Fault.EIO, Fault.ENOSPC, Fault.SHORT_WRITE, Fault.EMFILE);
@@ -133,7 +136,10 @@ class LogFaultTest {
         driver.close();
     }
 
-    /** The segment grows until somebody else has taken the space: what was accepted goes to the reserve. */
+    /**
+     * The segment grows until somebody else has taken the space: what was accepted goes to the
+     * reserve.
+     */
     @ParameterizedTest
     @EnumSource(names = {"INTERVAL", "BUFFERED"})
     void aDiskThatOthersFillCostsNoAcceptedRecord(Durability durability) {
@@ -177,7 +183,10 @@ class LogFaultTest {
         driver.close();
     }
 
-    /** What was kept of the refused write are whole frames, and no mark says that the log goes on elsewhere. */
+    /**
+     * What was kept of the refused write are whole frames, and no mark says that the log goes on
+     * elsewhere.
+     */
     @Test
     @LeaksOnPurpose("the log that wrote was killed")
     void framesOfARefusedWriteGiveWayToTheReserve() {

@@ -14,9 +14,9 @@ import io.turbidite.core.sim.SimDisk;
 import java.util.SplittableRandom;
 
 /**
- * One fault run (R8): a log is driven on a disk of which one call fails, once or for ever; then the power
- * is cut, or the process restarts on the same disk, records more, and then the power is cut. <em>Confined
- * to one thread.</em>
+ * One fault run (R8): a log is driven on a disk of which one call fails, once or for ever; then the
+ * power is cut, or the process restarts on the same disk, records more, and then the power is cut.
+ * <em>Confined to one thread.</em>
  */
 final class LogFaults {
     private final long seed;

@@ -19,8 +19,9 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 /**
- * Two segments of version 3, in {@code src/test/resources/golden}: a full one and the one that it goes on
- * in, with every kind of frame. They are read for ever; they are written so until the version changes.
+ * Two segments of version 3, in {@code src/test/resources/golden}: a full one and the one that it
+ * goes on in, with every kind of frame. They are read for ever; they are written so until the
+ * version changes.
  *
  * <p>{@code -Dgolden.print=true} prints what a new archive has to hold.
  */
@@ -66,7 +67,10 @@ class LogGoldenTest {
         }
     }
 
-    /** Two sessions, a group of records with a cancelled claim, a large record, a change of segment, a clean close. */
+    /**
+     * Two sessions, a group of records with a cancelled claim, a large record, a change of segment,
+     * a clean close.
+     */
     private static Map<Long, String> written(SimDisk disk) {
         Map<Long, String> published = new TreeMap<>();
         SimClock clock = new SimClock();

@@ -20,8 +20,8 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * Each sync leaves a mark behind what it has covered: damage below one that is on disk is never taken for a
- * torn end, whatever the mode, though the process was killed.
+ * Each sync leaves a mark behind what it has covered: damage below one that is on disk is never
+ * taken for a torn end, whatever the mode, though the process was killed.
  */
 @Timeout(120)
 class LogMarkTest {
@@ -133,7 +133,10 @@ class LogMarkTest {
         driver.close();
     }
 
-    /** What was published is durable; a mark that there is no space for is left out, and nothing waits for it. */
+    /**
+     * What was published is durable; a mark that there is no space for is left out, and nothing
+     * waits for it.
+     */
     @ParameterizedTest
     @EnumSource(Durability.class)
     void aSyncEndsOnAFullDisk(Durability durability) {

@@ -79,7 +79,9 @@ class LogModesTest {
         driver.close();
     }
 
-    /** The record behind an open claim waits for it: what a call returns from has no gap before it. */
+    /**
+     * The record behind an open claim waits for it: what a call returns from has no gap before it.
+     */
     @Test
     @Timeout(20)
     void whatIsWaitedForHasNoGapBeforeIt() throws Exception {
@@ -148,7 +150,9 @@ class LogModesTest {
         driver.close();
     }
 
-    /** Who has met an error gives up what he may have published: the ring knows, and nobody waits. */
+    /**
+     * Who has met an error gives up what he may have published: the ring knows, and nobody waits.
+     */
     @Test
     void aClaimCanBeGivenUpWhateverHasBecomeOfIt() {
         LogDriver driver = driver(Durability.SYNC);
@@ -242,7 +246,10 @@ class LogModesTest {
         assertEquals(durability != Durability.SYNC, refuges > 0);
     }
 
-    /** Real threads on a disk that is nearly full, with truncation going on: nothing is lost or doubled. */
+    /**
+     * Real threads on a disk that is nearly full, with truncation going on: nothing is lost or
+     * doubled.
+     */
     @ParameterizedTest
     @EnumSource(Durability.class)
     void manyProducersOnAFullDisk(Durability durability) throws InterruptedException {

@@ -7,8 +7,8 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * What a log must hold: everything that was published, how much of that was acknowledged as durable, and
- * where the manifest says replay begins. <em>Confined to one thread.</em>
+ * What a log must hold: everything that was published, how much of that was acknowledged as
+ * durable, and where the manifest says replay begins. <em>Confined to one thread.</em>
  */
 final class LogOracle {
     private final NavigableMap<Long, byte[]> published = new TreeMap<>();
@@ -44,8 +44,8 @@ final class LogOracle {
     }
 
     /**
-     * Requires that {@code replayed} is what was published from the start position up to some point, and
-     * not short of what was acknowledged.
+     * Requires that {@code replayed} is what was published from the start position up to some
+     * point, and not short of what was acknowledged.
      */
     void check(NavigableMap<Long, byte[]> replayed) {
         long end = replayed.isEmpty() ? start : replayed.lastKey() + 1;

@@ -9,8 +9,8 @@ import io.turbidite.core.file.ForwardingFile;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A full disk that copies on write: of one large write it keeps the begin, and then refuses that file's blocks
- * for ever, those that have been written too. <em>Confined to one thread.</em>
+ * A full disk that copies on write: of one large write it keeps the begin, and then refuses that
+ * file's blocks for ever, those that have been written too. <em>Confined to one thread.</em>
  */
 record RefusingDisk(Disk disk, int keptBytes, StringBuilder refused) implements ForwardingDisk {
     RefusingDisk(Disk disk, int keptBytes) {

@@ -40,7 +40,10 @@ class WriteAheadLogTest {
     @TempDir
     Path directory;
 
-    /** No thread could be made for the second worker, say. The first must not work on what is given back. */
+    /**
+     * No thread could be made for the second worker, say. The first must not work on what is given
+     * back.
+     */
     @Test
     void aLogWhoseWriterCanNotBeStartedLeavesNothingRunningAndOpensAgain() {
         try (ThreadTasks real = ThreadTasks.create("log-test")) {

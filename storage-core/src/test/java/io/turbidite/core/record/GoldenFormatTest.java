@@ -21,8 +21,9 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The bytes that version 1 of records and keys has written, in {@code src/test/resources/golden}: they are
- * read for ever, and still written. A change that fails here is a change of format, and needs a version.
+ * The bytes that version 1 of records and keys has written, in {@code src/test/resources/golden}:
+ * they are read for ever, and still written. A change that fails here is a change of format, and
+ * needs a version.
  */
 class GoldenFormatTest {
     /** A field of every kind; the first line of the records' golden file is this. */

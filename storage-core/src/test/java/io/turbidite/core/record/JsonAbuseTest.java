@@ -20,7 +20,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** JSON that is broken, hostile or of the wrong type is refused in one line; the writer stays good. */
+/**
+ * JSON that is broken, hostile or of the wrong type is refused in one line; the writer stays good.
+ */
 class JsonAbuseTest {
     private static final RecordType TYPE = RecordType.builder()
             .field("id", "int64")

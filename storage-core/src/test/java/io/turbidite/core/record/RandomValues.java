@@ -25,8 +25,9 @@ import java.util.SplittableRandom;
 import java.util.UUID;
 
 /**
- * Values, types and records from a seeded generator, with the awkward ones far more often than chance
- * would have them; and the order that the values of each kind should have, told by Java alone.
+ * Values, types and records from a seeded generator, with the awkward ones far more often than
+ * chance would have them; and the order that the values of each kind should have, told by Java
+ * alone.
  */
 public final class RandomValues {
     private static final List<TypeKind> KINDS = List.of(TypeKind.values());
@@ -127,7 +128,9 @@ public final class RandomValues {
         return new BigDecimal(unscaled, random.nextInt(-5, 30));
     }
 
-    /** Short, of characters that UTF-8 and UTF-16 order differently, or that keys and JSON escape. */
+    /**
+     * Short, of characters that UTF-8 and UTF-16 order differently, or that keys and JSON escape.
+     */
     public String string() {
         StringBuilder text = new StringBuilder();
         int length = random.nextInt(random.nextInt(8) == 0 ? 40 : 6);

@@ -23,7 +23,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
 
-/** Random records come back as they were; damaged ones are reported or read as others, never worse. */
+/**
+ * Random records come back as they were; damaged ones are reported or read as others, never worse.
+ */
 class RecordFuzzTest {
     private static final long SEED = Seeds.of("RecordFuzzTest");
     private static final String REPLAY = Seeds.replay("RecordFuzzTest", SEED);

@@ -9,8 +9,8 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * A directory: the names that processes see, the names that survive any power cut, and the changes in
- * between, in order. <em>Confined to the disk's lock.</em>
+ * A directory: the names that processes see, the names that survive any power cut, and the changes
+ * in between, in order. <em>Confined to the disk's lock.</em>
  */
 final class DirectoryNode implements Node {
     private final long id;
@@ -57,7 +57,9 @@ final class DirectoryNode implements Node {
         pending.clear();
     }
 
-    /** A sync that fails: each change is on the device or will never be, and no later sync helps. */
+    /**
+     * A sync that fails: each change is on the device or will never be, and no later sync helps.
+     */
     void failSync(SplittableRandom random) {
         for (Change change : pending) {
             if (random.nextBoolean()) {
@@ -104,8 +106,8 @@ final class DirectoryNode implements Node {
         }
 
         /**
-         * The other half of a rename between directories, which adds the new name: a file is never lost
-         * by its renaming.
+         * The other half of a rename between directories, which adds the new name: a file is never
+         * lost by its renaming.
          */
         Change needs(Change other) {
             needed = other;

@@ -5,7 +5,10 @@ import io.turbidite.core.StorageIoException.Kind;
 
 /** What goes wrong with an operation. */
 public enum Fault {
-    /** The device fails. Nothing is written; a sync leaves some of the data written and loses the rest. */
+    /**
+     * The device fails. Nothing is written; a sync leaves some of the data written and loses the
+     * rest.
+     */
     EIO(Kind.IO, "Input/output error (injected)"),
 
     /** No space. Nothing is written; of a sync (delayed allocation) as for {@link #EIO}. */

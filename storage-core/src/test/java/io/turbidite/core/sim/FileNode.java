@@ -7,8 +7,8 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * A file: the content that processes see, the content that survives any power cut, and which sectors
- * differ because they wait for a sync. <em>Confined to the disk's lock.</em>
+ * A file: the content that processes see, the content that survives any power cut, and which
+ * sectors differ because they wait for a sync. <em>Confined to the disk's lock.</em>
  */
 final class FileNode implements Node {
     /** Unsynced older values kept of one file; a bound on memory, not a model of anything. */
@@ -30,7 +30,10 @@ final class FileNode implements Node {
     /** Chunks that take space. */
     private final BitSet allocated = new BitSet();
 
-    /** For some dirty sectors a value that they had since the last sync, and that may have come through. */
+    /**
+     * For some dirty sectors a value that they had since the last sync, and that may have come
+     * through.
+     */
     private final TreeMap<Integer, byte[]> older = new TreeMap<>();
 
     /** The smallest size since the last sync. */
@@ -91,8 +94,8 @@ final class FileNode implements Node {
     }
 
     /**
-     * Whether a chunk whose dirty sectors all survive survives as processes see it, so that it can be
-     * shared instead of copied: nothing but the dirty sectors tells it from the durable one.
+     * Whether a chunk whose dirty sectors all survive survives as processes see it, so that it can
+     * be shared instead of copied: nothing but the dirty sectors tells it from the durable one.
      */
     boolean differsOnlyByDirty(int chunk) {
         return !wasCut() && !hasLost(chunk);
@@ -176,9 +179,10 @@ final class FileNode implements Node {
     }
 
     /**
-     * A sync that fails as Linux lets it: each dirty sector is on the device or not, all count as clean
-     * from now on, and a later sync that succeeds says nothing about them. What processes see afterwards
-     * is the new content (as ext4 keeps it cached) or the old (as if it had been evicted since).
+     * A sync that fails as Linux lets it: each dirty sector is on the device or not, all count as
+     * clean from now on, and a later sync that succeeds says nothing about them. What processes see
+     * afterwards is the new content (as ext4 keeps it cached) or the old (as if it had been evicted
+     * since).
      */
     void failSync(SplittableRandom random) {
         if (random.nextBoolean()) {

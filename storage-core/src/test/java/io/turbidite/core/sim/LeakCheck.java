@@ -14,13 +14,13 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * R18: nothing is left open. After each test, and once more after each class, no file of a {@link
- * SimDisk} or under the directory for temporary files is open that was closed before it, no thread is
- * left, and no memory off the heap is held: no arena is open and no account of a budget is charged. The
- * failure names what is left and whose it is.
+ * SimDisk} or under the directory for temporary files is open that was closed before it, no thread
+ * is left, and no memory off the heap is held: no arena is open and no account of a budget is
+ * charged. The failure names what is left and whose it is.
  *
- * <p>JUnit finds it by a service file, as {@code junit-platform.properties} beside it says, in every
- * module that has the core's test-jar. A test that failed is not looked at: it leaves things where they
- * were.
+ * <p>JUnit finds it by a service file, as {@code junit-platform.properties} beside it says, in
+ * every module that has the core's test-jar. A test that failed is not looked at: it leaves things
+ * where they were.
  */
 public final class LeakCheck
         implements BeforeAllCallback,

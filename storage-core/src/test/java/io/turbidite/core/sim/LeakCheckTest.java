@@ -26,8 +26,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * JUnit finds the leak check by itself, and tests that leave something open fail by it, with its owner's
- * name.
+ * JUnit finds the leak check by itself, and tests that leave something open fail by it, with its
+ * owner's name.
  */
 class LeakCheckTest {
     /** What the tests below forgot, to be closed when they have been judged. */

@@ -13,7 +13,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What the process had open at a moment, to be compared with what it has later. <em>Immutable.</em> */
+/**
+ * What the process had open at a moment, to be compared with what it has later. <em>Immutable.</em>
+ */
 final class LeakMark {
     private static final Path OPEN_FILES = Path.of("/proc/self/fd");
     private static final Path TEMPORARY =
@@ -129,7 +131,10 @@ final class LeakMark {
         return left;
     }
 
-    /** Regular files that this process has open under the temporary directory; none where one can't ask. */
+    /**
+     * Regular files that this process has open under the temporary directory; none where one can't
+     * ask.
+     */
     private static Set<String> openFiles() {
         Set<String> names = new TreeSet<>();
         try (DirectoryStream<Path> open = Files.newDirectoryStream(OPEN_FILES)) {

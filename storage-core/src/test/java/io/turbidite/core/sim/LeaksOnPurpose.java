@@ -5,7 +5,10 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** A test that leaves things open because that is what it is about; {@link LeakCheck} passes it over. */
+/**
+ * A test that leaves things open because that is what it is about; {@link LeakCheck} passes it
+ * over.
+ */
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.METHOD, ElementType.TYPE})
 public @interface LeaksOnPurpose {

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Brings two threads to the same place within nanoseconds, again and again: for races whose window a barrier that
- * parks would miss.
+ * Brings two threads to the same place within nanoseconds, again and again: for races whose window
+ * a barrier that parks would miss.
  *
  * <p><em>Thread-safe.</em>
  */

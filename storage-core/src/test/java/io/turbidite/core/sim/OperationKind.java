@@ -22,7 +22,9 @@ public enum OperationKind {
         this.changing = changing;
     }
 
-    /** Whether it may change what survives a power cut: a durable step, at which hooks are called. */
+    /**
+     * Whether it may change what survives a power cut: a durable step, at which hooks are called.
+     */
     public boolean isChanging() {
         return changing;
     }

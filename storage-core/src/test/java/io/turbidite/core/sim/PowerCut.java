@@ -9,17 +9,19 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * Decides what one power cut leaves: which unsynced names and which unsynced content. A function of the
- * seed and of numbers that the disk gave out, so that the order in which it is asked does not matter.
- * <em>Confined to the disk's lock.</em>
+ * Decides what one power cut leaves: which unsynced names and which unsynced content. A function of
+ * the seed and of numbers that the disk gave out, so that the order in which it is asked does not
+ * matter. <em>Confined to the disk's lock.</em>
  *
- * <p>Each image leans one way, because independent coins of one half never try the ends: nothing, almost
- * nothing, half, almost everything, everything.
+ * <p>Each image leans one way, because independent coins of one half never try the ends: nothing,
+ * almost nothing, half, almost everything, everything.
  */
 final class PowerCut implements Survivors {
     private static final double[] RATIOS = {0, 0.1, 0.5, 0.9, 1};
 
-    /** About so many pages of a file are torn in one image; the others come whole and are shared. */
+    /**
+     * About so many pages of a file are torn in one image; the others come whole and are shared.
+     */
     private static final int TORN_PAGES_MAX = 64;
 
     /** Shown by recycled blocks while no file was deleted yet. */

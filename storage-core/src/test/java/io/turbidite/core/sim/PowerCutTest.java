@@ -13,8 +13,8 @@ import java.util.BitSet;
 import java.util.SplittableRandom;
 
 /**
- * Images are never worse than they may be: each byte of each image is the durable one or one that was
- * written there since the last sync. Otherwise recovery would be blamed for what no disk does.
+ * Images are never worse than they may be: each byte of each image is the durable one or one that
+ * was written there since the last sync. Otherwise recovery would be blamed for what no disk does.
  */
 @LeaksOnPurpose("files are open when the power is cut")
 class PowerCutTest {
@@ -72,7 +72,10 @@ class PowerCutTest {
         private final byte[] seen = new byte[SPACE_BYTES];
         private final int[] values = new int[SPACE_BYTES];
 
-        /** Offsets that a file that grew over them since the last sync may show another file's bytes at. */
+        /**
+         * Offsets that a file that grew over them since the last sync may show another file's bytes
+         * at.
+         */
         private final BitSet grown = new BitSet();
 
         private byte[] durable = {};

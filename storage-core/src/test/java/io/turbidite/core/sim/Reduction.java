@@ -5,11 +5,12 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Makes a list that fails a check as short as it gets: leaves out halves, quarters and so on down to single
- * elements, and keeps what still fails (delta debugging; Zeller, Hildebrandt 2002). What is left fails, and as
- * a rule no longer does without any one of its elements.
+ * Makes a list that fails a check as short as it gets: leaves out halves, quarters and so on down
+ * to single elements, and keeps what still fails (delta debugging; Zeller, Hildebrandt 2002). What
+ * is left fails, and as a rule no longer does without any one of its elements.
  *
- * <p>Elements must mean something whatever is left out around them. <em>Confined to one thread.</em>
+ * <p>Elements must mean something whatever is left out around them. <em>Confined to one
+ * thread.</em>
  */
 public final class Reduction<T> {
     private final Predicate<List<T>> fails;

@@ -16,15 +16,15 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * What several threads did to a few registers, and when; and whether one order explains it: each call takes
- * effect at one moment between its invocation and its return, all its registers at once (strict
- * serializability; for calls of one register that is linearizability).
+ * What several threads did to a few registers, and when; and whether one order explains it: each
+ * call takes effect at one moment between its invocation and its return, all its registers at once
+ * (strict serializability; for calls of one register that is linearizability).
  *
- * <p>The check goes through invocations and returns as they came. It keeps every state that the registers
- * may be in, with the calls under way that have taken effect in it; at a return it lets those that have not
- * take effect in every order, and drops the states in which the returning call has not (just-in-time
- * linearization; Lowe, Testing for linearizability, 2017). That is cheap as long as few threads are in
- * calls at once.
+ * <p>The check goes through invocations and returns as they came. It keeps every state that the
+ * registers may be in, with the calls under way that have taken effect in it; at a return it lets
+ * those that have not take effect in every order, and drops the states in which the returning call
+ * has not (just-in-time linearization; Lowe, Testing for linearizability, 2017). That is cheap as
+ * long as few threads are in calls at once.
  *
  * <p><em>Confined to one thread.</em> Values should be unique, or little can be told.
  */
@@ -104,7 +104,10 @@ public final class RegisterCalls {
         }
     }
 
-    /** What the registers may hold, and which calls under way (a bit each) have taken effect by then. */
+    /**
+     * What the registers may hold, and which calls under way (a bit each) have taken effect by
+     * then.
+     */
     private record Possible(List<Integer> state, int effective) {
         boolean has(int place) {
             return (effective & 1 << place) != 0;
@@ -159,7 +162,10 @@ public final class RegisterCalls {
         throw new IllegalArgumentException("more than %d calls at once".formatted(underWay.length));
     }
 
-    /** In the order of time; of moments at the same time invocations first, so that such calls overlap. */
+    /**
+     * In the order of time; of moments at the same time invocations first, so that such calls
+     * overlap.
+     */
     private List<Moment> moments() {
         List<Moment> moments = new ArrayList<>(2 * calls.size());
         for (Call call : calls) {

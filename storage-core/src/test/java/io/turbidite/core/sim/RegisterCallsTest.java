@@ -90,7 +90,10 @@ class RegisterCallsTest {
         assertRefused("refused");
     }
 
-    /** Each call takes effect at a moment of its own between its two ends; one value too many spoils it. */
+    /**
+     * Each call takes effect at a moment of its own between its two ends; one value too many spoils
+     * it.
+     */
     @Test
     @Timeout(30)
     void long_histories_are_in_order_until_one_value_is_changed() {

@@ -18,8 +18,8 @@ import java.util.BitSet;
  *   <li>a chunk of zeros that was never written is the one shared {@code HOLE}.
  * </ol>
  *
- * <p>So {@link #share} costs nothing by size, and a crash image of a file of 64 MiB of which nothing is
- * dirty is two small objects.
+ * <p>So {@link #share} costs nothing by size, and a crash image of a file of 64 MiB of which
+ * nothing is dirty is two small objects.
  */
 @SuppressWarnings("ReferenceEquality") // whether two maps share a chunk is a matter of identity
 final class SectorMap {
@@ -108,7 +108,9 @@ final class SectorMap {
         }
     }
 
-    /** Shows {@code chunk}, which nobody writes, at {@code index}; what lies behind the size is cut. */
+    /**
+     * Shows {@code chunk}, which nobody writes, at {@code index}; what lies behind the size is cut.
+     */
     void putChunk(int index, byte[] chunk) {
         ownTable(chunks.length);
         chunks[index] = chunk;

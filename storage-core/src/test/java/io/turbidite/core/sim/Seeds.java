@@ -3,9 +3,9 @@ package io.turbidite.core.sim;
 /**
  * Where seeds come from, and how a failure is replayed.
  *
- * <p>A test's seed is a function of its name and of {@code -Dturbidite.rotation} (0 by default), so that an
- * ordinary build is the same every time and the long runs try others. {@code -Dturbidite.seed} sets the
- * seed of every test that runs, for replay.
+ * <p>A test's seed is a function of its name and of {@code -Dturbidite.rotation} (0 by default), so
+ * that an ordinary build is the same every time and the long runs try others.
+ * {@code -Dturbidite.seed} sets the seed of every test that runs, for replay.
  */
 public final class Seeds {
     private static final String SEED = "turbidite.seed";

@@ -3,8 +3,8 @@ package io.turbidite.core.sim;
 import io.turbidite.core.time.Clock;
 
 /**
- * A clock that stands still until it is moved. Wall time may jump on its own; monotonic time never does.
- * <em>Thread-safe by its monitor.</em>
+ * A clock that stands still until it is moved. Wall time may jump on its own; monotonic time never
+ * does. <em>Thread-safe by its monitor.</em>
  */
 public final class SimClock implements Clock {
     /** 2026-01-01T00:00:00Z. */

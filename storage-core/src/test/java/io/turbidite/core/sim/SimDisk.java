@@ -30,9 +30,10 @@ import java.util.TreeSet;
  * ... recover from each image, a SimDisk like any other, and compare with the oracle ...
  * }</pre>
  *
- * <p><em>Thread-safe by one lock.</em> Invariants: an image never changes what the disk it was taken of
- * does afterwards, nor the other way round; the same seed and calls give the same images and the same
- * {@link #traceHash}; an image costs memory by what is unsynced, not by the size of the files.
+ * <p><em>Thread-safe by one lock.</em> Invariants: an image never changes what the disk it was
+ * taken of does afterwards, nor the other way round; the same seed and calls give the same images
+ * and the same {@link #traceHash}; an image costs memory by what is unsynced, not by the size of
+ * the files.
  */
 public final class SimDisk implements Disk {
     /** Larger files are refused: somebody believed a length field. */
@@ -288,8 +289,8 @@ public final class SimDisk implements Disk {
     // ---- power cuts -----------------------------------------------------------------------------
 
     /**
-     * A disk with what a power cut at this moment may leave, by this disk's profile. The run goes on
-     * undisturbed; the image has neither hook nor faults.
+     * A disk with what a power cut at this moment may leave, by this disk's profile. The run goes
+     * on undisturbed; the image has neither hook nor faults.
      *
      * @param imageSeed chooses among all that may be left
      */

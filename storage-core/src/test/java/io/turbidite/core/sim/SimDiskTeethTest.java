@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * A toy store with the bugs that stores have: cut at each step, each bug loses an acknowledged record or
- * recovers one that is none; without a bug nothing is lost at any step under any profile.
+ * A toy store with the bugs that stores have: cut at each step, each bug loses an acknowledged
+ * record or recovers one that is none; without a bug nothing is lost at any step under any profile.
  */
 @LeaksOnPurpose("files are open when the power is cut")
 class SimDiskTeethTest {
@@ -125,8 +125,9 @@ class SimDiskTeethTest {
     }
 
     /**
-     * Records of (number in the log, length, log, checksum, filler). Every ten records a new log starts, and
-     * its number and that of the records before it go to CURRENT, by way of a new file and a rename.
+     * Records of (number in the log, length, log, checksum, filler). Every ten records a new log
+     * starts, and its number and that of the records before it go to CURRENT, by way of a new file
+     * and a rename.
      */
     private static final class ToyStore {
         private static final int HEADER_BYTES = 16;

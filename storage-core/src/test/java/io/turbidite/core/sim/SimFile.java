@@ -117,7 +117,10 @@ final class SimFile implements DiskFile {
         }
     }
 
-    /** An error, not an exception of the store's: a misaligned transfer is a bug that nothing may hide. */
+    /**
+     * An error, not an exception of the store's: a misaligned transfer is a bug that nothing may
+     * hide.
+     */
     private void checkAligned(
             String operation, long fileOffset, MemorySegment memory, long offset, int byteCount) {
         if (blockBytes > 1

@@ -13,15 +13,16 @@ import java.util.function.BooleanSupplier;
 /**
  * Workers without threads: steps run on the stack of whoever waits, in a seeded order.
  *
- * <p><em>Confined to the thread that made it.</em> A step that waits runs the steps of the other workers
- * inside itself; a worker whose step is under way is not entered again. Two consequences for the code under
- * test, which are sound rules for threads too:
+ * <p><em>Confined to the thread that made it.</em> A step that waits runs the steps of the other
+ * workers inside itself; a worker whose step is under way is not entered again. Two consequences
+ * for the code under test, which are sound rules for threads too:
  *
  * <ol>
- *   <li>hold no lock while waiting: a step may run inside the wait, and a re-entrant lock would let it in.
- *       What must be held is taken by {@code await(() -> tryAcquire(..))} and has no owner thread;
- *   <li>what a waiting step needs may be done by any other worker, but not by what waits below it on the
- *       stack: such a wait is reported as stuck.
+ *   <li>hold no lock while waiting: a step may run inside the wait, and a re-entrant lock would let
+ *       it in. What must be held is taken by {@code await(() -> tryAcquire(..))} and has no owner
+ *       thread;
+ *   <li>what a waiting step needs may be done by any other worker, but not by what waits below it
+ *       on the stack: such a wait is reported as stuck.
  * </ol>
  *
  * <p>A step that throws stops its worker, and the exception reaches whoever waits.
@@ -84,8 +85,8 @@ public final class SimTasks implements Tasks {
     }
 
     /**
-     * Runs one step of a worker chosen among those that have work; if none has, moves the clock to when the
-     * first of them is due.
+     * Runs one step of a worker chosen among those that have work; if none has, moves the clock to
+     * when the first of them is due.
      *
      * @return false if there is no worker that could be run, now or later
      */

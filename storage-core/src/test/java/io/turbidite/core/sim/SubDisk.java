@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * A directory of another disk as a disk of its own: so that two stores lie on one simulated disk, lose
- * power together, and can link to one another's files. <em>Thread-safe</em> as the other is.
+ * A directory of another disk as a disk of its own: so that two stores lie on one simulated disk,
+ * lose power together, and can link to one another's files. <em>Thread-safe</em> as the other is.
  */
 public final class SubDisk implements Disk {
     private final Disk disk;

@@ -7,10 +7,11 @@ import java.util.Locale;
 /**
  * How much of a test is run: {@code -Dtier=quick|default|long}.
  *
- * <p>The tiers run the same tests with the same checks, and differ in their counts alone. <em>Quick</em> is
- * for the minute before a commit (about four minutes of CPU for everything), <em>default</em> is what
- * {@code mvn verify} runs, <em>long</em> is for the night. A seeded suite states its three counts where it
- * uses them, so that the table in {@code docs/testing.md} can be read off the code.
+ * <p>The tiers run the same tests with the same checks, and differ in their counts alone.
+ * <em>Quick</em> is for the minute before a commit (about four minutes of CPU for everything),
+ * <em>default</em> is what {@code mvn verify} runs, <em>long</em> is for the night. A seeded suite
+ * states its three counts where it uses them, so that the table in {@code docs/testing.md} can be
+ * read off the code.
  */
 public enum Tier {
     QUICK,
@@ -34,7 +35,10 @@ public enum Tier {
         return CURRENT.pick(quick, normal, many);
     }
 
-    /** Ends the test as skipped in the quick tier: {@code what} has no small size that is worth its cost. */
+    /**
+     * Ends the test as skipped in the quick tier: {@code what} has no small size that is worth its
+     * cost.
+     */
     public static void notQuick(String what) {
         Assumptions.assumeTrue(CURRENT != QUICK, what + " is for the other tiers");
     }

@@ -6,11 +6,13 @@ import io.turbidite.hashlog.psf.PropertyHash;
 import java.util.Arrays;
 
 /**
- * How many chains the properties of each PSF are spread over: one, or several for a PSF with hot values, so that
- * sessions meet less often at one head and workers walk side by side. <em>Immutable.</em>
+ * How many chains the properties of each PSF are spread over: one, or several for a PSF with hot
+ * values, so that sessions meet less often at one head and workers walk side by side.
+ * <em>Immutable.</em>
  *
- * <p>Which of them a key pointer is on follows from its address, so that recovery finds it without being told. Each
- * chain is in the order of addresses; a walk over all of them takes the newest head each time.
+ * <p>Which of them a key pointer is on follows from its address, so that recovery finds it without
+ * being told. Each chain is in the order of addresses; a walk over all of them takes the newest
+ * head each time.
  */
 public final class ChainHeads {
     /** Most chains of a property; a walk compares that many heads a step. */

@@ -10,18 +10,18 @@ import java.lang.foreign.MemorySegment;
  * Puts a key pointer into its chain without a latch, a forward link or a second allocation (FISH19
  * algorithm 1 and appendix D).
  *
- * <p><em>Confined to one session,</em> protected by its epoch, whose record is in flight: everything above
- * the record's address is in memory and stays there.
+ * <p><em>Confined to one session,</em> protected by its epoch, whose record is in flight:
+ * everything above the record's address is in memory and stays there.
  *
  * <ol>
  *   <li>While the entry holds a lower address: link to it, and swing the entry to ours.
- *   <li>Once the entry holds a higher address it is never touched again, whatever happens: from that key
- *       pointer walk to the one, P, that is above us and whose link leads below us;
+ *   <li>Once the entry holds a higher address it is never touched again, whatever happens: from
+ *       that key pointer walk to the one, P, that is above us and whose link leads below us;
  *   <li>link to where P links, and swing P's link to ours; if that fails go on from P.
  * </ol>
  *
- * <p>A successful swing publishes the key pointer and everything stored before it (release); walkers load
- * links with acquire order.
+ * <p>A successful swing publishes the key pointer and everything stored before it (release);
+ * walkers load links with acquire order.
  */
 public final class ChainInsertion {
     private final HybridLog log;

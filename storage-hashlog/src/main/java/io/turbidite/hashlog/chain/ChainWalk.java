@@ -9,11 +9,11 @@ import java.lang.foreign.MemorySegment;
 /**
  * The records of one property, newest first, over one or several chains.
  *
- * <p><em>Confined to one thread;</em> its reader is protected from {@link #start} on, and may be refreshed
- * between calls of {@link #next}: addresses stay good, on disk or in memory.
+ * <p><em>Confined to one thread;</em> its reader is protected from {@link #start} on, and may be
+ * refreshed between calls of {@link #next}: addresses stay good, on disk or in memory.
  *
- * <p>Sees every record below the safe tail at the time of {@link #start}; of those above it the ones that
- * are visible when the walk comes by.
+ * <p>Sees every record below the safe tail at the time of {@link #start}; of those above it the
+ * ones that are visible when the walk comes by.
  */
 public final class ChainWalk {
     private final LogReader reader;
@@ -47,7 +47,10 @@ public final class ChainWalk {
         this.readAhead = readAhead;
     }
 
-    /** Starts at the newest record, to end before {@code from}, an address not below the log's begin. */
+    /**
+     * Starts at the newest record, to end before {@code from}, an address not below the log's
+     * begin.
+     */
     public void start(long from) {
         for (int chain = 0; chain < chains.length; chain++) {
             next[chain] = table.headOf(chains[chain]);

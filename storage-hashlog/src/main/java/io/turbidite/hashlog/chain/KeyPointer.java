@@ -11,9 +11,9 @@ import java.lang.foreign.MemorySegment;
 /**
  * A record's membership in one chain: the link, and which property it stands for (FISH19 figure 6).
  *
- * <p><em>Stateless.</em> 12 bytes in two places, so that the part that is swapped stays aligned: the links of a
- * record stand behind its header word, then the values of all of them. A key pointer's address is its link's.
- * Little-endian:
+ * <p><em>Stateless.</em> 12 bytes in two places, so that the part that is swapped stays aligned:
+ * the links of a record stand behind its header word, then the values of all of them. A key
+ * pointer's address is its link's. Little-endian:
  *
  * <pre>
  * link  bit bits field
@@ -32,11 +32,13 @@ import java.lang.foreign.MemorySegment;
  *                                 bit 12    8 length
  * </pre>
  *
- * <p>What doesn't fit has a word of 8 bytes at the start of the optional region: a wide integer itself, of a far
- * value the offset (lower half) and the length. So most key pointers take 12 bytes where FishStore's take 16, no
- * value is cut (FishStore cuts to 32 bits, research §5, bug 4), and a record of any size has a place for them.
+ * <p>What doesn't fit has a word of 8 bytes at the start of the optional region: a wide integer
+ * itself, of a far value the offset (lower half) and the length. So most key pointers take 12 bytes
+ * where FishStore's take 16, no value is cut (FishStore cuts to 32 bits, research §5, bug 4), and a
+ * record of any size has a place for them.
  *
- * <p>Methods that take a {@code value} want both parts of what in it, as {@link #loadValue} gives them.
+ * <p>Methods that take a {@code value} want both parts of what in it, as {@link #loadValue} gives
+ * them.
  */
 public final class KeyPointer {
     public static final int LINK_BYTES = RecordHeader.LINK_BYTES;
@@ -149,7 +151,9 @@ public final class KeyPointer {
         return address - RecordHeader.BYTES - (long) index(link) * LINK_BYTES;
     }
 
-    /** Whether a record of this header word has so many key pointers that the link can be of one. */
+    /**
+     * Whether a record of this header word has so many key pointers that the link can be of one.
+     */
     public static boolean isOf(long link, long header) {
         return index(link) < RecordHeader.keyPointerCount(header);
     }
@@ -171,8 +175,9 @@ public final class KeyPointer {
     }
 
     /**
-     * A reference whatever its mode, as offset (lower half) and length; the offset counts from the start of
-     * the record. The whole record is at {@code record} of {@code segment}; of a wide integer, its word.
+     * A reference whatever its mode, as offset (lower half) and length; the offset counts from the
+     * start of the record. The whole record is at {@code record} of {@code segment}; of a wide
+     * integer, its word.
      *
      * @return {@link #DAMAGED} if it leads out of the record, or there is no such mode
      */
@@ -213,7 +218,8 @@ public final class KeyPointer {
     }
 
     /**
-     * The hash of the property that a key pointer stands for: recovery finds the chain's entry by it.
+     * The hash of the property that a key pointer stands for: recovery finds the chain's entry by
+     * it.
      *
      * @param index of the key pointer in its record
      * @param reader is at the record, all of which it holds

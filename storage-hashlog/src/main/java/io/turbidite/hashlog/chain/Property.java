@@ -11,8 +11,8 @@ import java.nio.charset.StandardCharsets;
 /**
  * A property to look for: PSF and value (FISH19 definition 2.2). <em>Immutable.</em>
  *
- * <p>Chains hold properties whose hashes share bucket and tag, so whoever walks one asks at every key
- * pointer, by PSF, kind of value and value, whether it is the one.
+ * <p>Chains hold properties whose hashes share bucket and tag, so whoever walks one asks at every
+ * key pointer, by PSF, kind of value and value, whether it is the one.
  */
 public final class Property {
     private final int psfId;

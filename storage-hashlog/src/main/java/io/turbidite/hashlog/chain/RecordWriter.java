@@ -12,9 +12,10 @@ import java.lang.foreign.MemorySegment;
 /**
  * Writes a record into space that was allocated for it and makes it visible in all its chains.
  *
- * <p><em>Confined to one session.</em> {@link #plan} says how much space; {@link #write} fills it, in this
- * order: key pointers, payload, region, the invisible header word; then each chain; then the visible word
- * (release). So whoever meets the record through a chain finds all of it but perhaps the visible bit.
+ * <p><em>Confined to one session.</em> {@link #plan} says how much space; {@link #write} fills it,
+ * in this order: key pointers, payload, region, the invisible header word; then each chain; then
+ * the visible word (release). So whoever meets the record through a chain finds all of it but
+ * perhaps the visible bit.
  */
 public final class RecordWriter {
     private static final int WORD_BYTES = KeyPointer.WORD_BYTES;
@@ -43,8 +44,9 @@ public final class RecordWriter {
     }
 
     /**
-     * Lays out a record of {@code payloadBytes} with these properties, and starts loading the buckets that
-     * it will need: their misses overlap with one another and with the copy of the payload.
+     * Lays out a record of {@code payloadBytes} with these properties, and starts loading the
+     * buckets that it will need: their misses overlap with one another and with the copy of the
+     * payload.
      *
      * @return its bytes in the log; 0 if it exceeds what a record's header can say
      */

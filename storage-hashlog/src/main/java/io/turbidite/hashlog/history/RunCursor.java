@@ -1,6 +1,9 @@
 package io.turbidite.hashlog.history;
 
-/** The addresses of one hash in a run, newest first. <em>Confined to one thread,</em> which closes it. */
+/**
+ * The addresses of one hash in a run, newest first. <em>Confined to one thread,</em> which closes
+ * it.
+ */
 public final class RunCursor implements AutoCloseable {
     private final RunFile run;
     private final long hash;

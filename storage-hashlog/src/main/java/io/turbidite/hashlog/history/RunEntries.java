@@ -11,8 +11,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * Pairs of hash and address that become a run. <em>Confined to one thread,</em> which closes it.
  *
- * <p>They come in the order of their addresses, so a stable sort by hash is all it takes: a radix sort by bytes,
- * lowest first, that skips bytes in which all hashes agree.
+ * <p>They come in the order of their addresses, so a stable sort by hash is all it takes: a radix
+ * sort by bytes, lowest first, that skips bytes in which all hashes agree.
  */
 public final class RunEntries implements AutoCloseable {
     static final int HASH_OFFSET = 0;

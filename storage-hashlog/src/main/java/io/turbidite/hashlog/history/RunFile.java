@@ -11,7 +11,8 @@ import io.turbidite.hashlog.registry.HistoryRun;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The file of a sorted run: hashes of properties and the addresses of their records, in the envelope.
+ * The file of a sorted run: hashes of properties and the addresses of their records, in the
+ * envelope.
  *
  * <p><em>Confined to one thread.</em> All little-endian.
  *
@@ -33,8 +34,8 @@ import java.lang.foreign.MemorySegment;
  *                     zeros up to 4096
  * </pre>
  *
- * <p>Entries ascend by hash, unsigned, and then by address; a search reads some 4 KiB blocks, as many as the number
- * of blocks has bits.
+ * <p>Entries ascend by hash, unsigned, and then by address; a search reads some 4 KiB blocks, as
+ * many as the number of blocks has bits.
  */
 final class RunFile implements AutoCloseable {
     static final String FORMAT = "hashlog-run";
@@ -116,7 +117,8 @@ final class RunFile implements AutoCloseable {
     // ---- reading --------------------------------------------------------------------------------
 
     /**
-     * Reads what the file says of itself; closes {@code file} if that is not what the registry says.
+     * Reads what the file says of itself; closes {@code file} if that is not what the registry
+     * says.
      *
      * @throws CorruptionException if it is damaged, or another run's
      */

@@ -18,8 +18,8 @@ import java.util.Set;
 /**
  * The run files of a log. <em>Thread-safe:</em> it keeps nothing but where they lie.
  *
- * <p>A file is whole and durable before the registry names it; one that the registry does not name is left over
- * from a power cut, and goes when the log is opened.
+ * <p>A file is whole and durable before the registry names it; one that the registry does not name
+ * is left over from a power cut, and goes when the log is opened.
  */
 public final class Runs {
     private static final String SUFFIX = ".run";
@@ -128,7 +128,10 @@ public final class Runs {
         }
     }
 
-    /** The registry without runs that lie below {@code begin}, or can't be opened: the log says the same. */
+    /**
+     * The registry without runs that lie below {@code begin}, or can't be opened: the log says the
+     * same.
+     */
     public RegistryState withoutUnusable(RegistryState registry, long begin) {
         RegistryState kept = registry;
         for (RegisteredPsf psf : registry.psfs()) {

@@ -8,12 +8,13 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Where the log begins after a truncation, to the record: segments are dropped whole, so that their names
- * say it only roughly, and a power cut may bring some of them back.
+ * Where the log begins after a truncation, to the record: segments are dropped whole, so that their
+ * names say it only roughly, and a power cut may bring some of them back.
  *
- * <p><em>Immutable.</em> Two slots of 4 KiB in the file {@code TAIL}, behind those of the {@link TailMark}s,
- * written in turn and synced each time: a torn write destroys the older one at most. The mark is durable
- * before {@link HybridLog#begin()} says so and before a segment is deleted. Layout (little-endian):
+ * <p><em>Immutable.</em> Two slots of 4 KiB in the file {@code TAIL}, behind those of the
+ * {@link TailMark}s, written in turn and synced each time: a torn write destroys the older one at
+ * most. The mark is durable before {@link HybridLog#begin()} says so and before a segment is
+ * deleted. Layout (little-endian):
  *
  * <pre>
  * offset bytes field
@@ -32,7 +33,9 @@ record BeginMark(long logId, long number, long begin) {
     static final int ZERO_OFFSET = BEGIN_OFFSET + 8;
     static final int CHECKSUM_OFFSET = ZERO_OFFSET + 36;
 
-    /** Where the mark of this number belongs in the file: behind the envelope and two tail marks. */
+    /**
+     * Where the mark of this number belongs in the file: behind the envelope and two tail marks.
+     */
     static long slotOffset(long number) {
         return LogShape.BLOCK_BYTES * (3 + (number & 1));
     }
@@ -45,7 +48,9 @@ record BeginMark(long logId, long number, long begin) {
         target.set(Bytes.I32, CHECKSUM_OFFSET, new Crc32c().compute(target, 0, CHECKSUM_OFFSET));
     }
 
-    /** The mark in {@code source}, or null: a torn or never written slot is no mark, and no damage. */
+    /**
+     * The mark in {@code source}, or null: a torn or never written slot is no mark, and no damage.
+     */
     static @Nullable BeginMark read(MemorySegment source, long logId) {
         int computed = new Crc32c().compute(source, 0, CHECKSUM_OFFSET);
         long begin = source.get(Bytes.I64, BEGIN_OFFSET);

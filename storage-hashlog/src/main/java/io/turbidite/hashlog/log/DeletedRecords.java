@@ -7,9 +7,9 @@ import java.util.function.LongConsumer;
 /**
  * The addresses of records that were deleted, and that the log still holds.
  *
- * <p><em>Thread-safe:</em> additions take a lock, looks take none and make no garbage. An open-addressed
- * array of words, 0 is free; a larger one is filled before it is published (release, acquired by {@link
- * #contains}), and then those below the log's begin are left out.
+ * <p><em>Thread-safe:</em> additions take a lock, looks take none and make no garbage. An
+ * open-addressed array of words, 0 is free; a larger one is filled before it is published (release,
+ * acquired by {@link #contains}), and then those below the log's begin are left out.
  */
 public final class DeletedRecords {
     private static final VarHandle WORD = MethodHandles.arrayElementVarHandle(long[].class);

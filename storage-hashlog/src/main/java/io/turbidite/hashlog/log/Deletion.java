@@ -5,12 +5,13 @@ import io.turbidite.core.bytes.Bytes;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A record of the log's own: that a record before it was deleted. Pages below the safe tail never change, in
- * memory or on disk, so that a deletion can't be a bit of the deleted record; it is durable as any record is,
- * and recovery collects it ({@link DeletedRecords}).
+ * A record of the log's own: that a record before it was deleted. Pages below the safe tail never
+ * change, in memory or on disk, so that a deletion can't be a bit of the deleted record; it is
+ * durable as any record is, and recovery collects it ({@link DeletedRecords}).
  *
- * <p><em>Stateless.</em> A record of kind {@link RecordHeader#DELETION} without key pointers; its payload is
- * the address, 8 bytes. It lies above the record that it deletes, so that truncation takes it later.
+ * <p><em>Stateless.</em> A record of kind {@link RecordHeader#DELETION} without key pointers; its
+ * payload is the address, 8 bytes. It lies above the record that it deletes, so that truncation
+ * takes it later.
  */
 public final class Deletion {
     /** Bytes in the log. */

@@ -20,13 +20,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Moves pages to disk in order, makes the newest one durable from time to time, frees frames, and drops
- * what is not retained; whole pages are made durable by {@link PageSyncs} beside it. One worker of {@link Tasks}; a step is bounded.
+ * Moves pages to disk in order, makes the newest one durable from time to time, frees frames, and
+ * drops what is not retained; whole pages are made durable by {@link PageSyncs} beside it. One
+ * worker of {@link Tasks}; a step is bounded.
  *
- * <p><em>Confined to its worker,</em> but for {@link #request}, {@link #wake} and {@link #awaitTurn}.
+ * <p><em>Confined to its worker,</em> but for {@link #request}, {@link #wake} and
+ * {@link #awaitTurn}.
  *
- * <p>Failures: no space pauses it (an event), and it tries again at each idle tick; any other failure of a
- * write and every failure of a sync fails the log (D6).
+ * <p>Failures: no space pauses it (an event), and it tries again at each idle tick; any other
+ * failure of a write and every failure of a sync fails the log (D6).
  */
 final class Flusher implements AutoCloseable {
     /** Pages written in a step: not so many that what was synced meanwhile is told late. */
@@ -37,13 +39,17 @@ final class Flusher implements AutoCloseable {
     /** Between two tries on a full disk: each computes checksums of what it wants to write. */
     private static final long RETRY_MICROS = 100_000;
 
-    /** A disk that has refused for so long is not waited for any longer: somebody has to make room. */
+    /**
+     * A disk that has refused for so long is not waited for any longer: somebody has to make room.
+     */
     private static final long SPACE_MICROS_MAX = 10_000_000;
 
     /** Between two looks at what is to be dropped: it lists a directory. */
     private static final long RETAIN_MICROS = 50_000;
 
-    /** Between two looks at the file of the directory's lock: it is looked at each second at least. */
+    /**
+     * Between two looks at the file of the directory's lock: it is looked at each second at least.
+     */
     private static final long LOCK_MICROS = 500_000;
 
     /** So much the clock may be ahead of the log, and hold something back, without an event. */
@@ -138,8 +144,9 @@ final class Flusher implements AutoCloseable {
     }
 
     /**
-     * Whether it makes no sense to wait for the device any longer: the disk has been full for ten seconds, or for as
-     * long as a session may wait, and was tried again since; or the log is to wait no more.
+     * Whether it makes no sense to wait for the device any longer: the disk has been full for ten
+     * seconds, or for as long as a session may wait, and was tried again since; or the log is to
+     * wait no more.
      *
      * @param refusalsBefore of {@link #refusalCount()}, as the wait began
      */
@@ -308,8 +315,8 @@ final class Flusher implements AutoCloseable {
     }
 
     /**
-     * Tells what became durable, writes whole pages below the safe tail, or else the newest one as far as it goes, if
-     * asked. {@link PageSyncs} makes whole pages durable meanwhile.
+     * Tells what became durable, writes whole pages below the safe tail, or else the newest one as
+     * far as it goes, if asked. {@link PageSyncs} makes whole pages durable meanwhile.
      */
     private boolean flush(SegmentFiles to, PageSyncs syncing) {
         try {
@@ -433,7 +440,9 @@ final class Flusher implements AutoCloseable {
         }
     }
 
-    /** Runs on whichever session finds it due; what can't be deleted is listed, and tried, again. */
+    /**
+     * Runs on whichever session finds it due; what can't be deleted is listed, and tried, again.
+     */
     private void deleteQuietly(SegmentFiles from, long segment) {
         try {
             if (!log.isFailed()) {
@@ -446,7 +455,9 @@ final class Flusher implements AutoCloseable {
         }
     }
 
-    /** Durable before it is seen, and before a segment goes: a power cut may bring segments back. */
+    /**
+     * Durable before it is seen, and before a segment goes: a power cut may bring segments back.
+     */
     private void moveBegin(SegmentFiles in, long address) {
         in.writeBegin(address);
         log.moveBegin(address);

@@ -19,8 +19,9 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * One address space over memory and disk (FISH19 §4.1, appendix C).
  *
- * <p><em>Thread-safe.</em> Owns the ring, the files and the flusher; closed by the hash log. Sessions
- * append ({@link LogSession}), readers read ({@link LogReader}), the flusher moves pages to disk.
+ * <p><em>Thread-safe.</em> Owns the ring, the files and the flusher; closed by the hash log.
+ * Sessions append ({@link LogSession}), readers read ({@link LogReader}), the flusher moves pages
+ * to disk.
  *
  * <pre>
  *   0 ... begin ........ head ........ durable ........ safe tail ..... tail
@@ -28,12 +29,14 @@ import java.util.concurrent.atomic.AtomicLong;
  * </pre>
  *
  * <ol>
- *   <li>{@code begin <= head <= durable <= safe tail <= tail}, and each only grows. The null device has no
- *       durable address: head follows the safe tail, begin follows head.
- *   <li>Nothing below the safe tail changes, chain links included: a link is only swung by a session that
- *       inserts a record with a lower address than the link's, and that record is still in flight.
- *   <li>A frame is given to page {@code p} when the safe head is above page {@code p - ringPageCount}:
- *       head is published, then every epoch that could have read the old head has passed.
+ *   <li>{@code begin <= head <= durable <= safe tail <= tail}, and each only grows. The null device
+ *       has no durable address: head follows the safe tail, begin follows head.
+ *   <li>Nothing below the safe tail changes, chain links included: a link is only swung by a
+ *       session that inserts a record with a lower address than the link's, and that record is
+ *       still in flight.
+ *   <li>A frame is given to page {@code p} when the safe head is above page
+ *       {@code p - ringPageCount}: head is published, then every epoch that could have read the old
+ *       head has passed.
  * </ol>
  */
 public final class HybridLog implements AutoCloseable {
@@ -140,7 +143,8 @@ public final class HybridLog implements AutoCloseable {
     }
 
     /**
-     * A log that goes on at {@code start}, with its flusher started. Pages below the start's are on disk.
+     * A log that goes on at {@code start}, with its flusher started. Pages below the start's are on
+     * disk.
      *
      * @throws io.turbidite.core.InvalidRequestException if the ring does not fit the memory budget
      */
@@ -188,7 +192,10 @@ public final class HybridLog implements AutoCloseable {
         return site;
     }
 
-    /** Of what lies at {@code address} and can't be: names its file and the place there, or the log in memory. */
+    /**
+     * Of what lies at {@code address} and can't be: names its file and the place there, or the log
+     * in memory.
+     */
     CorruptionException damaged(long address, String what, String expected, String found) {
         SegmentFiles of = files;
         if (of == null) {
@@ -226,8 +233,8 @@ public final class HybridLog implements AutoCloseable {
     }
 
     /**
-     * The smallest address in memory. What a session reads at or above it stays in memory until the session
-     * refreshes or unprotects: protect first, then ask.
+     * The smallest address in memory. What a session reads at or above it stays in memory until the
+     * session refreshes or unprotects: protect first, then ask.
      */
     public long head() {
         return Math.max(begin.get(), shape.firstRecordOf(headPage.get()));
@@ -239,8 +246,8 @@ public final class HybridLog implements AutoCloseable {
     }
 
     /**
-     * Everything below is visible and never changes: scans end here (the original's full scan steps into
-     * records that are being written).
+     * Everything below is visible and never changes: scans end here (the original's full scan steps
+     * into records that are being written).
      */
     public long safeTail() {
         long bound = inFlight.smallest(tail.address());
@@ -271,12 +278,17 @@ public final class HybridLog implements AutoCloseable {
         return page == tail.page() ? nowMicros() : ring.closedMicros(page);
     }
 
-    /** Wall clock, but not before what the log has noted: times ascend with addresses, also if the clock jumps back. */
+    /**
+     * Wall clock, but not before what the log has noted: times ascend with addresses, also if the
+     * clock jumps back.
+     */
     public long nowMicros() {
         return Math.max(site.clock().wallMicros(), notedMicros.get());
     }
 
-    /** The newest time that was noted: records that come may be told from older ones from there on. */
+    /**
+     * The newest time that was noted: records that come may be told from older ones from there on.
+     */
     public long notedMicros() {
         return notedMicros.get();
     }
@@ -311,8 +323,9 @@ public final class HybridLog implements AutoCloseable {
     /**
      * Blocks until {@code address} is durable, which this asks for; at once on the null device.
      *
-     * @throws StorageIoException of kind NO_SPACE if the disk stays full: what is not durable yet becomes so once
-     *     there is space, and is lost if the log is closed before; or if waits were ended
+     * @throws StorageIoException of kind NO_SPACE if the disk stays full: what is not durable yet
+     *     becomes so once there is space, and is lost if the log is closed before; or if waits were
+     *     ended
      */
     public void awaitDurable(long address) {
         if (files == null || durable >= address) {
@@ -335,8 +348,9 @@ public final class HybridLog implements AutoCloseable {
     }
 
     /**
-     * From then on no call waits for the device: what waits now ends within {@code micros}, and so does a close,
-     * which then says how much is lost. For a user who wants the process to end. There is no way back.
+     * From then on no call waits for the device: what waits now ends within {@code micros}, and so
+     * does a close, which then says how much is lost. For a user who wants the process to end.
+     * There is no way back.
      */
     public void endWaitsWithin(long micros) {
         waitsEndNanos = site.clock().monotonicNanos() + micros * 1_000;
@@ -353,8 +367,9 @@ public final class HybridLog implements AutoCloseable {
     }
 
     /**
-     * Drops everything below {@code address}, whole segments from disk, and returns when that is durable.
-     * Readers that are there fail as if they had asked for a lower address than {@link #begin()}.
+     * Drops everything below {@code address}, whole segments from disk, and returns when that is
+     * durable. Readers that are there fail as if they had asked for a lower address than
+     * {@link #begin()}.
      *
      * @param address where a record starts; no more than the durable address is dropped
      */
@@ -384,7 +399,8 @@ public final class HybridLog implements AutoCloseable {
     /**
      * Requires that the log takes records.
      *
-     * @throws StoreFailedException if writing or syncing failed before; the first cause is its cause
+     * @throws StoreFailedException if writing or syncing failed before; the first cause is its
+     *     cause
      * @throws ClosedException after {@link #close()}
      */
     public void checkUsable() {
@@ -413,7 +429,8 @@ public final class HybridLog implements AutoCloseable {
      * The log is whole, and its owner takes it over: retention by age begins.
      *
      * @param held the lock of the directory, which the log looks after; null without a disk
-     * @throws io.turbidite.core.StoreInUseException if another process has its files open to write them
+     * @throws io.turbidite.core.StoreInUseException if another process has its files open to write
+     *     them
      */
     public void begin(Disk.@Nullable Lock held) {
         SegmentFiles of = files;
@@ -431,10 +448,11 @@ public final class HybridLog implements AutoCloseable {
     }
 
     /**
-     * Looks whether the directory's lock still keeps others out. A log that is only read changes nothing, so it
-     * goes on in any case.
+     * Looks whether the directory's lock still keeps others out. A log that is only read changes
+     * nothing, so it goes on in any case.
      *
-     * @throws StoreFailedException if its file is gone or another one; the log takes nothing from now on
+     * @throws StoreFailedException if its file is gone or another one; the log takes nothing from
+     *     now on
      * @throws StorageIoException if that can't be found out
      */
     public void checkLock() {
@@ -509,8 +527,8 @@ public final class HybridLog implements AutoCloseable {
     /**
      * Stops the flusher after it made everything visible durable; frees the memory.
      *
-     * @throws StoreFailedException if the disk is full, or waits were ended ({@link #endWaitsWithin}), so that the
-     *     newest records are lost; all is freed
+     * @throws StoreFailedException if the disk is full, or waits were ended
+     *     ({@link #endWaitsWithin}), so that the newest records are lost; all is freed
      */
     @Override
     public void close() {
@@ -583,7 +601,10 @@ public final class HybridLog implements AutoCloseable {
         durable = address;
     }
 
-    /** The log takes nothing from now on: only reopening tells what is on disk. The first cause counts. */
+    /**
+     * The log takes nothing from now on: only reopening tells what is on disk. The first cause
+     * counts.
+     */
     public void fail(RuntimeException cause) {
         if (failure == null) {
             failure = cause;
@@ -633,7 +654,9 @@ public final class HybridLog implements AutoCloseable {
         return flusher;
     }
 
-    /** Moves head so that some frames ahead of the tail become free, as far as durability allows. */
+    /**
+     * Moves head so that some frames ahead of the tail become free, as far as durability allows.
+     */
     void shiftHead() {
         int ahead = Math.max(1, shape.ringPageCount() / 8);
         long wanted = newestPage.get() + ahead + 1 - shape.ringPageCount();

@@ -9,16 +9,16 @@ import java.util.BitSet;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * For each session a bound below everything it has allocated and not yet made visible; their smallest is
- * the safe tail.
+ * For each session a bound below everything it has allocated and not yet made visible; their
+ * smallest is the safe tail.
  *
  * <p><em>Thread-safe.</em> A slot is written by its session alone.
  *
  * <ol>
- *   <li>A session sets its bound to a tail it has read before it allocates, and lifts it behind a record
- *       after the record's visible word: a release store, paired with the acquire load here.
- *   <li>The tail is read first and the bounds after it. An allocation below that tail happened before, and
- *       so did the store of its bound: allocation is an atomic add on the tail.
+ *   <li>A session sets its bound to a tail it has read before it allocates, and lifts it behind a
+ *       record after the record's visible word: a release store, paired with the acquire load here.
+ *   <li>The tail is read first and the bounds after it. An allocation below that tail happened
+ *       before, and so did the store of its bound: allocation is an atomic add on the tail.
  * </ol>
  */
 final class InFlight {

@@ -18,18 +18,22 @@ import java.util.List;
  *
  * <ol>
  *   <li>the {@link BeginMark} says where the log begins;
- *   <li>pages are verified upwards, header and every block, until one is not sealed, torn or not there;
- *   <li>if the {@link TailMark} is of that page and its checksum holds, the page counts up to the mark;
- *   <li>if the page itself says that it was written further ({@link OpenPage}), and all of it agrees, it counts up to
- *       there: the mark is an older one, or a power cut came before the newer;
- *   <li>what lies behind was never reported durable, and {@link #settle} removes it. If the mark says that more
- *       was durable than can be read, that is damage and not a power cut. So it is if a page behind
- *       the end says that more was durable as it was written: mark and pages may be older ones that
- *       were put there.
+ *   <li>pages are verified upwards, header and every block, until one is not sealed, torn or not
+ *       there;
+ *   <li>if the {@link TailMark} is of that page and its checksum holds, the page counts up to the
+ *       mark;
+ *   <li>if the page itself says that it was written further ({@link OpenPage}), and all of it
+ *       agrees, it counts up to there: the mark is an older one, or a power cut came before the
+ *       newer;
+ *   <li>what lies behind was never reported durable, and {@link #settle} removes it. If the mark
+ *       says that more was durable than can be read, that is damage and not a power cut. So it is
+ *       if a page behind the end says that more was durable as it was written: mark and pages may
+ *       be older ones that were put there.
  * </ol>
  *
- * <p>Without a sound mark there is no telling what was durable: that is damage ({@link TailFile}), but in a log of an
- * older release. Of such a log the newest page counts record by record as far as that is safe, and nothing is cut.
+ * <p>Without a sound mark there is no telling what was durable: that is damage ({@link TailFile}),
+ * but in a log of an older release. Of such a log the newest page counts record by record as far as
+ * that is safe, and nothing is cut.
  */
 public final class LogEnd {
     /** Frames of a ring at least: pages below it never lay in a frame that held another. */
@@ -53,9 +57,10 @@ public final class LogEnd {
      * Where the log goes on. Changes nothing.
      *
      * @param shape with the largest ring that the log was written with, as far as that is known
-     * @param hasTail whether the log is one that always has its marks; else it is an older release's
-     * @param verifiedTo pages below this address are taken to be sound, as a checkpoint says; its page and
-     *     all above are verified
+     * @param hasTail whether the log is one that always has its marks; else it is an older
+     *     release's
+     * @param verifiedTo pages below this address are taken to be sound, as a checkpoint says; its
+     *     page and all above are verified
      * @throws CorruptionException if what was reported durable can't be read, or the marks can't
      */
     public static LogStart find(
@@ -197,9 +202,9 @@ public final class LogEnd {
     }
 
     /**
-     * The end without a mark. Nothing vouches for the newest page's bytes, but that a writer put whole blocks of one
-     * page there: so what looks like records is believed, up to its last block. That one may end in what its frame
-     * held before, unless the frame was new.
+     * The end without a mark. Nothing vouches for the newest page's bytes, but that a writer put
+     * whole blocks of one page there: so what looks like records is believed, up to its last block.
+     * That one may end in what its frame held before, unless the frame was new.
      */
     private static LogStart unmarked(
             SegmentFiles files,
@@ -248,14 +253,16 @@ public final class LogEnd {
     }
 
     /**
-     * Makes the end that was found the log's, durably. To be called before the log goes on. What lies before it is made
-     * durable, whatever became of earlier syncs of it; what lies behind is removed: pages behind a
-     * torn one may be whole, and a later recovery that comes as far would take them for its own.
-     * Then the marks say so.
+     * Makes the end that was found the log's, durably. To be called before the log goes on. What
+     * lies before it is made durable, whatever became of earlier syncs of it; what lies behind is
+     * removed: pages behind a torn one may be whole, and a later recovery that comes as far would
+     * take them for its own. Then the marks say so.
      *
      * @param hasTail as given to {@link #find}, as {@code verifiedTo}
-     * @throws io.turbidite.core.StoreInUseException if another process has the log open past its LOCK; nothing is changed
-     * @throws CorruptionException if no mark vouches for the end and something lies behind it: nothing is cut
+     * @throws io.turbidite.core.StoreInUseException if another process has the log open past its
+     *     LOCK; nothing is changed
+     * @throws CorruptionException if no mark vouches for the end and something lies behind it:
+     *     nothing is cut
      */
     public static void settle(
             LogSite site, LogShape shape, LogStart start, boolean hasTail, long verifiedTo) {
@@ -299,7 +306,9 @@ public final class LogEnd {
         }
     }
 
-    /** The page's header if all of it is sound, else null; {@code target} then holds what there is. */
+    /**
+     * The page's header if all of it is sound, else null; {@code target} then holds what there is.
+     */
     private static @Nullable PageHeader verify(
             SegmentFiles files, LogShape shape, long page, MemorySegment target, Crc32c crc) {
         try {

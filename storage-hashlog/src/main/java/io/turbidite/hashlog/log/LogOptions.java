@@ -7,15 +7,17 @@ import io.turbidite.core.InvalidRequestException;
  *
  * @param shape pages, ring and segments; fixed when a log on disk is created
  * @param sessionCountMax sessions that may be open at a time, readers included
- * @param flushMicros how long records may wait before the newest page is made durable as far as it goes
+ * @param flushMicros how long records may wait before the newest page is made durable as far as it
+ *     goes
  * @param stallMicros a session that keeps pages from being recycled for longer is reported
  * @param waitMicrosMax how long a session waits for a free page before it gives the record back
  * @param retainBytesMax the oldest segments are dropped when the log is longer
- * @param retainMicrosMax segments whose newest record arrived longer ago are dropped; how long ago that is goes by
- *     the smaller of two times: the wall clock's, and the newest that the log had noted when it was opened plus the
- *     time that it has run since
- * @param directIo write and read segments past the operating system's page cache, so that memory holds them once, in
- *     the ring; where the file system refuses, that is an event, and they are ordinary files
+ * @param retainMicrosMax segments whose newest record arrived longer ago are dropped; how long ago
+ *     that is goes by the smaller of two times: the wall clock's, and the newest that the log had
+ *     noted when it was opened plus the time that it has run since
+ * @param directIo write and read segments past the operating system's page cache, so that memory
+ *     holds them once, in the ring; where the file system refuses, that is an event, and they are
+ *     ordinary files
  */
 public record LogOptions(
         LogShape shape,
@@ -37,8 +39,8 @@ public record LogOptions(
     }
 
     /**
-     * 128 sessions, durable after 100 ms at the latest, stalls reported after a second, a page waited for a
-     * minute, all is kept, ordinary files.
+     * 128 sessions, durable after 100 ms at the latest, stalls reported after a second, a page
+     * waited for a minute, all is kept, ordinary files.
      */
     public static LogOptions defaults() {
         return of(LogShape.defaults());
@@ -76,7 +78,9 @@ public record LogOptions(
                 directIo);
     }
 
-    /** Reports stalls of {@code reportMicros}, and waits for a page for at most {@code maxMicros}. */
+    /**
+     * Reports stalls of {@code reportMicros}, and waits for a page for at most {@code maxMicros}.
+     */
     public LogOptions withStalls(long reportMicros, long maxMicros) {
         return new LogOptions(
                 shape,

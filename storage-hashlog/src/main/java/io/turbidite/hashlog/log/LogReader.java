@@ -17,12 +17,13 @@ import java.util.Arrays;
 /**
  * Reads what lies at an address, from memory or from disk, verified.
  *
- * <p><em>Confined to one thread at a time.</em> What {@link #seek} shows stays until the next seek, refresh
- * or unprotect. The reader is protected while it looks at memory; a long scan refreshes between records.
+ * <p><em>Confined to one thread at a time.</em> What {@link #seek} shows stays until the next seek,
+ * refresh or unprotect. The reader is protected while it looks at memory; a long scan refreshes
+ * between records.
  *
- * <p>From disk it fetches whole blocks and verifies each against the page's header, which it verifies and
- * keeps; so a point read costs one block, and a range as many as it has. How much to fetch beyond what is
- * asked for is the scan's decision ({@link #prefetch}).
+ * <p>From disk it fetches whole blocks and verifies each against the page's header, which it
+ * verifies and keeps; so a point read costs one block, and a range as many as it has. How much to
+ * fetch beyond what is asked for is the scan's decision ({@link #prefetch}).
  */
 public final class LogReader implements AutoCloseable {
     private static final int HEADER_COUNT = 8;
@@ -49,8 +50,9 @@ public final class LogReader implements AutoCloseable {
     private long blocksRead;
 
     /**
-     * From here on what the log has is in memory, until the next refresh: the log's head as of the last one. The
-     * head may have moved since; the frames above this one are still ours, as our epoch is older.
+     * From here on what the log has is in memory, until the next refresh: the log's head as of the
+     * last one. The head may have moved since; the frames above this one are still ours, as our
+     * epoch is older.
      */
     private long head = Long.MAX_VALUE;
 
@@ -74,8 +76,8 @@ public final class LogReader implements AutoCloseable {
     }
 
     /**
-     * A reader while nothing is appended, as in a recovery: it reads into a frame of the ring that has no page, so that it
-     * needs no memory of its own.
+     * A reader while nothing is appended, as in a recovery: it reads into a frame of the ring that
+     * has no page, so that it needs no memory of its own.
      *
      * @param frame 0 to {@link LogShape#ringPageCount()} - 2; of readers at a time each has another
      */
@@ -109,8 +111,8 @@ public final class LogReader implements AutoCloseable {
     }
 
     /**
-     * Shows {@code byteCount} bytes at {@code address}, all of one page, as {@link #segment} and {@link
-     * #offset}.
+     * Shows {@code byteCount} bytes at {@code address}, all of one page, as {@link #segment} and
+     * {@link #offset}.
      *
      * @throws InvalidRequestException if they were truncated
      * @throws CorruptionException if the disk has something else than was written
@@ -151,8 +153,8 @@ public final class LogReader implements AutoCloseable {
     }
 
     /**
-     * Fetches the blocks that hold addresses {@code from} to {@code to}, of one page and below the safe
-     * tail, so that seeks within find them. Does nothing for what is in memory.
+     * Fetches the blocks that hold addresses {@code from} to {@code to}, of one page and below the
+     * safe tail, so that seeks within find them. Does nothing for what is in memory.
      */
     public void prefetch(long from, long to) {
         checkOpen();

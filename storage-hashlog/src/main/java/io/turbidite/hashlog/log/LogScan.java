@@ -7,13 +7,15 @@ import java.lang.foreign.MemorySegment;
 /**
  * The records between two addresses, in the order of their addresses; fillers are stepped over.
  *
- * <p><em>Confined to one thread.</em> Ends at the safe tail of its start at the latest, so it never looks at
- * a place that is being written (the original takes an unwritten header for padding and steps into record
- * bodies, research §3). Its reader is protected while it runs and refreshed now and then; from disk it
- * fetches {@link #CHUNK_BYTES} at a time.
+ * <p><em>Confined to one thread.</em> Ends at the safe tail of its start at the latest, so it never
+ * looks at a place that is being written (the original takes an unwritten header for padding and
+ * steps into record bodies, research §3). Its reader is protected while it runs and refreshed now
+ * and then; from disk it fetches {@link #CHUNK_BYTES} at a time.
  */
 public final class LogScan {
-    /** Fetched at once from disk: large enough for a device's full speed, small enough for a cache. */
+    /**
+     * Fetched at once from disk: large enough for a device's full speed, small enough for a cache.
+     */
     static final int CHUNK_BYTES = 256 << 10;
 
     /** Bytes between two refreshes. */
@@ -44,7 +46,10 @@ public final class LogScan {
         refreshAt = next + REFRESH_BYTES;
     }
 
-    /** Moves to the next record, session mark or deletion, deleted records included; false at the end. */
+    /**
+     * Moves to the next record, session mark or deletion, deleted records included; false at the
+     * end.
+     */
     public boolean next() {
         while (next < end) {
             if (next >= refreshAt) {

@@ -17,7 +17,9 @@ import io.turbidite.core.epoch.Epochs;
  * }</pre>
  */
 public final class LogSession implements AutoCloseable {
-    /** Looks at the next page this often before waiting: another session may be about to open it. */
+    /**
+     * Looks at the next page this often before waiting: another session may be about to open it.
+     */
     private static final int SPIN_COUNT = 64;
 
     private final HybridLog log;
@@ -53,8 +55,9 @@ public final class LogSession implements AutoCloseable {
     }
 
     /**
-     * Takes {@code byteCount} bytes, a multiple of 8 and at most {@link LogShape#recordBytesMax()}. The
-     * session must not refresh before it has published them: its bound keeps chains above it in memory.
+     * Takes {@code byteCount} bytes, a multiple of 8 and at most {@link LogShape#recordBytesMax()}.
+     * The session must not refresh before it has published them: its bound keeps chains above it in
+     * memory.
      *
      * @return the address; or, negative, what {@link #turn} wants: the page is full
      */
@@ -73,8 +76,9 @@ public final class LogSession implements AutoCloseable {
     }
 
     /**
-     * After a full page: goes on to the next one, waiting if memory is full because the device is slower.
-     * While it waits the session is not protected: whatever it read before has to be read again.
+     * After a full page: goes on to the next one, waiting if memory is full because the device is
+     * slower. While it waits the session is not protected: whatever it read before has to be read
+     * again.
      *
      * @param full what {@link #allocate} returned
      * @return nanoseconds waited, 0 if the page was there

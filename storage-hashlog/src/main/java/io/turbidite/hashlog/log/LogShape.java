@@ -5,12 +5,13 @@ import io.turbidite.core.InvalidRequestException;
 /**
  * How a log's addresses map to pages, frames and segments. <em>Immutable.</em>
  *
- * <p>An address is a byte offset from the birth of the log: {@code page number * pageBytes + offset in the
- * page}. Each page starts with its {@link PageHeader}, so no record has an address below {@link
- * #firstAddress()}, and 0 can mean "none" in chains. Addresses have 48 bits.
+ * <p>An address is a byte offset from the birth of the log:
+ * {@code page number * pageBytes + offset in the page}. Each page starts with its
+ * {@link PageHeader}, so no record has an address below {@link #firstAddress()}, and 0 can mean
+ * "none" in chains. Addresses have 48 bits.
  *
- * @param pageBytes a power of two, 16 KiB to 32 MiB: records never span pages, so every offset and length
- *     within a record fits 25 bits
+ * @param pageBytes a power of two, 16 KiB to 32 MiB: records never span pages, so every offset and
+ *     length within a record fits 25 bits
  * @param ringPageCount pages kept in memory, a power of two of at least 4
  * @param segmentPageCount pages of a segment file
  */

@@ -8,13 +8,14 @@ import java.util.BitSet;
 /**
  * Finds where the records go on behind a damaged block, if that is certain.
  *
- * <p><em>Confined to one thread.</em> The header words in the block are followed as if they were sound. That is believed
- * if
+ * <p><em>Confined to one thread.</em> The header words in the block are followed as if they were
+ * sound. That is believed if
  *
  * <ol>
  *   <li>they lead on through the page, from word to word, to its very end;
- *   <li>no other place in the sound blocks behind leads there too. Payload bytes can look like records: whoever follows
- *       a wrong length could meet such, but then the true records lead to the end as well.
+ *   <li>no other place in the sound blocks behind leads there too. Payload bytes can look like
+ *       records: whoever follows a wrong length could meet such, but then the true records lead to
+ *       the end as well.
  * </ol>
  */
 final class PageFraming {

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The start of every page on disk: which page it is, when its records came, and a checksum for each block
- * of the page, so that a reader of one record fetches and verifies 4 KiB and not the page.
+ * The start of every page on disk: which page it is, when its records came, and a checksum for each
+ * block of the page, so that a reader of one record fetches and verifies 4 KiB and not the page.
  *
  * <p><em>Immutable.</em> Layout (little-endian), at offset 0 of the page:
  *
@@ -30,8 +30,8 @@ import java.lang.foreign.MemorySegment;
  * 64+4n        zeros up to a multiple of 64
  * </pre>
  *
- * <p>Written once, when the page is closed and everything in it is final (sealed). A page that is not
- * sealed has no header on disk; its {@link TailMark} says how much of it is there.
+ * <p>Written once, when the page is closed and everything in it is final (sealed). A page that is
+ * not sealed has no header on disk; its {@link TailMark} says how much of it is there.
  */
 public record PageHeader(
         long logId, long page, long firstArrivalMicros, long lastArrivalMicros, long durable) {
@@ -71,7 +71,8 @@ public record PageHeader(
     }
 
     /**
-     * Decodes and verifies the header at {@code offset} of {@code source}, which holds all its bytes.
+     * Decodes and verifies the header at {@code offset} of {@code source}, which holds all its
+     * bytes.
      *
      * @param file for messages
      * @param fileOffset where the page begins in it

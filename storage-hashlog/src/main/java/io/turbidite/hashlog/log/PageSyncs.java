@@ -6,14 +6,15 @@ import io.turbidite.core.task.Tasks;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes written pages durable while the flusher writes the next ones: the device is waited for by this worker, and
- * checksums and copies into the page cache go on meanwhile.
+ * Makes written pages durable while the flusher writes the next ones: the device is waited for by
+ * this worker, and checksums and copies into the page cache go on meanwhile.
  *
- * <p>After a failed sync the pages may be gone, and the next sync not know: what was asked for before is asked for no
- * more, so that the flusher has to write it again.
+ * <p>After a failed sync the pages may be gone, and the next sync not know: what was asked for
+ * before is asked for no more, so that the flusher has to write it again.
  *
- * <p><em>Confined:</em> {@link #request} and {@link #synced} are the flusher's, the step is its worker's. The flusher's release of {@code wanted} publishes what it wrote, the worker's of {@code synced} that it
- * is durable.
+ * <p><em>Confined:</em> {@link #request} and {@link #synced} are the flusher's, the step is its
+ * worker's. The flusher's release of {@code wanted} publishes what it wrote, the worker's of
+ * {@code synced} that it is durable.
  */
 final class PageSyncs implements AutoCloseable {
     private static final long IDLE_MICROS = 100_000;
@@ -45,8 +46,8 @@ final class PageSyncs implements AutoCloseable {
     /**
      * Pages below it are durable.
      *
-     * @throws StorageIoException once, if the last sync failed: pages that are not synced are to be written again, then
-     *     another {@link #request} tries again
+     * @throws StorageIoException once, if the last sync failed: pages that are not synced are to be
+     *     written again, then another {@link #request} tries again
      */
     long synced() {
         StorageIoException failed = failure;

@@ -20,16 +20,16 @@ import java.nio.ByteOrder;
  *  63    1 visible           all chains have it; set last
  * </pre>
  *
- * <p>A record is this word, the key pointers (8 bytes of each, then the other 4 of each, padded with zeros to
- * 8), the optional region, and the payload padded with zeros to 8; so its length follows from the word alone,
- * which scans and recovery depend on. The region stands before the payload since whoever asks for a value in it
- * has just read the key pointers: it is in the same or the next cache line. The optional
- * region has 21 bits of words (16 MiB), where FishStore has 8 bits of bytes and loses records
- * (research §5, bug 1). There is no checkpoint version: what a checkpoint holds is cut by address. Zero is
- * no header: it says that nothing was written here.
+ * <p>A record is this word, the key pointers (8 bytes of each, then the other 4 of each, padded
+ * with zeros to 8), the optional region, and the payload padded with zeros to 8; so its length
+ * follows from the word alone, which scans and recovery depend on. The region stands before the
+ * payload since whoever asks for a value in it has just read the key pointers: it is in the same or
+ * the next cache line. The optional region has 21 bits of words (16 MiB), where FishStore has 8
+ * bits of bytes and loses records (research §5, bug 1). There is no checkpoint version: what a
+ * checkpoint holds is cut by address. Zero is no header: it says that nothing was written here.
  *
- * <p>Between allocation and insertion the word is stored without the visible bit, and with release order
- * again once every chain has the record; readers load it with acquire order.
+ * <p>Between allocation and insertion the word is stored without the visible bit, and with release
+ * order again once every chain has the record; readers load it with acquire order.
  */
 public final class RecordHeader {
     /** Length of the word. */
@@ -143,7 +143,9 @@ public final class RecordHeader {
         return regionOffset(word) + regionBytes(word);
     }
 
-    /** From the header word to the next record's; as a long, since a damaged word may say anything. */
+    /**
+     * From the header word to the next record's; as a long, since a damaged word may say anything.
+     */
     public static long recordBytes(long word) {
         return (long) payloadOffset(word) + align(payloadBytes(word));
     }

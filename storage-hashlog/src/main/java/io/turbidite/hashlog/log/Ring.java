@@ -8,12 +8,13 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The pages that are in memory: page {@code p} lies in frame {@code p mod ringPageCount}, so that a place in
- * the ring is the low bits of the address.
+ * The pages that are in memory: page {@code p} lies in frame {@code p mod ringPageCount}, so that a
+ * place in the ring is the low bits of the address.
  *
- * <p><em>Thread-safe by its users' rules:</em> whoever touches a frame is protected by an epoch or works
- * above the safe tail. All frames are touched at creation, since new memory is zeroed: the first touch of
- * memory costs more than the copy into it. A frame is not zeroed between pages; nothing above the safe tail is ever interpreted.
+ * <p><em>Thread-safe by its users' rules:</em> whoever touches a frame is protected by an epoch or
+ * works above the safe tail. All frames are touched at creation, since new memory is zeroed: the
+ * first touch of memory costs more than the copy into it. A frame is not zeroed between pages;
+ * nothing above the safe tail is ever interpreted.
  */
 final class Ring implements AutoCloseable {
     private final LogShape shape;

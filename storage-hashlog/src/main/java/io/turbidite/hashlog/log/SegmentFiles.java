@@ -24,15 +24,16 @@ import java.util.function.Function;
 /**
  * The files of a log: segments of pages, and the marks of its newest page and of its begin.
  *
- * <p><em>Thread-safe for reading and syncing;</em> writing and deleting are the flusher's. A segment's header
- * and name are made durable before the first page in it is called durable.
+ * <p><em>Thread-safe for reading and syncing;</em> writing and deleting are the flusher's. A
+ * segment's header and name are made durable before the first page in it is called durable.
  *
- * <p>Of a log that is written, TAIL and the open segments are locked besides LOCK: whoever comes into the directory past a
- * deleted LOCK is refused before it changes anything.
+ * <p>Of a log that is written, TAIL and the open segments are locked besides LOCK: whoever comes
+ * into the directory past a deleted LOCK is refused before it changes anything.
  *
- * <p>With direct I/O new segments are created so, which suits them: pages, blocks and the first page's place are
- * multiples of 4 KiB, in the file and in memory. Readers then have handles of their own, whose reads may be of any
- * range. A segment that an earlier life began is written on through the page cache.
+ * <p>With direct I/O new segments are created so, which suits them: pages, blocks and the first
+ * page's place are multiples of 4 KiB, in the file and in memory. Readers then have handles of
+ * their own, whose reads may be of any range. A segment that an earlier life began is written on
+ * through the page cache.
  */
 final class SegmentFiles implements AutoCloseable {
     private static final String SUFFIX = ".pages";
@@ -61,11 +62,11 @@ final class SegmentFiles implements AutoCloseable {
     }
 
     /**
-     * @param direct reads past the page cache, and says whether new segments are to be written so; null: ordinary
-     *     files. Closed by its owner, afterwards.
+     * @param direct reads past the page cache, and says whether new segments are to be written so;
+     *     null: ordinary files. Closed by its owner, afterwards.
      * @param beforeSegment throws if no segment may be made
-     * @param locking whether segments are locked while they are open; not with {@code direct}, since what is locked must
-     *     not be opened twice
+     * @param locking whether segments are locked while they are open; not with {@code direct},
+     *     since what is locked must not be opened twice
      */
     SegmentFiles(
             Disk disk,
@@ -139,8 +140,9 @@ final class SegmentFiles implements AutoCloseable {
     }
 
     /**
-     * Notes that all pages below {@code page} are durable: a page that was damaged later is told by it from one that a
-     * power cut tore. Whoever waits for these pages does not wait for the note; {@link #syncNotes} comes next.
+     * Notes that all pages below {@code page} are durable: a page that was damaged later is told by
+     * it from one that a power cut tore. Whoever waits for these pages does not wait for the note;
+     * {@link #syncNotes} comes next.
      */
     void noteSealed(long page) {
         tailToWrite().putMark(page, 0, shape.pageHeaderBytes(), TailMark.NOTHING_CHECKSUM);
@@ -173,7 +175,8 @@ final class SegmentFiles implements AutoCloseable {
     /**
      * Locks TAIL until these files are closed.
      *
-     * @throws StoreInUseException if another process has it: LOCK was deleted while that has the log open
+     * @throws StoreInUseException if another process has it: LOCK was deleted while that has the
+     *     log open
      */
     void lockTail() {
         if (!tailToWrite().tryLock()) {
@@ -273,8 +276,8 @@ final class SegmentFiles implements AutoCloseable {
     }
 
     /**
-     * Makes sure that nothing lies behind {@code end} which an earlier life of the log wrote and a later
-     * recovery could take for its own, and that what lies before it is durable.
+     * Makes sure that nothing lies behind {@code end} which an earlier life of the log wrote and a
+     * later recovery could take for its own, and that what lies before it is durable.
      *
      * @param from the first page that may not be durable
      */
@@ -402,10 +405,11 @@ final class SegmentFiles implements AutoCloseable {
     }
 
     /**
-     * A new file whose name appears with its header durable: a name without a sound header is damage.
+     * A new file whose name appears with its header durable: a name without a sound header is
+     * damage.
      *
-     * @throws StoreFailedException if the name is there but maybe not durably: what is written behind it could be
-     *     lost with it, and a second try would find it there and not know
+     * @throws StoreFailedException if the name is there but maybe not durably: what is written
+     *     behind it could be lost with it, and a second try would find it there and not know
      */
     private DiskFile create(
             String name, Function<String, DiskFile> creating, Consumer<DiskFile> header) {

@@ -12,7 +12,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * The first block of a segment file: the envelope and the shape of the pages behind it.
  *
- * <p><em>Immutable.</em> Format {@code hashlog-segment}, version 2 (1 had key pointers of 16 bytes). Layout (little-endian):
+ * <p><em>Immutable.</em> Format {@code hashlog-segment}, version 2 (1 had key pointers of 16
+ * bytes). Layout (little-endian):
  *
  * <pre>
  * offset bytes field
@@ -26,8 +27,8 @@ import java.lang.foreign.MemorySegment;
  *   4096       pages, in order
  * </pre>
  *
- * <p>The padding keeps every page at a multiple of 4 KiB, as direct I/O wants it. A segment has no footer:
- * its pages vouch for themselves, and it may end early.
+ * <p>The padding keeps every page at a multiple of 4 KiB, as direct I/O wants it. A segment has no
+ * footer: its pages vouch for themselves, and it may end early.
  */
 record SegmentHeader(long logId, long firstPage, int pageBytes, int pageCount) {
     static final String FORMAT = "hashlog-segment";

@@ -6,10 +6,11 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A record of the log's own: how far a session had come in its input. Recovery finds with it, for each
- * session, the last input record that is in the log.
+ * A record of the log's own: how far a session had come in its input. Recovery finds with it, for
+ * each session, the last input record that is in the log.
  *
- * <p><em>Immutable.</em> A record of kind {@link RecordHeader#SESSION_MARK} without key pointers; payload:
+ * <p><em>Immutable.</em> A record of kind {@link RecordHeader#SESSION_MARK} without key pointers;
+ * payload:
  *
  * <pre>
  * offset bytes field

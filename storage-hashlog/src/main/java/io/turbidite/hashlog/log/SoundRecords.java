@@ -21,21 +21,23 @@ import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 
 /**
- * Reads what is sound of a damaged log's pages, oldest first, and says what is not. It changes no file.
+ * Reads what is sound of a damaged log's pages, oldest first, and says what is not. It changes no
+ * file.
  *
- * <p><em>Confined to one thread.</em> A record counts if every block that it lies in has the checksum that its page
- * has of it:
+ * <p><em>Confined to one thread.</em> A record counts if every block that it lies in has the
+ * checksum that its page has of it:
  *
  * <ol>
- *   <li>a block is believed if its checksum agrees, even where the page's header is damaged elsewhere: a chance hit
- *       of 32 bits is rarer than damage to a header;
- *   <li>records are stepped over from the page's first one. A damaged block within a record costs that record alone,
- *       since its header word says where the next one begins;
- *   <li>header words in a damaged block are followed if they lead to the very end of the page and no other way leads
- *       there ({@link PageFraming}): then the damage is to payloads, and costs the records that touch the block. Else
- *       it costs the rest of the page;
- *   <li>the newest page has checksums of its blocks too ({@link OpenPage}). One of an older release has none: of the two
- *       tail marks, the longer one whose checksum agrees says how much of it is sound.
+ *   <li>a block is believed if its checksum agrees, even where the page's header is damaged
+ *       elsewhere: a chance hit of 32 bits is rarer than damage to a header;
+ *   <li>records are stepped over from the page's first one. A damaged block within a record costs
+ *       that record alone, since its header word says where the next one begins;
+ *   <li>header words in a damaged block are followed if they lead to the very end of the page and
+ *       no other way leads there ({@link PageFraming}): then the damage is to payloads, and costs
+ *       the records that touch the block. Else it costs the rest of the page;
+ *   <li>the newest page has checksums of its blocks too ({@link OpenPage}). One of an older release
+ *       has none: of the two tail marks, the longer one whose checksum agrees says how much of it
+ *       is sound.
  * </ol>
  */
 public final class SoundRecords {
@@ -110,7 +112,10 @@ public final class SoundRecords {
         void lost(Loss loss);
     }
 
-    /** Of a log whose registry is lost: id and shape, by a segment that can be read. <em>Immutable.</em> */
+    /**
+     * Of a log whose registry is lost: id and shape, by a segment that can be read.
+     * <em>Immutable.</em>
+     */
     public record Identity(long logId, LogShape shape) {}
 
     /** What the first segment with a sound header says of the log, or null. */
@@ -149,7 +154,10 @@ public final class SoundRecords {
         return marksLost;
     }
 
-    /** Shows everything that is sound, oldest first, and what is not; false if {@code stopped} before the end. */
+    /**
+     * Shows everything that is sound, oldest first, and what is not; false if {@code stopped}
+     * before the end.
+     */
     public boolean visit(Visitor visitor, BooleanSupplier stopped) {
         List<Long> segments = segments();
         // a log that was never truncated begins at page 0
@@ -312,7 +320,10 @@ public final class SoundRecords {
         }
     }
 
-    /** Whether marks vouch for all that was written of a page: its header may be damaged, or an open page's. */
+    /**
+     * Whether marks vouch for all that was written of a page: its header may be damaged, or an open
+     * page's.
+     */
     private boolean isMarkedAll(int marked, int claimed) {
         int behind = Math.ceilDiv(marked, LogShape.BLOCK_BYTES);
         return marked > shape.pageHeaderBytes()
@@ -321,8 +332,8 @@ public final class SoundRecords {
     }
 
     /**
-     * Whether the page says how far it goes. If it is not whole, and a mark vouches for all that marks claim, a power
-     * cut tore what came behind that mark.
+     * Whether the page says how far it goes. If it is not whole, and a mark vouches for all that
+     * marks claim, a power cut tore what came behind that mark.
      */
     private boolean isBelieved(OpenPage open, int marked, int claimed) {
         return marked <= shape.pageHeaderBytes()
@@ -338,7 +349,10 @@ public final class SoundRecords {
         }
     }
 
-    /** Finds the blocks whose checksums agree with the page's; whether there are any that have content. */
+    /**
+     * Finds the blocks whose checksums agree with the page's; whether there are any that have
+     * content.
+     */
     private boolean findSound() {
         sound.clear();
         boolean any = false;

@@ -8,10 +8,10 @@ import java.lang.invoke.VarHandle;
 /**
  * Where the next record goes: page and offset in one word, taken by fetch-and-add (FISH19 §6.2).
  *
- * <p><em>Thread-safe.</em> Of the adds that overflow a page exactly one started within it: that thread
- * writes the filler and closes the page. The others find the page full and turn to the next page, or wait
- * until it has a frame; whoever comes first opens it. Adds that hit the full page in the meantime are
- * forgotten when the word is set to the new page.
+ * <p><em>Thread-safe.</em> Of the adds that overflow a page exactly one started within it: that
+ * thread writes the filler and closes the page. The others find the page full and turn to the next
+ * page, or wait until it has a frame; whoever comes first opens it. Adds that hit the full page in
+ * the meantime are forgotten when the word is set to the new page.
  */
 final class Tail {
     private static final int OFFSET_BITS = 40;
@@ -55,8 +55,8 @@ final class Tail {
     /**
      * Takes {@code byteCount} bytes, a multiple of 8 and at most {@link LogShape#recordBytesMax()}.
      *
-     * @return their address; or, negative, {@code ~page} if that page is full: open the next one and call
-     *     again
+     * @return their address; or, negative, {@code ~page} if that page is full: open the next one
+     *     and call again
      */
     long allocate(int byteCount) {
         assert (byteCount & 7) == 0 && byteCount <= shape.recordBytesMax() : byteCount;

@@ -11,12 +11,14 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The file {@code TAIL}: one block with its envelope, two slots of {@link TailMark}s, two of {@link BeginMark}s.
+ * The file {@code TAIL}: one block with its envelope, two slots of {@link TailMark}s, two of
+ * {@link BeginMark}s.
  *
- * <p><em>Thread-safe by its monitor,</em> which no sync holds. It is made at full length, with two marks of each kind, before the
- * registry that makes a log exist. So a log whose registry says so ({@code hasTail}) has a sound mark of each kind at
- * every moment, and a file that is missing, of another length, or without a sound mark is damage. Logs of older
- * releases got theirs with the first page, in pieces; they may be without.
+ * <p><em>Thread-safe by its monitor,</em> which no sync holds. It is made at full length, with two
+ * marks of each kind, before the registry that makes a log exist. So a log whose registry says so
+ * ({@code hasTail}) has a sound mark of each kind at every moment, and a file that is missing, of
+ * another length, or without a sound mark is damage. Logs of older releases got theirs with the
+ * first page, in pieces; they may be without.
  */
 final class TailFile implements AutoCloseable {
     static final int BYTES = 5 * LogShape.BLOCK_BYTES;
@@ -61,7 +63,9 @@ final class TailFile implements AutoCloseable {
         return directory + "/" + NAME;
     }
 
-    /** Makes the file, or one in the place of another: whole, with both marks twice, and durable. */
+    /**
+     * Makes the file, or one in the place of another: whole, with both marks twice, and durable.
+     */
     static void create(Disk disk, String directory, TailMark mark, BeginMark begin) {
         byte[] bytes = new byte[BYTES];
         MemorySegment image = MemorySegment.ofArray(bytes);
@@ -80,8 +84,8 @@ final class TailFile implements AutoCloseable {
      * Reads the newest marks.
      *
      * @param hasTail whether the log is one that always has the file
-     * @throws CorruptionException if it is damaged, or another log's; if {@code hasTail}, also if it is missing, of
-     *     another length, or without marks
+     * @throws CorruptionException if it is damaged, or another log's; if {@code hasTail}, also if
+     *     it is missing, of another length, or without marks
      */
     static Marks read(Disk disk, String directory, long logId, LogShape shape, boolean hasTail) {
         String name = nameIn(directory);
@@ -192,7 +196,10 @@ final class TailFile implements AutoCloseable {
         writeBegin();
     }
 
-    /** The next number whose slot is not that of the newest durable mark: this one stays until the next is durable. */
+    /**
+     * The next number whose slot is not that of the newest durable mark: this one stays until the
+     * next is durable.
+     */
     private static long next(long number, long durable) {
         return (number + 1 - durable) % 2 == 0 ? number + 2 : number + 1;
     }

@@ -10,10 +10,11 @@ import java.lang.foreign.MemorySegment;
 /**
  * How much of the newest, not yet sealed page is durable, with a checksum of it.
  *
- * <p><em>Immutable.</em> Two slots of 4 KiB in the file {@code TAIL}, behind one block with its envelope
- * (format {@code hashlog-tail}, version 2), written in turn: a torn write destroys the older one at most.
- * A slot has the mark twice, at 0 and at 2048: damage to one copy of the newest mark would look like a torn
- * write otherwise, and cut what was durable. Layout of a copy (little-endian):
+ * <p><em>Immutable.</em> Two slots of 4 KiB in the file {@code TAIL}, behind one block with its
+ * envelope (format {@code hashlog-tail}, version 2), written in turn: a torn write destroys the
+ * older one at most. A slot has the mark twice, at 0 and at 2048: damage to one copy of the newest
+ * mark would look like a torn write otherwise, and cut what was durable. Layout of a copy
+ * (little-endian):
  *
  * <pre>
  * offset bytes field
@@ -27,9 +28,10 @@ import java.lang.foreign.MemorySegment;
  *     60     4 checksum            masked CRC32C of bytes 0 to 59
  * </pre>
  *
- * <p>The page's bytes are durable before the mark is written. They never change afterwards, so the page
- * may grow and be sealed in place: until its header is whole the mark still holds. A mark that ends at the
- * page's header says that all pages below are durable; it is not synced, since they speak for themselves.
+ * <p>The page's bytes are durable before the mark is written. They never change afterwards, so the
+ * page may grow and be sealed in place: until its header is whole the mark still holds. A mark that
+ * ends at the page's header says that all pages below are durable; it is not synced, since they
+ * speak for themselves.
  */
 record TailMark(
         long logId,
@@ -98,7 +100,9 @@ record TailMark(
         target.set(Bytes.I32, CHECKSUM_OFFSET, new Crc32c().compute(target, 0, CHECKSUM_OFFSET));
     }
 
-    /** The mark in {@code source}, or null: a torn or never written slot is no mark, and no damage. */
+    /**
+     * The mark in {@code source}, or null: a torn or never written slot is no mark, and no damage.
+     */
     private static @Nullable TailMark read(MemorySegment source, long logId, LogShape shape) {
         int computed = new Crc32c().compute(source, 0, CHECKSUM_OFFSET);
         if (source.get(Bytes.I32, CHECKSUM_OFFSET) != computed

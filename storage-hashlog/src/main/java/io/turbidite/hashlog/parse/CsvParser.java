@@ -9,9 +9,10 @@ import java.util.List;
 /**
  * One row of separated values: RFC 4180 quoting, any separator. <em>Confined to one thread.</em>
  *
- * <p>The project reads files of rows with FastCSV, which makes a string of every field and a list of every
- * row. Here a row is a record among millions a second of which a few fields are wanted, and values must be
- * places in the row: that is this short walk, which ends at the last wanted column and makes no garbage.
+ * <p>The project reads files of rows with FastCSV, which makes a string of every field and a list
+ * of every row. Here a row is a record among millions a second of which a few fields are wanted,
+ * and values must be places in the row: that is this short walk, which ends at the last wanted
+ * column and makes no garbage.
  */
 final class CsvParser implements RecordParser {
     private final char separator;
@@ -60,7 +61,9 @@ final class CsvParser implements RecordParser {
         return true;
     }
 
-    /** The value that starts at {@code start}: returns its end, or -1 - the place of what is wrong. */
+    /**
+     * The value that starts at {@code start}: returns its end, or -1 - the place of what is wrong.
+     */
     private int column(int column, int start) {
         boolean quoted = start < length && record.at(start) == '"';
         if (quoted) {

@@ -8,7 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Where rows of separated values end: a line end within quotes is part of a value. <em>Stateless.</em> */
+/**
+ * Where rows of separated values end: a line end within quotes is part of a value.
+ * <em>Stateless.</em>
+ */
 public final class CsvRows {
     /** The row's last quote is not closed before the end of the bytes. */
     public static final long UNCLOSED = -1;
@@ -18,7 +21,8 @@ public final class CsvRows {
     /**
      * Where the row that starts at {@code from} ends, as {@link CsvParser} reads it.
      *
-     * @return of its newline; {@code to} if it has none before that; {@link #UNCLOSED} if {@code to} is within quotes
+     * @return of its newline; {@code to} if it has none before that; {@link #UNCLOSED} if
+     *     {@code to} is within quotes
      */
     public static long end(MemorySegment segment, long from, long to, char separator) {
         boolean isStart = true;

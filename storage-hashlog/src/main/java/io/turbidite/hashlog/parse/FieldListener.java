@@ -6,8 +6,8 @@ public interface FieldListener {
     FieldListener NONE = (values, field) -> {};
 
     /**
-     * {@code field} was found; {@link FieldValues#release} says that another is no longer needed, which may
-     * let the parser stop.
+     * {@code field} was found; {@link FieldValues#release} says that another is no longer needed,
+     * which may let the parser stop.
      */
     void found(FieldValues values, int field);
 }

@@ -6,11 +6,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * The way to a field from the top of a record: names of members and indexes of elements. <em>Immutable.</em>
+ * The way to a field from the top of a record: names of members and indexes of elements.
+ * <em>Immutable.</em>
  *
- * <p>Text form: {@code actor.id}, {@code payload.commits[0].sha}, <code>`odd name`.x</code>. A name of
- * letters, digits, {@code _}, {@code $} and {@code -} that does not start with a digit or {@code -} stands
- * as it is; any other stands between grave accents, where a grave accent is doubled.
+ * <p>Text form: {@code actor.id}, {@code payload.commits[0].sha}, <code>`odd name`.x</code>. A name
+ * of letters, digits, {@code _}, {@code $} and {@code -} that does not start with a digit or
+ * {@code -} stands as it is; any other stands between grave accents, where a grave accent is
+ * doubled.
  */
 public record FieldPath(List<Step> steps) {
     /** Deepest path. */

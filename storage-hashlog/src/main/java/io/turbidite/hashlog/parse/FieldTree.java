@@ -10,8 +10,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The wanted paths as a tree in flat arrays: node 0 is the record, the children of a node are neighbours.
- * <em>Immutable.</em>
+ * The wanted paths as a tree in flat arrays: node 0 is the record, the children of a node are
+ * neighbours. <em>Immutable.</em>
  */
 final class FieldTree {
     /** Most fields that one parser may look for. */

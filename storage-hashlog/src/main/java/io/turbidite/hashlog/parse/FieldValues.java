@@ -6,9 +6,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * The wanted fields of one record: flat, reused from record to record, filled by a {@link RecordParser}.
- * <em>Confined to one thread.</em> Fields are numbered as the paths were that the parser was made for;
- * offsets are bytes from the start of the record. Valid until the next record.
+ * The wanted fields of one record: flat, reused from record to record, filled by a
+ * {@link RecordParser}. <em>Confined to one thread.</em> Fields are numbered as the paths were that
+ * the parser was made for; offsets are bytes from the start of the record. Valid until the next
+ * record.
  */
 public final class FieldValues {
     /** In place of the kind of a field that nobody needs any more. */
@@ -58,14 +59,17 @@ public final class FieldValues {
     }
 
     /**
-     * The array that holds the bytes of the value, not to be changed: a copy of the record, as far as it was
-     * read, or what strings were decoded to.
+     * The array that holds the bytes of the value, not to be changed: a copy of the record, as far
+     * as it was read, or what strings were decoded to.
      */
     public byte[] bytes(int field) {
         return kinds[field] == ValueKind.DECODED_TEXT.code ? decoded.bytes() : record;
     }
 
-    /** Where in {@link #bytes} the value starts; unless it is decoded text, that is where in the record. */
+    /**
+     * Where in {@link #bytes} the value starts; unless it is decoded text, that is where in the
+     * record.
+     */
     public int offset(int field) {
         return offsets[field];
     }

@@ -27,7 +27,9 @@ final class JsonNumber {
         return value;
     }
 
-    /** Reads the longest number that starts at {@code start} of the record; false if there is none. */
+    /**
+     * Reads the longest number that starts at {@code start} of the record; false if there is none.
+     */
     boolean read(int start) {
         boolean negative = record.at(start) == '-';
         int first = negative ? start + 1 : start;

@@ -3,12 +3,13 @@ package io.turbidite.hashlog.parse;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Stage two of the JSON parser: walks the objects and arrays that lead to wanted fields, and jumps over
- * everything else on the bitmaps of {@link StructuralIndex}. <em>Confined to one thread.</em>
+ * Stage two of the JSON parser: walks the objects and arrays that lead to wanted fields, and jumps
+ * over everything else on the bitmaps of {@link StructuralIndex}. <em>Confined to one thread.</em>
  *
- * <p>Along the way to wanted fields everything is checked: names, colons, commas, brackets, numbers,
- * literals, and the UTF-8 and escapes of wanted strings. What is jumped over is checked for the balance of
- * its brackets and quotes alone, and may be nested to any depth: it is counted, not entered.
+ * <p>Along the way to wanted fields everything is checked: names, colons, commas, brackets,
+ * numbers, literals, and the UTF-8 and escapes of wanted strings. What is jumped over is checked
+ * for the balance of its brackets and quotes alone, and may be nested to any depth: it is counted,
+ * not entered.
  */
 final class JsonParser implements RecordParser {
     private static final long ONES = 0x0101_0101_0101_0101L;
@@ -83,7 +84,10 @@ final class JsonParser implements RecordParser {
         return position == DONE;
     }
 
-    /** Opens the container of {@code node} whose bracket is at {@code start}; returns where it goes on. */
+    /**
+     * Opens the container of {@code node} whose bracket is at {@code start}; returns where it goes
+     * on.
+     */
     private int enter(int node, int start, int element) {
         depth++;
         nodes[depth] = node;
@@ -123,7 +127,10 @@ final class JsonParser implements RecordParser {
         return value(child, value);
     }
 
-    /** Jumps over what lies between {@code position}, outside of a string or at its start, and its end. */
+    /**
+     * Jumps over what lies between {@code position}, outside of a string or at its start, and its
+     * end.
+     */
     private int skipMember(int position) {
         int separator = index.nextSeparator(position);
         if (separator >= 0 && isOpening(record.at(separator))) {
@@ -314,9 +321,9 @@ final class JsonParser implements RecordParser {
     }
 
     /**
-     * The child of {@code node} that the name at {@code start} names; a negative number other than REFUSED
-     * if none does. A name is compared as it is spelt, eight bytes at once with its closing quote, so that
-     * one that is not wanted costs no search for its end.
+     * The child of {@code node} that the name at {@code start} names; a negative number other than
+     * REFUSED if none does. A name is compared as it is spelt, eight bytes at once with its closing
+     * quote, so that one that is not wanted costs no search for its end.
      */
     private int childNamed(int node, int start) {
         long word = record.wordAt(start);

@@ -87,7 +87,9 @@ final class JsonText {
         return true;
     }
 
-    /** Appends the character of the escape at {@code offset}; returns its bytes, 0 if it is none. */
+    /**
+     * Appends the character of the escape at {@code offset}; returns its bytes, 0 if it is none.
+     */
     private static int escape(byte[] bytes, int offset, int available, ByteBuilder into) {
         if (available < 2) {
             return 0;

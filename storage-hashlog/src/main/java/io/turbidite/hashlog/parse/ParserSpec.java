@@ -9,7 +9,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Which parser reads the records of a log, with a text form for the durable registry. <em>Immutable.</em>
+ * Which parser reads the records of a log, with a text form for the durable registry.
+ * <em>Immutable.</em>
  */
 public sealed interface ParserSpec {
     /** Most columns or fields that a spec may declare. */
@@ -31,9 +32,9 @@ public sealed interface ParserSpec {
     }
 
     /**
-     * One row a record: {@code csv(",", review_id, stars:number, open:boolean)}. A value may stand between
-     * double quotes, where a quote is doubled; an empty one without quotes is null; columns that a row lacks
-     * are missing.
+     * One row a record: {@code csv(",", review_id, stars:number, open:boolean)}. A value may stand
+     * between double quotes, where a quote is doubled; an empty one without quotes is null; columns
+     * that a row lacks are missing.
      */
     record Csv(char separator, List<CsvColumn> columns) implements ParserSpec {
         public Csv {
@@ -102,7 +103,8 @@ public sealed interface ParserSpec {
      * A parser that looks for {@code paths}, which are numbered as they come.
      *
      * @param listener hears of each field when it is found
-     * @throws InvalidRequestException if this kind of record can't have such a field, or one is named twice
+     * @throws InvalidRequestException if this kind of record can't have such a field, or one is
+     *     named twice
      */
     RecordParser newParser(List<FieldPath> paths, FieldListener listener, ScanMode mode);
 

@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * One record on the heap, copied as far as it is read: it has to come into the cache anyway, and a byte of
- * an array costs a fraction of one of a segment, whose owner and state are asked about every time.
- * <em>Confined to one thread.</em>
+ * One record on the heap, copied as far as it is read: it has to come into the cache anyway, and a
+ * byte of an array costs a fraction of one of a segment, whose owner and state are asked about
+ * every time. <em>Confined to one thread.</em>
  */
 final class RecordBytes {
     private static final int STEP_BYTES = 1024;
@@ -40,7 +40,10 @@ final class RecordBytes {
         return bytes;
     }
 
-    /** The array with the bytes before {@code end}; what it holds after the end of the record is anything. */
+    /**
+     * The array with the bytes before {@code end}; what it holds after the end of the record is
+     * anything.
+     */
     byte[] copiedTo(int end) {
         int until = Math.min(length, end);
         if (until > copied) {

@@ -3,14 +3,15 @@ package io.turbidite.hashlog.parse;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Finds the wanted fields of one record after another: made by {@link ParserSpec#newParser} for a list of
- * paths. <em>Confined to one thread.</em>
+ * Finds the wanted fields of one record after another: made by {@link ParserSpec#newParser} for a
+ * list of paths. <em>Confined to one thread.</em>
  *
  * <p>What every parser keeps to:
  * <ol>
  * <li>it allocates nothing per record and takes in no byte outside of it;
- * <li>it stops as soon as every wanted field is found or released, and vouches only for what it read:
- *     a refusal means the record is malformed, but a record may be malformed after the last wanted field;
+ * <li>it stops as soon as every wanted field is found or released, and vouches only for what it
+ *     read: a refusal means the record is malformed, but a record may be malformed after the last
+ *     wanted field;
  * <li>where a name appears twice, the first counts, whatever it holds.
  * </ol>
  */

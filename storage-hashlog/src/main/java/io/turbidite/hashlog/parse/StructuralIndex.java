@@ -1,13 +1,14 @@
 package io.turbidite.hashlog.parse;
 
 /**
- * The shape of one JSON record as bitmaps, a window of at most {@link #WINDOW_BLOCKS} blocks at a time
- * (Mison's first phase, which FISH19 §3.2 builds on; escapes and strings as in Langdale and Lemire, "Parsing
- * gigabytes of JSON per second", 2019). <em>Confined to one thread.</em> Positions are bytes from the start
- * of the record.
+ * The shape of one JSON record as bitmaps, a window of at most {@link #WINDOW_BLOCKS} blocks at a
+ * time (Mison's first phase, which FISH19 §3.2 builds on; escapes and strings as in Langdale and
+ * Lemire, "Parsing gigabytes of JSON per second", 2019). <em>Confined to one thread.</em> Positions
+ * are bytes from the start of the record.
  *
- * <p>Invariant: questions move forward; one about a block that left the window is a bug of the caller. So a
- * parser that stops early never pays for the rest of the record, and a record of any size needs one window.
+ * <p>Invariant: questions move forward; one about a block that left the window is a bug of the
+ * caller. So a parser that stops early never pays for the rest of the record, and a record of any
+ * size needs one window.
  */
 final class StructuralIndex {
     static final int WINDOW_BLOCKS = 16;
@@ -57,7 +58,10 @@ final class StructuralIndex {
         stringCarry = 0;
     }
 
-    /** The first comma or bracket at {@code from} or after it, outside of strings; -1 if there is none. */
+    /**
+     * The first comma or bracket at {@code from} or after it, outside of strings; -1 if there is
+     * none.
+     */
     int nextSeparator(int from) {
         int block = from >>> 6;
         if (block >= windowEnd && !moveTo(block)) {
@@ -103,9 +107,9 @@ final class StructuralIndex {
     }
 
     /**
-     * The bracket that closes the container whose inside starts at {@code from}; -1 if none does. Brackets
-     * are counted, not matched, so that a block that can't hold the end costs two population counts
-     * whatever stands in it.
+     * The bracket that closes the container whose inside starts at {@code from}; -1 if none does.
+     * Brackets are counted, not matched, so that a block that can't hold the end costs two
+     * population counts whatever stands in it.
      */
     int closingBracket(int from) {
         int block = from >>> 6;
@@ -174,7 +178,10 @@ final class StructuralIndex {
         }
     }
 
-    /** Takes escaped quotes out of block {@code i}, and out of the others what stands inside strings. */
+    /**
+     * Takes escaped quotes out of block {@code i}, and out of the others what stands inside
+     * strings.
+     */
     private void resolve(int i) {
         long slash = slashes[i];
         long quote = quotes[i];
@@ -201,9 +208,9 @@ final class StructuralIndex {
     }
 
     /**
-     * The bytes that a backslash escapes. In a run of backslashes every second one is escaped, and the byte
-     * after the run if the run is odd: adding a run's first bit to the run carries to the byte after it,
-     * whose parity against that of the start tells the run's.
+     * The bytes that a backslash escapes. In a run of backslashes every second one is escaped, and
+     * the byte after the run if the run is odd: adding a run's first bit to the run carries to the
+     * byte after it, whose parity against that of the start tells the run's.
      */
     private long escapedBy(long allSlashes) {
         long first = escapeCarry;

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Reads the small languages of this module (paths, parsers, PSF definitions, predicates) from a text of
- * bounded length. Every complaint names the position, counted in characters from 0, and what stands there.
- * <em>Confined to one thread.</em>
+ * Reads the small languages of this module (paths, parsers, PSF definitions, predicates) from a
+ * text of bounded length. Every complaint names the position, counted in characters from 0, and
+ * what stands there. <em>Confined to one thread.</em>
  */
 public final class TextReader {
     /** Longest text of one definition. */
@@ -31,7 +31,9 @@ public final class TextReader {
         this.text = text;
     }
 
-    /** Whether {@code name} has a meaning of its own, so that a field of this name must be quoted. */
+    /**
+     * Whether {@code name} has a meaning of its own, so that a field of this name must be quoted.
+     */
     public static boolean isKeyword(String name) {
         return KEYWORDS.contains(name);
     }

@@ -2,7 +2,9 @@ package io.turbidite.hashlog.parse;
 
 /** What was found in place of a wanted field. */
 public enum ValueKind {
-    /** The record does not have the field, or the parser stopped before it because nobody needed it. */
+    /**
+     * The record does not have the field, or the parser stopped before it because nobody needed it.
+     */
     MISSING(0),
     NULL(1),
     FALSE(2),

@@ -4,12 +4,12 @@ import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Compares a whole vector of bytes with each character at once. The one class that needs the module {@code
- * jdk.incubator.vector}: nothing but {@link ScanMode} may name it, and only after it saw that the module is
- * there.
+ * Compares a whole vector of bytes with each character at once. The one class that needs the module
+ * {@code jdk.incubator.vector}: nothing but {@link ScanMode} may name it, and only after it saw
+ * that the module is there.
  *
- * <p>{@code '['} and {@code '{'} differ in the bit 0x20 alone, as do {@code ']'} and {@code '}'}, and no
- * other byte becomes one of them when the bit is set: one comparison finds both.
+ * <p>{@code '['} and {@code '{'} differ in the bit 0x20 alone, as do {@code ']'} and {@code '}'},
+ * and no other byte becomes one of them when the bit is set: one comparison finds both.
  */
 final class VectorMasks implements BlockMasks {
     /** As wide as the machine likes, up to a block. */

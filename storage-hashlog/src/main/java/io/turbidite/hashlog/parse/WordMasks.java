@@ -1,9 +1,9 @@
 package io.turbidite.hashlog.parse;
 
 /**
- * The same in plain Java: eight bytes at once are asked whether one of them may matter, and only those that
- * may are looked at one by one. Six exact comparisons of every word, which a direct translation of the
- * vector code needs, cost more than the whole rest of the parser. Collecting the
+ * The same in plain Java: eight bytes at once are asked whether one of them may matter, and only
+ * those that may are looked at one by one. Six exact comparisons of every word, which a direct
+ * translation of the vector code needs, cost more than the whole rest of the parser. Collecting the
  * classes in one register instead of an array was a quarter slower on tweets.
  */
 final class WordMasks implements BlockMasks {
@@ -63,8 +63,8 @@ final class WordMasks implements BlockMasks {
     }
 
     /**
-     * The high bit of each byte that may have a class; a byte above one that has may be named too, as the
-     * subtraction borrows: the table decides.
+     * The high bit of each byte that may have a class; a byte above one that has may be named too,
+     * as the subtraction borrows: the table decides.
      */
     private static long candidates(long word) {
         // quote and comma keep their value; brackets and backslash become 0x7B to 0x7D

@@ -4,17 +4,18 @@ import io.turbidite.hashlog.parse.FieldValues;
 import io.turbidite.hashlog.parse.ValueKind;
 
 /**
- * The canonical form of values (docs/hashlog.md): equal values are one property, however they are spelt, and
- * different values never are. <em>Confined to one thread.</em>
+ * The canonical form of values (docs/hashlog.md): equal values are one property, however they are
+ * spelt, and different values never are. <em>Confined to one thread.</em>
  *
  * <ul>
- * <li>A number that is an integer of 64 bits is {@link PropertyMode#INLINE}, however it is written: {@code
- *     5}, {@code 5.0}, {@code 50e-1}. Nothing else is.
- * <li>Text is its bytes of UTF-8: {@link PropertyMode#PAYLOAD} if they stand in the record as they are, else
- *     {@link PropertyMode#REGION}.
- * <li>Any other number is 0xFF, the digits without zeros at either end, {@code e}, the exponent: exact, and
- *     no text starts with 0xFF. One whose exponent is beyond what is kept is no value at all, so that no
- *     two such numbers are one. A boolean is 0xFF and {@code t} or {@code f}. Both are REGION.
+ * <li>A number that is an integer of 64 bits is {@link PropertyMode#INLINE}, however it is written:
+ *     {@code 5}, {@code 5.0}, {@code 50e-1}. Nothing else is.
+ * <li>Text is its bytes of UTF-8: {@link PropertyMode#PAYLOAD} if they stand in the record as they
+ *     are, else {@link PropertyMode#REGION}.
+ * <li>Any other number is 0xFF, the digits without zeros at either end, {@code e}, the exponent:
+ *     exact, and no text starts with 0xFF. One whose exponent is beyond what is kept is no value at
+ *     all, so that no two such numbers are one. A boolean is 0xFF and {@code t} or {@code f}. Both
+ *     are REGION.
  * </ul>
  */
 final class CanonicalValues {
@@ -23,7 +24,10 @@ final class CanonicalValues {
 
     private final Decimal decimal = new Decimal();
 
-    /** Adds the value of {@code field} as that of PSF {@code psfId}, if it is a string, number or boolean. */
+    /**
+     * Adds the value of {@code field} as that of PSF {@code psfId}, if it is a string, number or
+     * boolean.
+     */
     void add(int psfId, FieldValues values, int field, Properties into) {
         switch (values.kind(field)) {
             case INTEGER -> into.addInline(psfId, values.integer(field));

@@ -6,7 +6,10 @@ import io.turbidite.hashlog.parse.FieldValues;
 import java.util.Objects;
 import java.util.function.ToIntFunction;
 
-/** A PSF with its fields numbered: adds the value of a parsed record. <em>Confined to one thread.</em> */
+/**
+ * A PSF with its fields numbered: adds the value of a parsed record. <em>Confined to one
+ * thread.</em>
+ */
 sealed interface CompiledPsf {
     void evaluate(FieldValues values, Properties into);
 
@@ -132,7 +135,10 @@ sealed interface CompiledPsf {
         }
     }
 
-    /** {@link PsfDefinition.Function}. What a function does wrong refuses the record and stops nothing else. */
+    /**
+     * {@link PsfDefinition.Function}. What a function does wrong refuses the record and stops
+     * nothing else.
+     */
     final class OfFunction implements CompiledPsf, PsfFunction.Result {
         private static final int NOTHING = 0;
         private static final int INTEGER = 1;

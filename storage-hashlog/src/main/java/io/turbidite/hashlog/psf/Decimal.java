@@ -5,16 +5,18 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * An exact decimal number, {@code ±digits · 10^exponent} without zeros at either end, so that every way of
- * writing a number gives the same one. Reused; <em>confined to one thread.</em> No rounding and, once its
- * buffer has grown to the longest literal so far, no garbage: a number as a double would make neighbours of
- * large ids equal.
+ * An exact decimal number, {@code ±digits · 10^exponent} without zeros at either end, so that every
+ * way of writing a number gives the same one. Reused; <em>confined to one thread.</em> No rounding
+ * and, once its buffer has grown to the longest literal so far, no garbage: a number as a double
+ * would make neighbours of large ids equal.
  */
 final class Decimal {
     /** A number with an exponent beyond is not {@linkplain #isExact exact}. */
     private static final long EXPONENT_MAX = 100_000_000_000_000_000L;
 
-    /** Written exponents beyond are cut to it; no literal has the digits to come back from there. */
+    /**
+     * Written exponents beyond are cut to it; no literal has the digits to come back from there.
+     */
     private static final long EXPONENT_READ_MAX = 2 * EXPONENT_MAX;
 
     /** Never the first byte of UTF-8: tells numbers and booleans from text. */
@@ -110,8 +112,8 @@ final class Decimal {
     }
 
     /**
-     * Whether all of its exponent is kept for sure. If not, it still compares rightly with every number that
-     * is, as all in definitions and questions are, and with no other.
+     * Whether all of its exponent is kept for sure. If not, it still compares rightly with every
+     * number that is, as all in definitions and questions are, and with no other.
      */
     boolean isExact() {
         return Math.abs(exponent) <= EXPONENT_MAX;
@@ -135,7 +137,10 @@ final class Decimal {
         return negative ? -value : value;
     }
 
-    /** The largest integer that is not above it; false if 64 bits can't hold it. See {@link #floor()}. */
+    /**
+     * The largest integer that is not above it; false if 64 bits can't hold it. See
+     * {@link #floor()}.
+     */
     boolean hasLongFloor() {
         return exponent >= 0 ? isLong() : digitCount + exponent <= 18;
     }
@@ -182,8 +187,8 @@ final class Decimal {
     }
 
     /**
-     * The canonical bytes of an exact number that is no integer of 64 bits, from index 0 on; valid until the next
-     * change.
+     * The canonical bytes of an exact number that is no integer of 64 bits, from index 0 on; valid
+     * until the next change.
      */
     byte[] canonicalBytes() {
         if (canonical.length < digitCount + CANONICAL_EXTRA_BYTES) {

@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A predicate over the fields of a record. <em>Immutable.</em> {@link #parse} has the grammar; {@link
- * #text()} reads back to an equal expression.
+ * A predicate over the fields of a record. <em>Immutable.</em> {@link #parse} has the grammar;
+ * {@link #text()} reads back to an equal expression.
  *
- * <p>Three truth values, after Kleene: what compares a field that is missing or null is unknown, as is an
- * order between values of different types; a record satisfies the expression if it is true. Values of
- * different types are not equal. There is no negation but that of comparisons: reading moves {@code !}
- * down to them.
+ * <p>Three truth values, after Kleene: what compares a field that is missing or null is unknown, as
+ * is an order between values of different types; a record satisfies the expression if it is true.
+ * Values of different types are not equal. There is no negation but that of comparisons: reading
+ * moves {@code !} down to them.
  */
 public sealed interface Expression {
 
@@ -86,7 +86,10 @@ public sealed interface Expression {
         }
     }
 
-    /** What is true where this is false; unknown stays unknown, so that it moves down to the comparisons. */
+    /**
+     * What is true where this is false; unknown stays unknown, so that it moves down to the
+     * comparisons.
+     */
     default Expression negated() {
         return switch (this) {
             case Comparison(FieldPath path, Operator operator, Literal literal) ->
@@ -114,8 +117,8 @@ public sealed interface Expression {
      * literal    = string | number | "true" | "false" | "null"
      * </pre>
      *
-     * <p>A field alone means {@code field == true}; {@code in} is short for {@code ==} joined by {@code ||}.
-     * At most 8192 characters, 256 comparisons, nested 32 deep.
+     * <p>A field alone means {@code field == true}; {@code in} is short for {@code ==} joined by
+     * {@code ||}. At most 8192 characters, 256 comparisons, nested 32 deep.
      *
      * @throws io.turbidite.core.InvalidRequestException with the position of what is wrong
      */

@@ -8,8 +8,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * One comparison of a field, by number, with a constant. <em>Confined to one thread.</em> Without garbage:
- * texts compare as bytes, integers as integers, other numbers as {@link Decimal}s.
+ * One comparison of a field, by number, with a constant. <em>Confined to one thread.</em> Without
+ * garbage: texts compare as bytes, integers as integers, other numbers as {@link Decimal}s.
  */
 final class FieldTest {
     final int field;

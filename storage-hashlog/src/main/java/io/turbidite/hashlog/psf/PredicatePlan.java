@@ -8,11 +8,12 @@ import java.util.List;
 import java.util.function.ToIntFunction;
 
 /**
- * An expression as a flat list of tests, each with the next one if it is true and if it is not: a walk from
- * test 0 to {@link #YES} or {@link #NO}, without a stack and without garbage. <em>Confined to one
- * thread.</em>
+ * An expression as a flat list of tests, each with the next one if it is true and if it is not: a
+ * walk from test 0 to {@link #YES} or {@link #NO}, without a stack and without garbage.
+ * <em>Confined to one thread.</em>
  *
- * <p>{@code !} was moved down to the comparisons, so that no branch needs to tell false from unknown.
+ * <p>{@code !} was moved down to the comparisons, so that no branch needs to tell false from
+ * unknown.
  */
 final class PredicatePlan {
     private static final int YES = -1;

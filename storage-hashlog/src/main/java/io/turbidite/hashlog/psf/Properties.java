@@ -8,9 +8,9 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * The properties of one record (FISH19 definition 2.2), flat and reused from record to record: {@link
- * PropertyExtractor#extract} fills it. <em>Confined to one thread.</em> What it shows is valid until the
- * next extraction; it allocates only while it grows to the largest record so far.
+ * The properties of one record (FISH19 definition 2.2), flat and reused from record to record:
+ * {@link PropertyExtractor#extract} fills it. <em>Confined to one thread.</em> What it shows is
+ * valid until the next extraction; it allocates only while it grows to the largest record so far.
  */
 public final class Properties {
     /** PSF ids are 14 bits of a key pointer. */

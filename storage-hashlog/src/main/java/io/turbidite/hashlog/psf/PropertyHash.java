@@ -5,9 +5,9 @@ import io.turbidite.core.bytes.Xxh3;
 import java.lang.foreign.MemorySegment;
 
 /**
- * H(PSF id, value) of FISH19 §4.1, 64 bits: XXH3 of the value's bytes, or the integer itself, finished
- * together with the PSF id by a mixer of full avalanche. The hash index on disk depends on it: a change is
- * a change of format.
+ * H(PSF id, value) of FISH19 §4.1, 64 bits: XXH3 of the value's bytes, or the integer itself,
+ * finished together with the PSF id by a mixer of full avalanche. The hash index on disk depends on
+ * it: a change is a change of format.
  */
 public final class PropertyHash {
     /** 2^64 divided by the golden ratio, odd. */
@@ -38,7 +38,10 @@ public final class PropertyHash {
         return mix(hash + (chain + 1) * GOLDEN);
     }
 
-    /** The finaliser of SplitMix64: each bit of the argument flips each bit of the result half the time. */
+    /**
+     * The finaliser of SplitMix64: each bit of the argument flips each bit of the result half the
+     * time.
+     */
     private static long mix(long word) {
         long z = word;
         z = (z ^ (z >>> 30)) * 0xbf58_476d_1ce4_e5b9L;

@@ -40,7 +40,8 @@ public final class PropertyValue {
     }
 
     /**
-     * What to look for if a user asks a PSF of this definition for {@code text}; see {@link PsfSet#valueOf}.
+     * What to look for if a user asks a PSF of this definition for {@code text}; see
+     * {@link PsfSet#valueOf}.
      *
      * @throws io.turbidite.core.InvalidRequestException if it can't have such a value
      */
@@ -62,7 +63,10 @@ public final class PropertyValue {
         return new PropertyValue(false, 0, copy.asSlice(0, bytes.length).asReadOnly());
     }
 
-    /** Whether it is an integer, of mode {@link PropertyMode#INLINE}; else PAYLOAD or REGION may hold it. */
+    /**
+     * Whether it is an integer, of mode {@link PropertyMode#INLINE}; else PAYLOAD or REGION may
+     * hold it.
+     */
     public boolean isInline() {
         return inline;
     }

@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * What a PSF computes, without its id: a value with a text form that reads back to an equal definition.
- * <em>Immutable.</em> A PSF whose field is missing, null, or of a type it does not take has no value for
- * the record.
+ * What a PSF computes, without its id: a value with a text form that reads back to an equal
+ * definition. <em>Immutable.</em> A PSF whose field is missing, null, or of a type it does not take
+ * has no value for the record.
  */
 public sealed interface PsfDefinition {
     /** Most fields of a function, most bounds of ranges. */
@@ -75,8 +75,8 @@ public sealed interface PsfDefinition {
     }
 
     /**
-     * Which of the ranges between ascending bounds holds the number, from 0, lower bounds included: {@code
-     * ranges(cpu, 0, 15, 75, 100.5)}. Outside of them there is no value.
+     * Which of the ranges between ascending bounds holds the number, from 0, lower bounds included:
+     * {@code ranges(cpu, 0, 15, 75, 100.5)}. Outside of them there is no value.
      */
     record Ranges(FieldPath path, List<BigDecimal> bounds) implements PsfDefinition {
         public Ranges {

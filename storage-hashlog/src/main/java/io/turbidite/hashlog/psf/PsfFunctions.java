@@ -5,8 +5,8 @@ import io.turbidite.core.InvalidRequestException;
 import java.util.Map;
 
 /**
- * The user's functions by name: a definition is kept by name in the registry, so that whoever opens the log
- * hands the functions in again. <em>Immutable.</em>
+ * The user's functions by name: a definition is kept by name in the registry, so that whoever opens
+ * the log hands the functions in again. <em>Immutable.</em>
  */
 public record PsfFunctions(Map<String, PsfFunction> byName) {
     public static final PsfFunctions NONE = new PsfFunctions(Map.of());

@@ -11,8 +11,9 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * The PSFs of a log by id, and the parser that reads its records. <em>Immutable:</em> adding and removing
- * make another set, and each session compiles its own {@link #newExtractor()} from the set of the moment.
+ * The PSFs of a log by id, and the parser that reads its records. <em>Immutable:</em> adding and
+ * removing make another set, and each session compiles its own {@link #newExtractor()} from the set
+ * of the moment.
  */
 public final class PsfSet {
     private final ParserSpec parser;
@@ -41,8 +42,8 @@ public final class PsfSet {
     }
 
     /**
-     * The set of these definitions by id, which were read from their texts: compiled once, where adding one by one
-     * would compile each set on the way.
+     * The set of these definitions by id, which were read from their texts: compiled once, where
+     * adding one by one would compile each set on the way.
      *
      * @throws InvalidRequestException as {@link #with}
      */
@@ -58,8 +59,8 @@ public final class PsfSet {
     /**
      * This set and {@code definition} as PSF {@code id}.
      *
-     * @throws InvalidRequestException if the id is out of range or taken, the parser knows no such field,
-     *     or a function is not registered
+     * @throws InvalidRequestException if the id is out of range or taken, the parser knows no such
+     *     field, or a function is not registered
      */
     public PsfSet with(int id, PsfDefinition definition) {
         if (id < 0 || id > Properties.PSF_ID_MAX) {
@@ -136,9 +137,10 @@ public final class PsfSet {
     }
 
     /**
-     * What to look for if a user asks PSF {@code id} for {@code text}: a string between quotes, a number,
-     * {@code true} or {@code false} as JSON writes them, and anything else is a string as it stands. Of
-     * buckets and ranges the user names a number that lies in it; of predicates, {@code true}.
+     * What to look for if a user asks PSF {@code id} for {@code text}: a string between quotes, a
+     * number, {@code true} or {@code false} as JSON writes them, and anything else is a string as
+     * it stands. Of buckets and ranges the user names a number that lies in it; of predicates,
+     * {@code true}.
      *
      * @throws InvalidRequestException if there is no such PSF, or it can't have such a value
      */

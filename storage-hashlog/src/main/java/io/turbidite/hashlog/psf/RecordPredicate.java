@@ -6,8 +6,8 @@ import io.turbidite.hashlog.parse.Rejection;
 import java.lang.foreign.MemorySegment;
 
 /**
- * An expression over one record after another, for full scans. <em>Confined to one thread.</em> No garbage
- * per record.
+ * An expression over one record after another, for full scans. <em>Confined to one thread.</em> No
+ * garbage per record.
  */
 public final class RecordPredicate {
     private final PropertyExtractor extractor;
@@ -16,7 +16,8 @@ public final class RecordPredicate {
 
     /**
      * @param expression in the language of {@link Expression#parse}
-     * @throws io.turbidite.core.InvalidRequestException if the expression or one of its fields is wrong
+     * @throws io.turbidite.core.InvalidRequestException if the expression or one of its fields is
+     *     wrong
      */
     public RecordPredicate(ParserSpec parser, String expression) {
         extractor = PsfSet.empty(parser)

@@ -11,9 +11,11 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The file of an index checkpoint: a stream of 64-bit words in checksummed blocks, within the envelope.
+ * The file of an index checkpoint: a stream of 64-bit words in checksummed blocks, within the
+ * envelope.
  *
- * <p><em>Stateless;</em> {@link Writer} and {@link Reader} are confined to one thread. All little-endian.
+ * <p><em>Stateless;</em> {@link Writer} and {@link Reader} are confined to one thread. All
+ * little-endian.
  *
  * <pre>
  * offset  bytes field
@@ -31,9 +33,9 @@ import java.nio.charset.StandardCharsets;
  * session := serial, address of its mark, bytes of its name, name padded with zeros to words
  * </pre>
  *
- * <p>{@code from} is the safe tail before the first bucket was read: a replay from there finds all that the
- * buckets may lack. {@code end} is the tail after everything was read: no word names a higher address, and
- * the log was durable to there before the file got its name.
+ * <p>{@code from} is the safe tail before the first bucket was read: a replay from there finds all
+ * that the buckets may lack. {@code end} is the tail after everything was read: no word names a
+ * higher address, and the log was durable to there before the file got its name.
  */
 final class CheckpointFile {
     static final String FORMAT = "hashlog-index";
@@ -118,7 +120,10 @@ final class CheckpointFile {
         }
     }
 
-    /** Reads words; each was verified. Requires at the end that there are no more and none is missing. */
+    /**
+     * Reads words; each was verified. Requires at the end that there are no more and none is
+     * missing.
+     */
     static final class Reader {
         private final DiskFile file;
         private final FileFooter footer;

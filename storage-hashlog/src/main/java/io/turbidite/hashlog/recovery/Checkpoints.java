@@ -27,15 +27,17 @@ import java.util.Map;
 /**
  * The checkpoints in a log's directory: {@code 0000002a.index} and the like.
  *
- * <p><em>Confined to one thread at a time.</em> A checkpoint is fuzzy (FISH19 appendix E): buckets are read
- * while sessions go on. In this order:
+ * <p><em>Confined to one thread at a time.</em> A checkpoint is fuzzy (FISH19 appendix E): buckets
+ * are read while sessions go on. In this order:
  *
  * <ol>
- *   <li>the safe tail is taken: every key pointer below it is in the table, so the replay starts there;
- *   <li>buckets are read and written to a draft; an entry may already lead to a key pointer beyond 1;
+ *   <li>the safe tail is taken: every key pointer below it is in the table, so the replay starts
+ *       there;
+ *   <li>buckets are read and written to a draft; an entry may already lead to a key pointer beyond
+ *       1;
  *   <li>deletions and session marks, and then the tail are read: nothing in the draft lies beyond;
- *   <li>the log is made durable up to that tail. So every address in the draft is of a record that a power
- *       cut leaves, and no entry has to be walked back;
+ *   <li>the log is made durable up to that tail. So every address in the draft is of a record that
+ *       a power cut leaves, and no entry has to be walked back;
  *   <li>the draft is synced, gets its name, and the directory is synced;
  *   <li>of the older ones all but the newest go: it is there in case this one is damaged.
  * </ol>
@@ -104,7 +106,8 @@ public final class Checkpoints {
      * Writes a checkpoint.
      *
      * @return null if the table had to grow each time, so that there is none; try again later
-     * @throws io.turbidite.core.StorageIoException if the disk failed; the older ones are still there
+     * @throws io.turbidite.core.StorageIoException if the disk failed; the older ones are still
+     *     there
      * @throws io.turbidite.core.StoreFailedException if the log did
      */
     public @Nullable Written write(HybridLog log, Source source) {
@@ -219,8 +222,8 @@ public final class Checkpoints {
     /**
      * Reads a checkpoint into a table of its own.
      *
-     * @return null if it can't be used: damaged or unreadable, of another log or release, of a table of
-     *     fewer base bits, or of one that the account has no room for
+     * @return null if it can't be used: damaged or unreadable, of another log or release, of a
+     *     table of fewer base bits, or of one that the account has no room for
      */
     public @Nullable IndexCheckpoint read(
             long number, int baseBitsMin, Epochs epochs, MemoryBudget.Account account) {

@@ -24,12 +24,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Brings a table up to the end of the log: several workers take page after page, hash every key pointer and
- * raise its entry (FISH19 appendix E, where one thread does it).
+ * Brings a table up to the end of the log: several workers take page after page, hash every key
+ * pointer and raise its entry (FISH19 appendix E, where one thread does it).
  *
- * <p><em>Used once, by one thread.</em> Workers need not wait for one another: the links between key
- * pointers are in the log, and an entry is the highest address of its chain, in whatever order the addresses
- * come. In the same pass it collects deletions and the newest mark of each session.
+ * <p><em>Used once, by one thread.</em> Workers need not wait for one another: the links between
+ * key pointers are in the log, and an entry is the highest address of its chain, in whatever order
+ * the addresses come. In the same pass it collects deletions and the newest mark of each session.
  */
 public final class Replay {
     private static final int WORKER_COUNT_MAX = 8;
@@ -52,7 +52,10 @@ public final class Replay {
         /** Entries are raised, by several workers in any order; each chain needs one of its own. */
         RAISED,
 
-        /** By one worker in the order of addresses: chains share entries as they did when they were linked. */
+        /**
+         * By one worker in the order of addresses: chains share entries as they did when they were
+         * linked.
+         */
         IN_ORDER,
 
         /** Nothing: the index begins at the end. */
@@ -61,7 +64,8 @@ public final class Replay {
 
     /**
      * @param heads how many chains properties have
-     * @param checkpoint whose table, deletions and sessions are brought up to the end of {@code log}
+     * @param checkpoint whose table, deletions and sessions are brought up to the end of
+     *     {@code log}
      */
     public Replay(HybridLog log, ChainHeads heads, IndexCheckpoint checkpoint, Way way) {
         this.log = log;

@@ -36,11 +36,11 @@ import java.util.List;
  * run      := number i64, from i64, to i64
  * </pre>
  *
- * <p>Integers of the payload are big-endian, strings as {@link DataOutputStream#writeUTF}, lists a 32-bit
- * count and the elements; it is read only after its checksum was found right.
+ * <p>Integers of the payload are big-endian, strings as {@link DataOutputStream#writeUTF}, lists a
+ * 32-bit count and the elements; it is read only after its checksum was found right.
  *
- * <p>Version 5 says that {@code TAIL} was made before, at full length. Version 4, which is read too, has the same bytes
- * and does not say so.
+ * <p>Version 5 says that {@code TAIL} was made before, at full length. Version 4, which is read
+ * too, has the same bytes and does not say so.
  */
 public final class RegistryFile {
     static final String FORMAT = "hashlog";

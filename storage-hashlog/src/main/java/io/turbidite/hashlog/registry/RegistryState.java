@@ -49,7 +49,8 @@ public record RegistryState(
      * With one more active PSF, of the next id, indexed nowhere yet.
      *
      * @param chainCount how many chains each of its properties has
-     * @throws InvalidRequestException if an active PSF has the name, ids are used up, or its text is too long
+     * @throws InvalidRequestException if an active PSF has the name, ids are used up, or its text
+     *     is too long
      */
     public RegistryState registered(String name, PsfDefinition definition, int chainCount) {
         if (name.isBlank() || name.length() > 256) {

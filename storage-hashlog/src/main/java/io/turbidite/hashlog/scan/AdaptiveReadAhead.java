@@ -9,13 +9,16 @@ import io.turbidite.hashlog.log.LogShape;
  * How much a chain walk fetches from disk around a key pointer (FISH19 §7.2). <em>Confined to one
  * thread.</em>
  *
- * <p>There are levels; level 0 fetches the record alone, each further one a larger window that ends behind
- * the record, since chains lead to lower addresses. A gap to the last key pointer that is worth reading over
- * (at most Phi and a record) raises the level by one, a larger one drops it to 0. So a sparse property costs
- * one small read a record, and a dense one becomes a sequential scan backwards.
+ * <p>There are levels; level 0 fetches the record alone, each further one a larger window that ends
+ * behind the record, since chains lead to lower addresses. A gap to the last key pointer that is
+ * worth reading over (at most Phi and a record) raises the level by one, a larger one drops it to
+ * 0. So a sparse property costs one small read a record, and a dense one becomes a sequential scan
+ * backwards.
  */
 public final class AdaptiveReadAhead implements ReadAhead {
-    /** Bytes of each level's window; the last is what a full scan fetches, so that it is no slower. */
+    /**
+     * Bytes of each level's window; the last is what a full scan fetches, so that it is no slower.
+     */
     static final int[] LEVEL_BYTES = {0, 16 << 10, 64 << 10, 256 << 10, 1 << 20};
 
     /** A record's length before any was seen. */

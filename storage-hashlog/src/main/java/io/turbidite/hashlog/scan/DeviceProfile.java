@@ -3,8 +3,8 @@ package io.turbidite.hashlog.scan;
 import io.turbidite.hashlog.log.ReadTimes;
 
 /**
- * What reading from the log's device costs, learnt from the reads themselves: the threshold of adaptive
- * read-ahead (FISH19 §7.2; the release has one fixed figure for all devices).
+ * What reading from the log's device costs, learnt from the reads themselves: the threshold of
+ * adaptive read-ahead (FISH19 §7.2; the release has one fixed figure for all devices).
  *
  * <p><em>Thread-safe without locks:</em> two moving averages; a lost update loses one sample.
  */
@@ -40,8 +40,8 @@ public final class DeviceProfile implements ReadTimes {
     }
 
     /**
-     * Phi: how many bytes the device reads in a row in the time that one more small read takes. A gap
-     * between two key pointers that is smaller is worth reading over.
+     * Phi: how many bytes the device reads in a row in the time that one more small read takes. A
+     * gap between two key pointers that is smaller is worth reading over.
      */
     public double gapBytes() {
         double latency = smallNanos;

@@ -13,9 +13,9 @@ import java.util.Arrays;
 /**
  * The wanted records of a part that no chain covers, newest first.
  *
- * <p><em>Confined to one thread.</em> Records can only be stepped over upwards, so each page is read whole,
- * upwards, and its matches are kept as addresses and shown downwards; a page has at most as many as its
- * bytes divided by 16.
+ * <p><em>Confined to one thread.</em> Records can only be stepped over upwards, so each page is
+ * read whole, upwards, and its matches are kept as addresses and shown downwards; a page has at
+ * most as many as its bytes divided by 16.
  */
 final class PageScan {
     private final LogReader reader;
@@ -65,7 +65,10 @@ final class PageScan {
         return true;
     }
 
-    /** Collects from {@code low} or, if a truncation within the page is quicker, from where the log begins now. */
+    /**
+     * Collects from {@code low} or, if a truncation within the page is quicker, from where the log
+     * begins now.
+     */
     private void collectWhatIsLeft(long low) {
         for (long at = low; at < top; ) {
             try {

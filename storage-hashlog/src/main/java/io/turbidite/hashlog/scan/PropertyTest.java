@@ -8,8 +8,9 @@ import io.turbidite.hashlog.psf.PropertyValue;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Parses a record, evaluates one PSF and compares: what a chain would have told where there is none. A
- * record that the parser refuses has no property, as at ingestion. <em>Confined to one thread.</em>
+ * Parses a record, evaluates one PSF and compares: what a chain would have told where there is
+ * none. A record that the parser refuses has no property, as at ingestion. <em>Confined to one
+ * thread.</em>
  */
 public final class PropertyTest implements RecordTest {
     private final PropertyExtractor extractor;

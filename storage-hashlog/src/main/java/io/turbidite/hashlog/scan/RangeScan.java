@@ -19,8 +19,9 @@ import java.util.Map;
 /**
  * Goes through the parts of a plan, newest first, by chain walk, sorted run or full scan.
  *
- * <p><em>Confined to one thread,</em> which closes it. The reader is protected between the first record and the end: whoever
- * takes long between two calls holds back the reuse of memory, and is reported as a stalled session.
+ * <p><em>Confined to one thread,</em> which closes it. The reader is protected between the first
+ * record and the end: whoever takes long between two calls holds back the reuse of memory, and is
+ * reported as a stalled session.
  */
 public final class RangeScan implements AutoCloseable {
     /** Records between two refreshes of a walk in memory: a microsecond's work in some tens. */

@@ -2,7 +2,9 @@ package io.turbidite.hashlog.scan;
 
 import java.lang.foreign.MemorySegment;
 
-/** What a full scan asks of every record. <em>Confined to one thread;</em> no garbage per record. */
+/**
+ * What a full scan asks of every record. <em>Confined to one thread;</em> no garbage per record.
+ */
 @FunctionalInterface
 public interface RecordTest {
     /** Whether the record whose payload is {@code length} bytes at {@code offset} is wanted. */

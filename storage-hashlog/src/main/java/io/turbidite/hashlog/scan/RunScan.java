@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The wanted records of a part that a sorted run covers, newest first.
  *
- * <p><em>Confined to one thread.</em> A run knows hashes only, and these records have no key pointer that could
- * tell: so each is tested as a full scan would.
+ * <p><em>Confined to one thread.</em> A run knows hashes only, and these records have no key
+ * pointer that could tell: so each is tested as a full scan would.
  */
 final class RunScan implements AutoCloseable {
     private final LogReader reader;

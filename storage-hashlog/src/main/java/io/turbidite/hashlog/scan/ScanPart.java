@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param from the first record address, inclusive
  * @param to exclusive
- * @param psfId whose index holds every match of the piece; {@link #SCANNED} if all records must be looked at
+ * @param psfId whose index holds every match of the piece; {@link #SCANNED} if all records must be
+ *     looked at
  * @param run the sorted run that is its index there; null: its chains are
  */
 public record ScanPart(

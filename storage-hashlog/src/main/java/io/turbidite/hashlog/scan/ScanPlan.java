@@ -9,11 +9,13 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Which parts of an address range are read by chain walk or sorted run, and which by full scan (FISH19 §7.1: the original
- * leaves it to the caller and forgets the boundaries). <em>Stateless.</em>
+ * Which parts of an address range are read by chain walk or sorted run, and which by full scan
+ * (FISH19 §7.1: the original leaves it to the caller and forgets the boundaries).
+ * <em>Stateless.</em>
  *
- * <p>Every PSF that computes the wanted values counts, also one that is not registered any more: where two
- * of them are indexed, the one whose interval reaches further down is taken, so that there are few parts.
+ * <p>Every PSF that computes the wanted values counts, also one that is not registered any more:
+ * where two of them are indexed, the one whose interval reaches further down is taken, so that
+ * there are few parts.
  */
 public final class ScanPlan {
     private ScanPlan() {}

@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Supplier;
 
 /**
- * A test that is made when the first record is tested: a query that chains answer never compiles what a scan would
- * need, which costs more than a short walk. <em>Confined to one thread.</em>
+ * A test that is made when the first record is tested: a query that chains answer never compiles
+ * what a scan would need, which costs more than a short walk. <em>Confined to one thread.</em>
  */
 public final class TestOnDemand implements RecordTest {
     private final Supplier<RecordTest> source;

@@ -17,7 +17,9 @@ public interface Ways {
      */
     RunCursor run(ScanPart part);
 
-    /** The run of a part can't be read: it is looked at in full, and the run is not worth keeping. */
+    /**
+     * The run of a part can't be read: it is looked at in full, and the run is not worth keeping.
+     */
     void unreadable(ScanPart part, StorageException why);
 
     /** How much to read ahead of the addresses of a run. */

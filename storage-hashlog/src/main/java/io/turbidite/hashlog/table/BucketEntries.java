@@ -3,9 +3,9 @@ package io.turbidite.hashlog.table;
 import java.util.Arrays;
 
 /**
- * What a bucket and its overflow buckets hold, in a form that survives in a checkpoint: a word for each
- * entry, whose meaning is the table's, and whether the bucket is folded. <em>Confined to one thread;</em>
- * reused.
+ * What a bucket and its overflow buckets hold, in a form that survives in a checkpoint: a word for
+ * each entry, whose meaning is the table's, and whether the bucket is folded. <em>Confined to one
+ * thread;</em> reused.
  */
 public final class BucketEntries {
     private long[] words = new long[2 * Buckets.ENTRY_COUNT];

@@ -16,26 +16,27 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 /**
  * One generation of the table: buckets of one cache line, seven entries and an overflow word each.
  *
- * <p><em>Thread-safe by compare-and-swap on words.</em> Users are protected by an epoch: the memory is freed
- * when a larger generation has taken over and all epochs have passed.
+ * <p><em>Thread-safe by compare-and-swap on words.</em> Users are protected by an epoch: the memory
+ * is freed when a larger generation has taken over and all epochs have passed.
  *
- * <p>Which bucket. The first generation takes the lower bits of the hash. Each doubling takes one more bit
- * from the top of the tag, below the bits taken before; so a bucket splits exactly by what its entries say,
- * without looking at a record, for up to {@link #DOUBLING_COUNT_MAX} doublings. The price is a tag that
- * tells fewer properties of one bucket apart, which readers don't mind: they compare the property at every
- * hop of a chain.
+ * <p>Which bucket. The first generation takes the lower bits of the hash. Each doubling takes one
+ * more bit from the top of the tag, below the bits taken before; so a bucket splits exactly by what
+ * its entries say, without looking at a record, for up to {@link #DOUBLING_COUNT_MAX} doublings.
+ * The price is a tag that tells fewer properties of one bucket apart, which readers don't mind:
+ * they compare the property at every hop of a chain.
  *
- * <p>Claiming a slot (FASTER's two phases): 1. store the entry tentatively in a free slot; 2. look through
- * the bucket again; if there is a twin of the same tag, tentative or not, give the slot back and start over;
- * 3. clear the tentative bit. Two claims can't both miss each other, since both stored before they looked.
+ * <p>Claiming a slot (FASTER's two phases): 1. store the entry tentatively in a free slot; 2. look
+ * through the bucket again; if there is a twin of the same tag, tentative or not, give the slot
+ * back and start over; 3. clear the tentative bit. Two claims can't both miss each other, since
+ * both stored before they looked.
  *
- * <p>Freezing (growth): the mover sets the frozen bit in every word of a bucket, free ones too. From then on
- * no compare-and-swap succeeds there; whoever fails goes to the next generation.
+ * <p>Freezing (growth): the mover sets the frozen bit in every word of a bucket, free ones too.
+ * From then on no compare-and-swap succeeds there; whoever fails goes to the next generation.
  *
- * <p>Folding: when no overflow bucket is left and the budget gives no larger generation, the last bucket of
- * the line is marked, and tags without an entry share the chain of the first bucket's slot 0 from then on.
- * Chains mix properties then and get longer, but nothing is refused and nothing lost. The mark is never
- * taken back: slots that come free stay free.
+ * <p>Folding: when no overflow bucket is left and the budget gives no larger generation, the last
+ * bucket of the line is marked, and tags without an entry share the chain of the first bucket's
+ * slot 0 from then on. Chains mix properties then and get longer, but nothing is refused and
+ * nothing lost. The mark is never taken back: slots that come free stay free.
  */
 final class Buckets {
     static final int BUCKET_BYTES = 64;
@@ -54,7 +55,9 @@ final class Buckets {
     private static final int OVERFLOW = ENTRY_COUNT * 8;
     private static final VarHandle WORDS = ValueLayout.JAVA_LONG.varHandle();
 
-    /** Outcomes of a look: the bucket has moved, the slot was found or made, no room, look again. */
+    /**
+     * Outcomes of a look: the bucket has moved, the slot was found or made, no room, look again.
+     */
     static final int BUCKET_FROZEN = 0;
 
     static final int DONE = 1;
@@ -125,7 +128,10 @@ final class Buckets {
         overflowReserved = 0;
     }
 
-    /** The bucket of a hash: its lower bits, and above them its upper bits as far as growth took them. */
+    /**
+     * The bucket of a hash: its lower bits, and above them its upper bits as far as growth took
+     * them.
+     */
     int bucketOf(long hash) {
         int low = (int) hash & ((1 << baseBits) - 1);
         return doublings == 0 ? low : (int) (hash >>> (64 - doublings)) << baseBits | low;
@@ -177,7 +183,8 @@ final class Buckets {
      *
      * @param mayFold whether a bucket without room for another entry is folded
      * @param into the slot found; {@link HashTable.Slot#isClaimed} if it was made
-     * @return {@link #DONE}; {@link #BUCKET_FROZEN}: go to the next generation; {@link #FULL}: grow first
+     * @return {@link #DONE}; {@link #BUCKET_FROZEN}: go to the next generation; {@link #FULL}: grow
+     *     first
      */
     int findOrClaim(long hash, long address, boolean mayFold, HashTable.Slot into) {
         while (true) {
@@ -253,7 +260,9 @@ final class Buckets {
         return swap(free, tentative, claimed) ? into.claimed(this, free, claimed) : BUCKET_FROZEN;
     }
 
-    /** DONE if ours is the only one of the tag; AGAIN if there is a twin or the bucket was folded. */
+    /**
+     * DONE if ours is the only one of the tag; AGAIN if there is a twin or the bucket was folded.
+     */
     private int lookForTwin(long own, long first, long tag) {
         for (long bucket = first; ; ) {
             for (int i = 0; i < ENTRY_COUNT; i++) {
@@ -315,9 +324,9 @@ final class Buckets {
     // ---- checkpoints ----------------------------------------------------------------------------
 
     /**
-     * Copies what a bucket holds. Whether it is folded is looked at first: a folded bucket gets no more
-     * entries, so that all it has are seen; one that is folded later only shares more. While slot 0 is
-     * free nothing is shared yet, and the bucket counts as not folded.
+     * Copies what a bucket holds. Whether it is folded is looked at first: a folded bucket gets no
+     * more entries, so that all it has are seen; one that is folded later only shares more. While
+     * slot 0 is free nothing is shared yet, and the bucket counts as not folded.
      */
     void read(int index, BucketEntries into) {
         long first = offsetOf(index);
@@ -359,9 +368,10 @@ final class Buckets {
     // ---- recovery -------------------------------------------------------------------------------
 
     /**
-     * Puts a key pointer where an earlier life had it. Key pointers come by address, and nobody else uses the table. One
-     * that links to the head which tags without an entry share was linked through it, since every other chain has
-     * a head of its own: so its tag shares that chain here too. Any other gets an entry, which is always right.
+     * Puts a key pointer where an earlier life had it. Key pointers come by address, and nobody
+     * else uses the table. One that links to the head which tags without an entry share was linked
+     * through it, since every other chain has a head of its own: so its tag shares that chain here
+     * too. Any other gets an entry, which is always right.
      *
      * @param previous where the key pointer links
      * @return {@link #DONE}, or {@link #FULL}: a chain has no place
@@ -432,7 +442,9 @@ final class Buckets {
 
     // ---- moving to the next generation ----------------------------------------------------------
 
-    /** Freezes the chunk's buckets and copies their entries; called by the one who took the chunk. */
+    /**
+     * Freezes the chunk's buckets and copies their entries; called by the one who took the chunk.
+     */
     void moveChunk(int chunk, Buckets next) {
         int end = Math.min(bucketCount, (chunk + 1) * CHUNK_BUCKETS);
         for (int b = chunk * CHUNK_BUCKETS; b < end; b++) {

@@ -11,8 +11,8 @@ package io.turbidite.hashlog.table;
  *  63    1 frozen     the bucket has moved to a larger table; the rest is its last content
  * </pre>
  *
- * <p>The last slot of a bucket is its overflow word: the index of the next bucket in bits 0 to 31 (0 is
- * none), {@link #FOLDED} and frozen.
+ * <p>The last slot of a bucket is its overflow word: the index of the next bucket in bits 0 to 31
+ * (0 is none), {@link #FOLDED} and frozen.
  */
 final class EntryWord {
     static final int ADDRESS_BITS = 48;
@@ -22,7 +22,9 @@ final class EntryWord {
     static final long TENTATIVE = 1L << 62;
     static final long FROZEN = 1L << 63;
 
-    /** In an overflow word: no more entries in this bucket; further tags share the chain of slot 0. */
+    /**
+     * In an overflow word: no more entries in this bucket; further tags share the chain of slot 0.
+     */
     static final long FOLDED = 1L << 32;
 
     static final long OVERFLOW_MASK = FOLDED - 1;

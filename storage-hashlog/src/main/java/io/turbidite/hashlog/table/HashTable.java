@@ -12,15 +12,19 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /**
  * From the hash of a property to the newest key pointer of its chain; grows while sessions go on.
  *
- * <p><em>Thread-safe;</em> every call but {@link #grow} and {@link #close} is made under the protection of an
- * epoch. Owns its memory, charged to one account.
+ * <p><em>Thread-safe;</em> every call but {@link #grow} and {@link #close} is made under the
+ * protection of an epoch. Owns its memory, charged to one account.
  *
- * <p>Growth. A larger generation is put beside the current one; the background, and every session that needs
- * a bucket which has not moved, move it chunk by chunk; then the larger one is the current one, and the old
- * memory is freed when all epochs have passed. Readers go to the larger one for chunks that have moved.
+ * <p>Growth. A larger generation is put beside the current one; the background, and every session
+ * that needs a bucket which has not moved, move it chunk by chunk; then the larger one is the
+ * current one, and the old memory is freed when all epochs have passed. Readers go to the larger
+ * one for chunks that have moved.
  */
 public final class HashTable {
-    /** Overflow buckets per bucket from which on the table wants to grow: about 5 entries per bucket. */
+    /**
+     * Overflow buckets per bucket from which on the table wants to grow: about 5 entries per
+     * bucket.
+     */
     private static final int GROW_SHARE = 8;
 
     /** Chunks moved in one background step. */
@@ -37,7 +41,9 @@ public final class HashTable {
 
     private volatile boolean refused;
 
-    /** Growth is held off. Set under {@link #growing}; cleared by anybody, before a growth begins. */
+    /**
+     * Growth is held off. Set under {@link #growing}; cleared by anybody, before a growth begins.
+     */
     private volatile boolean pinned;
 
     private HashTable(Epochs epochs, MemoryBudget.Account account, Buckets first) {
@@ -140,7 +146,10 @@ public final class HashTable {
         }
     }
 
-    /** Loads a line that {@link #findOrClaim} will need; several at a time hide one another's misses. */
+    /**
+     * Loads a line that {@link #findOrClaim} will need; several at a time hide one another's
+     * misses.
+     */
     public long touch(long hash) {
         return generations.current.touch(hash);
     }
@@ -162,11 +171,11 @@ public final class HashTable {
     }
 
     /**
-     * Puts {@code address} into the entry of {@code hash} unless that holds a higher one; so it makes no
-     * difference in which order the key pointers of a log are raised.
+     * Puts {@code address} into the entry of {@code hash} unless that holds a higher one; so it
+     * makes no difference in which order the key pointers of a log are raised.
      *
-     * @return false if there is no room for another entry: the table would have to fold, which only chains
-     *     that are linked afterwards can follow
+     * @return false if there is no room for another entry: the table would have to fold, which only
+     *     chains that are linked afterwards can follow
      */
     public boolean raise(long hash, long address, Slot slot) {
         while (find(hash, address, false, slot)) {
@@ -183,11 +192,12 @@ public final class HashTable {
     }
 
     /**
-     * Puts a key pointer of the log where an earlier life's table had it, so that tags which shared a chain share it
-     * again. Key pointers come by address, from one thread.
+     * Puts a key pointer of the log where an earlier life's table had it, so that tags which shared
+     * a chain share it again. Key pointers come by address, from one thread.
      *
      * @param previous where it links
-     * @return false if a chain has no place, which a table as large as that one was does not come to
+     * @return false if a chain has no place, which a table as large as that one was does not come
+     *     to
      */
     public boolean replay(long hash, long address, long previous) {
         while (true) {
@@ -247,7 +257,8 @@ public final class HashTable {
     }
 
     /**
-     * Starts a growth that is wanted, or moves some of the table; does nothing while another thread does.
+     * Starts a growth that is wanted, or moves some of the table; does nothing while another thread
+     * does.
      *
      * @return whether there is more to move
      */
@@ -322,8 +333,9 @@ public final class HashTable {
     // ---- checkpoints ----------------------------------------------------------------------------
 
     /**
-     * Ends a growth that is under way and holds off further ones, so that bucket after bucket can be read
-     * ({@link #read}) while writers go on. A writer that finds no room without a growth takes the pin away.
+     * Ends a growth that is under way and holds off further ones, so that bucket after bucket can
+     * be read ({@link #read}) while writers go on. A writer that finds no room without a growth
+     * takes the pin away.
      */
     public void pin() {
         while (!pinned) {
@@ -353,8 +365,8 @@ public final class HashTable {
     }
 
     /**
-     * Copies a bucket's entries: each is there that was complete when the call began. What was read counts
-     * only if the table {@link #isPinned} afterwards.
+     * Copies a bucket's entries: each is there that was complete when the call began. What was read
+     * counts only if the table {@link #isPinned} afterwards.
      */
     public void read(int bucket, BucketEntries into) {
         generations.current.read(bucket, into);

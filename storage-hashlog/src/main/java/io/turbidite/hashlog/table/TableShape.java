@@ -5,9 +5,9 @@ import io.turbidite.core.InvalidRequestException;
 /**
  * How many buckets a table has. <em>Immutable.</em>
  *
- * <p>Two hashes share an entry exactly if their {@code baseBits} lower bits and their tags are equal, however
- * often the table has doubled. So chains that were linked through a table stay complete in every table of
- * the same or more base bits, and not in one of fewer.
+ * <p>Two hashes share an entry exactly if their {@code baseBits} lower bits and their tags are
+ * equal, however often the table has doubled. So chains that were linked through a table stay
+ * complete in every table of the same or more base bits, and not in one of fewer.
  *
  * @param baseBits the lower bits of a hash that the table began with, 6 to 26
  * @param doublings how often it has grown since, 0 to 8

@@ -32,8 +32,9 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Insertions race on two chains: what was inserted is met by every walk from then on, and links lead down.
- * Places are fixed, so that threads insert lower addresses after higher ones: the hard case.
+ * Insertions race on two chains: what was inserted is met by every walk from then on, and links
+ * lead down. Places are fixed, so that threads insert lower addresses after higher ones: the hard
+ * case.
  */
 @Param(name = "place", gen = IntGen.class, conf = "1:12")
 @Param(name = "chain", gen = IntGen.class, conf = "0:1")
@@ -89,8 +90,8 @@ public class ChainInsertionTest {
     }
 
     /**
-     * Inserts the place into a chain; a place that is taken stays where it is. Who finds it taken says so
-     * when it is inserted, not before: a walk that comes after the answer must meet it.
+     * Inserts the place into a chain; a place that is taken stays where it is. Who finds it taken
+     * says so when it is inserted, not before: a walk that comes after the answer must meet it.
      */
     @Operation
     public boolean insert(@Param(name = "place") int place, @Param(name = "chain") int chain) {

@@ -78,7 +78,9 @@ public class HybridLogTest {
         }
     }
 
-    /** Appends a record of so many words over page turns; true if nobody else has any of its space. */
+    /**
+     * Appends a record of so many words over page turns; true if nobody else has any of its space.
+     */
     @Operation
     public boolean append(@Param(name = "words") int words) {
         int byteCount = words * 8;

@@ -25,9 +25,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Pages that hold anything: a log opened over damaged files, and a reader of damaged pages whose checksums are
- * right, answer with records that were written or with a typed error; they never hang, never read past a page, and
- * never take memory for what a damaged length says.
+ * Pages that hold anything: a log opened over damaged files, and a reader of damaged pages whose
+ * checksums are right, answer with records that were written or with a typed error; they never
+ * hang, never read past a page, and never take memory for what a damaged length says.
  */
 class PageFuzzTest {
     private static final long SEED = Seeds.of("PageFuzzTest");
@@ -140,8 +140,8 @@ class PageFuzzTest {
     }
 
     /**
-     * Words of record headers and key pointers become anything while the block's checksum is right: what a bug, not
-     * a disk, would leave. Scans stop at what can't be.
+     * Words of record headers and key pointers become anything while the block's checksum is right:
+     * what a bug, not a disk, would leave. Scans stop at what can't be.
      */
     @Test
     void headers_that_say_anything_stop_a_scan_with_their_address() {
@@ -172,8 +172,9 @@ class PageFuzzTest {
     }
 
     /**
-     * Words within records become anything while every checksum is right, and the log is opened over them: replay
-     * hashes what key pointers lead to, and says which record it is if they lead out of it.
+     * Words within records become anything while every checksum is right, and the log is opened
+     * over them: replay hashes what key pointers lead to, and says which record it is if they lead
+     * out of it.
      */
     @Test
     void key_pointers_that_say_anything_are_told_at_opening() {

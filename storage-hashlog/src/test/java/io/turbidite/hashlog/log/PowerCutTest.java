@@ -27,7 +27,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Cuts the power after every step of the disk; what is left must read as a prefix past the durable point. */
+/**
+ * Cuts the power after every step of the disk; what is left must read as a prefix past the durable
+ * point.
+ */
 class PowerCutTest {
     private static final long SEED = Seeds.of("PowerCutTest");
 

@@ -15,14 +15,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * {@link JsonSuite} as the value of a member that is wanted, and of one that is not, at several distances from the
- * record's start so that it lies across blocks and windows; by vectors, by words, and by Jackson.
+ * {@link JsonSuite} as the value of a member that is wanted, and of one that is not, at several
+ * distances from the record's start so that it lies across blocks and windows; by vectors, by
+ * words, and by Jackson.
  */
 class JsonConformanceTest {
     /** Bytes before the value: across blocks of 64 and the windows of 256 and 1024. */
     private static final int[] SHIFTS = {0, 40, 52, 61, 64, 243, 1_260};
 
-    /** What is wanted of the value, down to members and elements, and what is never there: all of it is read. */
+    /**
+     * What is wanted of the value, down to members and elements, and what is never there: all of it
+     * is read.
+     */
     private static final String[] PATHS = {"w", "w[0]", "w[1]", "w.a", "w.a.b", "never"};
 
     private static final List<FieldPath> FIELDS = Parsed.paths(PATHS);
@@ -99,7 +103,10 @@ class JsonConformanceTest {
         assertThat(taken).isEmpty();
     }
 
-    /** Jumping over is partial parsing: what is taken may be malformed there, what is refused always is. */
+    /**
+     * Jumping over is partial parsing: what is taken may be malformed there, what is refused always
+     * is.
+     */
     @Test
     void what_nobody_wants_is_jumped_over_alike_and_refused_only_if_it_is_malformed() {
         List<JsonSuite.Case> all = new ArrayList<>(JsonSuite.valid());

@@ -6,8 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Texts that stand in for a JSON value, made by rule from RFC 8259's grammar: those that must be taken, those that
- * must not, and those that readers disagree about. Each has a name that says what it is about.
+ * Texts that stand in for a JSON value, made by rule from RFC 8259's grammar: those that must be
+ * taken, those that must not, and those that readers disagree about. Each has a name that says what
+ * it is about.
  */
 final class JsonSuite {
     /**

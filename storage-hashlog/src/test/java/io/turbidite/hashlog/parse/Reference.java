@@ -99,7 +99,9 @@ final class Reference {
 
     static final Object MISSING = "missing" + Reference.class;
 
-    /** What our parser found, as the same kind of object; containers are read again from their text. */
+    /**
+     * What our parser found, as the same kind of object; containers are read again from their text.
+     */
     static @Nullable Object found(FieldValues values, int field) {
         return switch (values.kind(field)) {
             case MISSING -> MISSING;

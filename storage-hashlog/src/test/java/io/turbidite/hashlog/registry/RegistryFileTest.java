@@ -126,7 +126,10 @@ class RegistryFileTest {
                 .hasMessageContaining("version " + (RegistryFile.VERSION + 1));
     }
 
-    /** What it says of its length is right, but it is not what was written: no memory is taken for it. */
+    /**
+     * What it says of its length is right, but it is not what was written: no memory is taken for
+     * it.
+     */
     @Test
     void a_file_that_is_far_too_long_is_damaged_and_takes_no_memory(@TempDir Path directory) {
         long fileBytes = 200L << 20;

@@ -26,7 +26,10 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Claims, swings and growth; the Lincheck part has ten properties in one bucket and a growth among them. */
+/**
+ * Claims, swings and growth; the Lincheck part has ten properties in one bucket and a growth among
+ * them.
+ */
 @Param(name = "property", gen = IntGen.class, conf = "1:10")
 @Param(name = "address", gen = IntGen.class, conf = "1:100")
 public class HashTableTest {

@@ -33,12 +33,13 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 /**
  * Flushes and merges in the background, and the writers' throttle.
  *
- * <p>One worker flushes; {@link MergeWork} merges, beside it and behind it: a flush of a partition never
- * waits for its merges, its I/O goes first, and merges pause while writers run out of memory. A flush is
- * due when the unflushed layers hold half to three quarters of the write memory, as late as writers leave time
- * for it (the largest goes first, so that components are large), or when the log has grown to its limit (the partition that keeps the oldest record alive
- * goes first). What a failure means, {@link FailureRule} says; a partition whose flush fails alone is tried again
- * after a pause, and those of the others go on.
+ * <p>One worker flushes; {@link MergeWork} merges, beside it and behind it: a flush of a partition
+ * never waits for its merges, its I/O goes first, and merges pause while writers run out of memory.
+ * A flush is due when the unflushed layers hold half to three quarters of the write memory, as late
+ * as writers leave time for it (the largest goes first, so that components are large), or when the
+ * log has grown to its limit (the partition that keeps the oldest record alive goes first). What a
+ * failure means, {@link FailureRule} says; a partition whose flush fails alone is tried again after
+ * a pause, and those of the others go on.
  *
  * <p><em>Thread-safe.</em>
  */
@@ -72,8 +73,8 @@ public final class BackgroundWork implements AutoCloseable {
     private final ConcurrentLinkedQueue<Request> flushRequests = new ConcurrentLinkedQueue<>();
 
     /**
-     * @param writeMemoryBytes where writers stop; flushes begin at half of it or later. As much may be held
-     *     besides for readers of what writers invalidate
+     * @param writeMemoryBytes where writers stop; flushes begin at half of it or later. As much may
+     *     be held besides for readers of what writers invalidate
      * @param logBytesMax log size that triggers flushes
      * @param segmentBytes space that the log wants at once
      */
@@ -116,8 +117,8 @@ public final class BackgroundWork implements AutoCloseable {
     }
 
     /**
-     * Returns when a write of {@code bytes} may come in; starts a flush in good time. To be called before
-     * anything is held.
+     * Returns when a write of {@code bytes} may come in; starts a flush in good time. To be called
+     * before anything is held.
      *
      * @throws io.turbidite.core.StoreFailedException if the store failed while waiting
      * @throws StorageIoException if there is no room, and no space on disk to make some
@@ -129,7 +130,10 @@ public final class BackgroundWork implements AutoCloseable {
         throttle.awaitRoom(bytes);
     }
 
-    /** Whether writes that invalidate entries of components must {@link #awaitInvalidationRoom wait}. */
+    /**
+     * Whether writes that invalidate entries of components must
+     * {@link #awaitInvalidationRoom wait}.
+     */
     public boolean isFullOfInvalidations() {
         return invalidations.isFull();
     }
@@ -175,8 +179,8 @@ public final class BackgroundWork implements AutoCloseable {
     }
 
     /**
-     * Checks indexes of partitions against what was flushed of their primaries, as far as nobody reads below;
-     * what is invalid is marked.
+     * Checks indexes of partitions against what was flushed of their primaries, as far as nobody
+     * reads below; what is invalid is marked.
      *
      * @param indexIds of indexes that are not eager
      */
@@ -186,8 +190,8 @@ public final class BackgroundWork implements AutoCloseable {
     }
 
     /**
-     * Repairs indexes by the records of the primary instead, in the caller's thread, for comparison ({@link
-     * PrimaryRepair}).
+     * Repairs indexes by the records of the primary instead, in the caller's thread, for comparison
+     * ({@link PrimaryRepair}).
      */
     public RepairCounts repairByRecords(List<Partition> partitions, List<Integer> indexIds) {
         substrate.health().checkWritable();

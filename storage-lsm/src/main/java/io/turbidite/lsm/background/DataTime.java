@@ -12,8 +12,9 @@ import java.time.temporal.ChronoUnit;
 import java.util.Objects;
 
 /**
- * What time it is at least, as far as the records of one dataset tell: the newest value of its first filter
- * field (of a day, its end), and the running time since it was seen. A wall clock that jumps does not move it.
+ * What time it is at least, as far as the records of one dataset tell: the newest value of its
+ * first filter field (of a day, its end), and the running time since it was seen. A wall clock that
+ * jumps does not move it.
  *
  * <p>It never goes back. <em>Confined to one thread.</em>
  */

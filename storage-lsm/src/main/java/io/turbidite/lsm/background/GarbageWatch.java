@@ -18,13 +18,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 
 /**
- * Watches the obsolete entries of indexes whose strategy leaves it to the store when to clear them away: of those
- * under auto ({@link AutoRepair}), and of deferred ones, whose garbage goes with merges of the primary (DEFER18):
- * where its policy wants none, one is made up when more than a fifth is garbage, and nobody is in the way or a
- * query passed over more than one should.
+ * Watches the obsolete entries of indexes whose strategy leaves it to the store when to clear them
+ * away: of those under auto ({@link AutoRepair}), and of deferred ones, whose garbage goes with
+ * merges of the primary (DEFER18): where its policy wants none, one is made up when more than a
+ * fifth is garbage, and nobody is in the way or a query passed over more than one should.
  *
- * <p>It looks whenever components were installed, and now and then: for queries and for quiet, which install
- * nothing. <em>Thread-safe:</em> one at a time looks, others go on.
+ * <p>It looks whenever components were installed, and now and then: for queries and for quiet,
+ * which install nothing. <em>Thread-safe:</em> one at a time looks, others go on.
  */
 final class GarbageWatch {
     private static final long LOOK_NANOS = 200_000_000;
@@ -38,7 +38,10 @@ final class GarbageWatch {
     private final BooleanSupplier flushWaits;
     private final AutoRepair repairs;
 
-    /** No lock: what is looked at may wait for other workers, and a simulated wait runs them inside itself. */
+    /**
+     * No lock: what is looked at may wait for other workers, and a simulated wait runs them inside
+     * itself.
+     */
     private final AtomicBoolean looking = new AtomicBoolean();
 
     private long seenInstalls = -1;

@@ -32,18 +32,20 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Drops components whose records are all older than their dataset keeps them (design §4 rule 10): the
- * oldest ones of a partition, the same ID range in every index.
+ * Drops components whose records are all older than their dataset keeps them (design §4 rule 10):
+ * the oldest ones of a partition, the same ID range in every index.
  *
  * <ol>
- *   <li>From the oldest component of the primary upwards: expired are those whose filter has nothing young
- *       enough and no record without a value. The first that is not ends the row, so that no older version
- *       can come back to life. What is young enough goes by the wall clock, but by no later time than the
- *       dataset's own records and the running time since tell ({@link DataTime}): a clock that jumps drops nothing.
+ *   <li>From the oldest component of the primary upwards: expired are those whose filter has
+ *       nothing young enough and no record without a value. The first that is not ends the row, so
+ *       that no older version can come back to life. What is young enough goes by the wall clock,
+ *       but by no later time than the dataset's own records and the running time since tell
+ *       ({@link DataTime}): a clock that jumps drops nothing.
  *   <li>Claim their like in every index, so that nobody merges them.
  *   <li>One manifest edit without them: after a crash they are gone.
- *   <li>At a moment when no snapshot is registered: the version without them. Until then they are read as
- *       before, so that no view changes what it shows. Why in this order: {@code docs/decisions/0007}.
+ *   <li>At a moment when no snapshot is registered: the version without them. Until then they are
+ *       read as before, so that no view changes what it shows. Why in this order:
+ *       {@code docs/decisions/0007}.
  * </ol>
  *
  * <p><em>Confined to its worker.</em>
@@ -53,7 +55,10 @@ final class RetentionWork implements AutoCloseable {
     private static final long PAUSE_NANOS_FIRST = 100_000_000;
     private static final long PAUSE_NANOS_MAX = 10_000_000_000L;
 
-    /** So much a clock may be ahead of a dataset's records, and hold something back, without an event. */
+    /**
+     * So much a clock may be ahead of a dataset's records, and hold something back, without an
+     * event.
+     */
     private static final long AHEAD_MICROS = 3_600_000_000L;
 
     private final PartitionRegistry partitions;

@@ -11,19 +11,21 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Copies an open store into an empty directory while writers go on. The copy is a store: all datasets as
- * they were at one timestamp, nothing later, no half batch.
+ * Copies an open store into an empty directory while writers go on. The copy is a store: all
+ * datasets as they were at one timestamp, nothing later, no half batch.
  *
  * <ol>
  *   <li>Mark the directory as incomplete.
- *   <li>Cut the store: close all gates, note the last timestamp drawn, pin every partition's components
- *       and memory layers, open the gates. Make the log durable up to there.
+ *   <li>Cut the store: close all gates, note the last timestamp drawn, pin every partition's
+ *       components and memory layers, open the gates. Make the log durable up to there.
  *   <li>Write what the memory layers held at the timestamp as components, then let the memory go.
- *   <li>Link or copy the files of the disk components; each new file is checked from end to end, each link is opened.
+ *   <li>Link or copy the files of the disk components; each new file is checked from end to end,
+ *       each link is opened.
  *   <li>Write the manifest, take the mark away.
  * </ol>
  *
- * A crash before the last step leaves a directory that says INCOMPLETE; any other failure leaves it empty.
+ * A crash before the last step leaves a directory that says INCOMPLETE; any other failure leaves it
+ * empty.
  */
 public final class Backup {
     private Backup() {}
@@ -32,8 +34,8 @@ public final class Backup {
      * Makes a backup.
      *
      * @param target an empty directory
-     * @throws InvalidRequestException if it is not empty, or {@code mode} wants links and there can't be
-     *     any; it is left as it was
+     * @throws InvalidRequestException if it is not empty, or {@code mode} wants links and there
+     *     can't be any; it is left as it was
      * @throws io.turbidite.core.CorruptionException if a component is damaged
      */
     public static BackupReport write(PartitionRegistry partitions, Disk target, CopyMode mode) {

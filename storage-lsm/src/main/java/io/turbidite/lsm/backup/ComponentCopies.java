@@ -17,7 +17,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Puts files of components into a directory and checks what came there. <em>Confined to one thread.</em>
+ * Puts files of components into a directory and checks what came there. <em>Confined to one
+ * thread.</em>
  */
 public final class ComponentCopies implements AutoCloseable {
     private static final int BUFFER_BYTES = 1 << 20;

@@ -54,20 +54,22 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Brings components back from quarantine: as they are, if their files are whole again, else with the very files from
- * a backup or another copy of the store.
+ * Brings components back from quarantine: as they are, if their files are whole again, else with
+ * the very files from a backup or another copy of the store.
  *
  * <ol>
- *   <li>The file is copied beside the damaged one and checked from end to end; it must be of this store, this
- *       number and size, and end with the same footer, where the damaged one still has one.
+ *   <li>The file is copied beside the damaged one and checked from end to end; it must be of this
+ *       store, this number and size, and end with the same footer, where the damaged one still has
+ *       one.
  *   <li>It takes the damaged one's place.
- *   <li>Of a primary with live bitmaps the marks are those of today, not of the backup: those in memory, and all
- *       entries whose key a newer layer has. Nothing was merged across the component, so none is missing.
+ *   <li>Of a primary with live bitmaps the marks are those of today, not of the backup: those in
+ *       memory, and all entries whose key a newer layer has. Nothing was merged across the
+ *       component, so none is missing.
  *   <li>One manifest edit, under its lock the version with the component.
  * </ol>
  *
- * A crash before the last step leaves it in quarantine, perhaps with a file that is whole. <em>Confined to one
- * thread.</em>
+ * A crash before the last step leaves it in quarantine, perhaps with a file that is whole.
+ * <em>Confined to one thread.</em>
  */
 public final class ComponentRestore {
     private static final int BUFFER_BYTES = 1 << 20;
@@ -101,7 +103,10 @@ public final class ComponentRestore {
         return new QuarantineReport(restore.outcomes);
     }
 
-    /** Whatever is in quarantine: who names the wrong directory should hear of it on the day that it does no harm. */
+    /**
+     * Whatever is in quarantine: who names the wrong directory should hear of it on the day that it
+     * does no harm.
+     */
     private static void checkIsOfStore(Disk backup, Substrate substrate) {
         if (!backup.exists(StoreFiles.MANIFEST)) {
             throw new InvalidRequestException("%s is no backup: it has no %s"
@@ -121,8 +126,9 @@ public final class ComponentRestore {
     }
 
     /**
-     * While the store opens to be written, brings back what the manifest calls damaged and is whole again. Nothing else
-     * is looked at. What replay could not tell all of stays: its file says nothing about that.
+     * While the store opens to be written, brings back what the manifest calls damaged and is whole
+     * again. Nothing else is looked at. What replay could not tell all of stays: its file says
+     * nothing about that.
      */
     public static void runAtOpening(PartitionRegistry partitions) {
         Substrate substrate = partitions.substrate();
@@ -341,7 +347,10 @@ public final class ComponentRestore {
         }
     }
 
-    /** A copy of the store that went its own way may have another component of the same number and size. */
+    /**
+     * A copy of the store that went its own way may have another component of the same number and
+     * size.
+     */
     private void checkFooter(String damaged, String draft) {
         FileFooter ours;
         try (DiskFile file = substrate.disk().openReadOnly(damaged)) {
@@ -489,8 +498,8 @@ public final class ComponentRestore {
     }
 
     /**
-     * Marks entries whose key some newer layer has. Those that no mark told were superseded before the store was
-     * opened: nobody reads below.
+     * Marks entries whose key some newer layer has. Those that no mark told were superseded before
+     * the store was opened: nobody reads below.
      */
     private static void markSuperseded(
             Subject subject, DiskComponent component, MutableValidityBitmap live) {

@@ -6,6 +6,9 @@ public enum CopyMode {
     LINK_OR_COPY,
     /** Hard links only: if they are impossible, nothing is done. Costs neither space nor time. */
     LINK,
-    /** Copies only: the backup shares no block with the store, so that damage to one spares the other. */
+    /**
+     * Copies only: the backup shares no block with the store, so that damage to one spares the
+     * other.
+     */
     COPY
 }

@@ -37,11 +37,11 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * A partition as it was at one timestamp: its disk components of then, held, and its memory layers, whose
- * later entries are passed over. Writers, flushes and merges go on beside it.
+ * A partition as it was at one timestamp: its disk components of then, held, and its memory layers,
+ * whose later entries are passed over. Writers, flushes and merges go on beside it.
  *
- * <p><em>Confined to one thread.</em> Memory is held until {@link #writeMemory}, components until {@link
- * #close}.
+ * <p><em>Confined to one thread.</em> Memory is held until {@link #writeMemory}, components until
+ * {@link #close}.
  */
 public final class PartitionCut implements AutoCloseable {
     private final Substrate substrate;
@@ -52,14 +52,17 @@ public final class PartitionCut implements AutoCloseable {
     private final List<String> written = new ArrayList<>();
     private @Nullable Version pinned;
 
-    /** Keeps the times of marks that live bitmaps have got since; -1 if it is not, or no more, registered. */
+    /**
+     * Keeps the times of marks that live bitmaps have got since; -1 if it is not, or no more,
+     * registered.
+     */
     private long registered = -1;
 
     /**
      * Pins a partition.
      *
-     * @param timestamp every operation at or below it is in the memory layers or on disk, and no component
-     *     holds a later one: the gate is closed, or was when it was the last one drawn
+     * @param timestamp every operation at or below it is in the memory layers or on disk, and no
+     *     component holds a later one: the gate is closed, or was when it was the last one drawn
      */
     PartitionCut(Partition partition, long timestamp) {
         this.substrate = partition.substrate();
@@ -81,8 +84,8 @@ public final class PartitionCut implements AutoCloseable {
     }
 
     /**
-     * Cuts all partitions of a store at one timestamp: the gates are closed for as long as it takes to pin
-     * them, in the order in which batches enter them. Called while the manifest is at rest.
+     * Cuts all partitions of a store at one timestamp: the gates are closed for as long as it takes
+     * to pin them, in the order in which batches enter them. Called while the manifest is at rest.
      */
     public static List<PartitionCut> ofAll(Substrate substrate, List<Partition> partitions) {
         List<Partition> ordered = partitions.stream()
@@ -133,9 +136,9 @@ public final class PartitionCut implements AutoCloseable {
     }
 
     /**
-     * Writes what the memory layers held at the timestamp as components on another disk, each layer with
-     * an ID of its own as a flush would have done it, and lets the memory go. The files are durable, their
-     * directory is the caller's to sync.
+     * Writes what the memory layers held at the timestamp as components on another disk, each layer
+     * with an ID of its own as a flush would have done it, and lets the memory go. The files are
+     * durable, their directory is the caller's to sync.
      *
      * @return the partition with these components above those on disk
      */
@@ -249,8 +252,8 @@ public final class PartitionCut implements AutoCloseable {
     }
 
     /**
-     * The entries at or below the timestamp; of a frozen layer of a primary with live bitmaps without those that the
-     * current one supersedes, since no mark is made for them.
+     * The entries at or below the timestamp; of a frozen layer of a primary with live bitmaps
+     * without those that the current one supersedes, since no mark is made for them.
      */
     private EntryStream entries(MemoryLayer layer, TreeId tree) {
         EntryStream entries = new UpTo(layer.tree(tree).cursor(), timestamp);

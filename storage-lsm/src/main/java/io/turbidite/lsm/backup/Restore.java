@@ -17,8 +17,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Copies a backup into an empty directory and checks every byte of the copy. The backup stays what it is:
- * nothing is linked, so that neither can damage the other, and it is not opened as a store.
+ * Copies a backup into an empty directory and checks every byte of the copy. The backup stays what
+ * it is: nothing is linked, so that neither can damage the other, and it is not opened as a store.
  */
 public final class Restore {
     private Restore() {}
@@ -26,8 +26,8 @@ public final class Restore {
     /**
      * Restores one directory into another, new or empty.
      *
-     * @throws InvalidRequestException if {@code backup} is none, or {@code directory} is not empty or lies
-     *     in it
+     * @throws InvalidRequestException if {@code backup} is none, or {@code directory} is not empty
+     *     or lies in it
      * @throws io.turbidite.core.CorruptionException if the backup is damaged; nothing is restored
      */
     public static RestoreReport copy(Path backup, Path directory) {
@@ -43,7 +43,10 @@ public final class Restore {
         }
     }
 
-    /** As {@link #copy(Path, Path)}, of one disk's root into that of another, which is left empty if it fails. */
+    /**
+     * As {@link #copy(Path, Path)}, of one disk's root into that of another, which is left empty if
+     * it fails.
+     */
     public static RestoreReport copy(Disk backup, Disk target, Tasks tasks, Clock clock) {
         ManifestState state = read(backup);
         TargetDirectory directory = new TargetDirectory(target);

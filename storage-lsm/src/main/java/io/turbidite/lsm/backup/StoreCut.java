@@ -12,7 +12,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A store as it was at one timestamp, over all datasets and partitions. <em>Confined to one thread.</em>
+ * A store as it was at one timestamp, over all datasets and partitions. <em>Confined to one
+ * thread.</em>
  */
 public final class StoreCut implements AutoCloseable {
     private final Substrate substrate;
@@ -28,8 +29,8 @@ public final class StoreCut implements AutoCloseable {
     }
 
     /**
-     * Cuts a store now. What is in the cut is made durable in the store too, so that no copy knows more
-     * than the store does after a crash.
+     * Cuts a store now. What is in the cut is made durable in the store too, so that no copy knows
+     * more than the store does after a crash.
      *
      * @throws io.turbidite.core.StoreFailedException if the store takes no writes
      */
@@ -86,7 +87,9 @@ public final class StoreCut implements AutoCloseable {
         return image.withoutLog(timestamp()).withNextFileId(substrate.manifest().newFileId());
     }
 
-    /** The files that {@link #writeMemory} wrote, those of files that it could not finish included. */
+    /**
+     * The files that {@link #writeMemory} wrote, those of files that it could not finish included.
+     */
     public List<String> written() {
         return partitions.stream()
                 .flatMap(partition -> partition.written().stream())

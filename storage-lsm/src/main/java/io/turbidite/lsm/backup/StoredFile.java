@@ -14,8 +14,9 @@ import java.util.List;
 /** A file that a manifest names. <em>Immutable.</em> */
 public sealed interface StoredFile {
     /**
-     * All files of a store that are whole, in the order in which its manifest has them; a bitmap behind its component.
-     * Those of components in quarantine are in no copy: a copy that has them would pass for one to restore from.
+     * All files of a store that are whole, in the order in which its manifest has them; a bitmap
+     * behind its component. Those of components in quarantine are in no copy: a copy that has them
+     * would pass for one to restore from.
      */
     static List<StoredFile> allOf(ManifestState state) {
         return allOf(state, false);

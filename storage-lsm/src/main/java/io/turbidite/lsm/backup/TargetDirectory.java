@@ -15,8 +15,8 @@ import java.util.List;
  * <ol>
  *   <li>{@link #prepare}: it says INCOMPLETE, durably, before anything else is in it.
  *   <li>Component files come in, each durable.
- *   <li>{@link #complete}: their names are made durable, then the manifest, then the mark goes. A crash in
- *       between leaves a store that still has the mark; opening it deletes the mark.
+ *   <li>{@link #complete}: their names are made durable, then the manifest, then the mark goes. A
+ *       crash in between leaves a store that still has the mark; opening it deletes the mark.
  *   <li>{@link #abandon} after a failure: everything goes, the mark last.
  * </ol>
  *

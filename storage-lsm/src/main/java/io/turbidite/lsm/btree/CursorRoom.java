@@ -6,8 +6,8 @@ import io.turbidite.core.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What a cursor decodes pages into. <em>Confined to one thread</em>, that of the {@link TreeCursor} that has it: from
- * its construction until it is closed.
+ * What a cursor decodes pages into. <em>Confined to one thread</em>, that of the {@link TreeCursor}
+ * that has it: from its construction until it is closed.
  */
 final class CursorRoom {
     final Leaf leaf = new Leaf();

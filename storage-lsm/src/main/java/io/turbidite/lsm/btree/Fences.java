@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The interior of a tree, whole and in memory: finds the page an entry is on, and knows where each page
- * lies in the file. See {@link FencesLayout}.
+ * The interior of a tree, whole and in memory: finds the page an entry is on, and knows where each
+ * page lies in the file. See {@link FencesLayout}.
  *
  * <p><em>Immutable; thread-safe.</em> A view of memory that the component owns.
  */
@@ -124,8 +124,8 @@ public final class Fences {
     }
 
     /**
-     * The page to look for the first entry at or behind (key, timestamp): the last whose fence is not
-     * behind it. If that page ends before, it is the first entry of the next.
+     * The page to look for the first entry at or behind (key, timestamp): the last whose fence is
+     * not behind it. If that page ends before, it is the first entry of the next.
      *
      * @return -1 if there is no page
      */

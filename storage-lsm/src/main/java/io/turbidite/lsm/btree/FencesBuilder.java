@@ -109,7 +109,10 @@ public final class FencesBuilder {
         return target;
     }
 
-    /** What all fences but the first, which is empty, have in common: they ascend, so first and last. */
+    /**
+     * What all fences but the first, which is empty, have in common: they ascend, so first and
+     * last.
+     */
     private int sharedPrefixBytes() {
         if (pageCount < 2) {
             return 0;

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Layout of the interior of a tree: one entry for each leaf page, in columns, the same in memory and on
- * disk. At 16 KiB a page it is about a three-hundredth of the leaves.
+ * Layout of the interior of a tree: one entry for each leaf page, in columns, the same in memory
+ * and on disk. At 16 KiB a page it is about a three-hundredth of the leaves.
  *
  * <pre>
  * offset bytes field
@@ -30,9 +30,9 @@ import java.lang.foreign.MemorySegment;
  *              suffixes         whole, first eight bytes included
  * </pre>
  *
- * <p>A fence is above everything on the page before and at or below everything on its own: the shortest
- * such key, with the highest timestamp; or, if a key's versions go across the border, that key with the
- * first timestamp behind it. The first fence is the empty key.
+ * <p>A fence is above everything on the page before and at or below everything on its own: the
+ * shortest such key, with the highest timestamp; or, if a key's versions go across the border, that
+ * key with the first timestamp behind it. The first fence is the empty key.
  */
 final class FencesLayout {
     static final int PAGE_COUNT_OFFSET = LeafLayout.ENVELOPE_BYTES;

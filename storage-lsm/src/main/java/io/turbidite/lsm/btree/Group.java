@@ -10,11 +10,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * A flyweight over a group of a leaf page ({@link GroupLayout}): decodes the group's header once, then
- * finds and reads entries in place. Its indexes count from the group's first entry.
+ * A flyweight over a group of a leaf page ({@link GroupLayout}): decodes the group's header once,
+ * then finds and reads entries in place. Its indexes count from the group's first entry.
  *
- * <p><em>Confined to one thread.</em> Allocates nothing. Owned by a {@link Leaf}, which has checked the
- * page and hands it to each call (why: see {@link Heads}).
+ * <p><em>Confined to one thread.</em> Allocates nothing. Owned by a {@link Leaf}, which has checked
+ * the page and hands it to each call (why: see {@link Heads}).
  */
 final class Group {
     private final Heads heads = new Heads();
@@ -37,7 +37,10 @@ final class Group {
     private long prefixOffset;
     private long heapOffset;
 
-    /** The first eight bytes of what all keys of the group share, padded with zeros, and the next eight. */
+    /**
+     * The first eight bytes of what all keys of the group share, padded with zeros, and the next
+     * eight.
+     */
     private long shared;
 
     private long sharedSecond;
@@ -92,7 +95,8 @@ final class Group {
      *
      * @param key starts with the page's prefix
      * @param hint where to start looking, 0 to count; negative to guess
-     * @return its index; else {@code -1 - i}, i being the first entry behind, which may be the count
+     * @return its index; else {@code -1 - i}, i being the first entry behind, which may be the
+     *     count
      */
     int find(MemorySegment page, Slice key, long timestamp, int hint) {
         int order = comparePrefix(page, key);
@@ -255,7 +259,10 @@ final class Group {
         }
     }
 
-    /** Bytes of what all keys of the group share as a number, eight from {@code first} on, padded with zeros. */
+    /**
+     * Bytes of what all keys of the group share as a number, eight from {@code first} on, padded
+     * with zeros.
+     */
     private long sharedWord(MemorySegment page, long pagePrefixOffset, int first) {
         int end = Math.min(prefixBytes, first + Long.BYTES);
         long word = 0;
@@ -277,7 +284,9 @@ final class Group {
         MemorySegment.copy(page, prefixOffset, scratch, pagePrefixBytes, own);
     }
 
-    /** Copies the suffix of an entry's key to behind the prefixes; returns the length of the key. */
+    /**
+     * Copies the suffix of an entry's key to behind the prefixes; returns the length of the key.
+     */
     int copySuffix(MemorySegment page, int index, MemorySegment scratch) {
         long head = heads.whole(heads.at(page, index));
         scratch.set(Bytes.I64_BE, prefixBytes, head);

@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Layout of a group of neighbouring entries of a leaf page: columns, so that a search reads two or three
- * cache lines of heads and not a line of each entry it passes. Every column is as narrow as the group's
- * entries allow.
+ * Layout of a group of neighbouring entries of a leaf page: columns, so that a search reads two or
+ * three cache lines of heads and not a line of each entry it passes. Every column is as narrow as
+ * the group's entries allow.
  *
  * <pre>
  * offset bytes field
@@ -28,9 +28,10 @@ import java.lang.foreign.MemorySegment;
  *              heap             to the end of the group
  * </pre>
  *
- * <p>A heap entry is: the suffix length if lengths differ; the key suffix from its ninth byte on; the
- * value. If all are equally long there are no ends. Heads are narrower than eight bytes only if no suffix is longer than they are. Consecutive
- * numbers as keys, with the timestamps they were loaded at and no values, take two bytes an entry.
+ * <p>A heap entry is: the suffix length if lengths differ; the key suffix from its ninth byte on;
+ * the value. If all are equally long there are no ends. Heads are narrower than eight bytes only if
+ * no suffix is longer than they are. Consecutive numbers as keys, with the timestamps they were
+ * loaded at and no values, take two bytes an entry.
  */
 final class GroupLayout {
     static final int KEY_PREFIX_BYTES_OFFSET = 0;

@@ -5,8 +5,8 @@ import io.turbidite.core.bytes.Bytes;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What a group that is being collected will look like: the widths of its columns and its size, known at
- * every moment.
+ * What a group that is being collected will look like: the widths of its columns and its size,
+ * known at every moment.
  *
  * <p><em>Confined to one thread.</em> Owned by a {@link LeafBuilder}, which also holds the entries.
  */
@@ -81,7 +81,8 @@ final class GroupShape {
     /**
      * Gets one entry more, whose key begins with the group's prefix.
      *
-     * @return false, and nothing has changed, if its {@link #bytes} would be more than {@code bytesMax}
+     * @return false, and nothing has changed, if its {@link #bytes} would be more than
+     *     {@code bytesMax}
      */
     boolean grow(long bytesMax, int keyLength, long version, int valueLength) {
         int keyMin = keyBytesMin;

@@ -7,17 +7,18 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A flyweight over a column of heads, which it searches. The head of a key is the first eight bytes
- * behind the prefix that it shares with its neighbours, padded with zeros, as an unsigned number (D1); the
- * column is ascending and may hold equal heads. A column may be narrower, and hold only the first bytes of
- * each head; before the end of its first one there are always eight bytes of something.
+ * behind the prefix that it shares with its neighbours, padded with zeros, as an unsigned number
+ * (D1); the column is ascending and may hold equal heads. A column may be narrower, and hold only
+ * the first bytes of each head; before the end of its first one there are always eight bytes of
+ * something.
  *
- * <p>A search starts at a guess and doubles its steps until it has passed the head, then halves (the
- * exponential search of LUO19 §3.2). A good guess costs two or three steps on one cache line, a useless
- * one twice a binary search.
+ * <p>A search starts at a guess and doubles its steps until it has passed the head, then halves
+ * (the exponential search of LUO19 §3.2). A good guess costs two or three steps on one cache line,
+ * a useless one twice a binary search.
  *
- * <p><em>Confined to one thread while it is moved</em>, else it only reads. The segment is an argument:
- * to keep it in a field would cost a barrier of the garbage collector at each move, which a point search
- * pays at each page.
+ * <p><em>Confined to one thread while it is moved</em>, else it only reads. The segment is an
+ * argument: to keep it in a field would cost a barrier of the garbage collector at each move, which
+ * a point search pays at each page.
  */
 final class Heads {
     static final int BYTES = Long.BYTES;
@@ -29,7 +30,9 @@ final class Heads {
     /** Where the eight bytes begin that end with the first head. */
     private long origin;
 
-    /** Moves to the column of {@code newCount} heads of {@code newWidth} bytes at {@code offset}. */
+    /**
+     * Moves to the column of {@code newCount} heads of {@code newWidth} bytes at {@code offset}.
+     */
     Heads wrap(long offset, int newWidth, int newCount) {
         width = newWidth;
         shift = Long.SIZE - Byte.SIZE * newWidth;
@@ -60,7 +63,9 @@ final class Heads {
         return head >>> shift;
     }
 
-    /** The whole head that a number from the column stands for, if no more of it was cut than zeros. */
+    /**
+     * The whole head that a number from the column stands for, if no more of it was cut than zeros.
+     */
     long whole(long cut) {
         return cut << shift;
     }

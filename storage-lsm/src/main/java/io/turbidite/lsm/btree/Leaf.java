@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A flyweight over a leaf page ({@link LeafLayout}): finds entries, and reads them by their index on the
- * page. It stands on one group at a time; neighbours, before and behind, are mostly in the same one.
+ * A flyweight over a leaf page ({@link LeafLayout}): finds entries, and reads them by their index
+ * on the page. It stands on one group at a time; neighbours, before and behind, are mostly in the
+ * same one.
  *
  * <p><em>Confined to one thread.</em> Allocates nothing. The page must have passed {@link
  * LeafLayout#problem}; its bytes must stay until the flyweight is moved.
@@ -90,8 +91,8 @@ final class Leaf {
      * The newest version of {@code key} at or below {@code timestamp}.
      *
      * @param hint where to start looking, 0 to count; negative to guess
-     * @return its index; else {@code -1 - i}, i being the first entry behind (key, timestamp), which
-     *     may be the count
+     * @return its index; else {@code -1 - i}, i being the first entry behind (key, timestamp),
+     *     which may be the count
      */
     int find(Slice key, long timestamp, int hint) {
         int order = comparePrefix(key);
@@ -127,8 +128,8 @@ final class Leaf {
     }
 
     /**
-     * Asks for the cache lines of the first {@code bytes} of the page at once, for a search: it would meet
-     * header, heads, versions and ends one after the other, and wait for memory at each.
+     * Asks for the cache lines of the first {@code bytes} of the page at once, for a search: it
+     * would meet header, heads, versions and ends one after the other, and wait for memory at each.
      */
     void touchColumns(long bytes) {
         int sum = 0;
@@ -139,12 +140,12 @@ final class Leaf {
     }
 
     /**
-     * Takes {@code entry} and its neighbours in its group out of the page, as many as there are in the
-     * direction in which a cursor goes, and {@code entriesMax} at most.
+     * Takes {@code entry} and its neighbours in its group out of the page, as many as there are in
+     * the direction in which a cursor goes, and {@code entriesMax} at most.
      *
-     * <p>The first cache lines of their values are asked for, if these lie apart: one after the other, each
-     * first touch of a record would wait for memory on its own; here ten are under way at a time. Short
-     * values lie close enough for the processor to fetch them ahead by itself.
+     * <p>The first cache lines of their values are asked for, if these lie apart: one after the
+     * other, each first touch of a record would wait for memory on its own; here ten are under way
+     * at a time. Short values lie close enough for the processor to fetch them ahead by itself.
      */
     void decode(int entry, boolean forward, int entriesMax, Stretch stretch) {
         int at = inGroup(entry);
@@ -189,9 +190,10 @@ final class Leaf {
     /**
      * Puts the key of an entry together in {@code scratch}.
      *
-     * @param scratch a longest key and eight bytes more; its first {@link #keyBytes} bytes are written,
-     *     the rest may be
-     * @param withPrefix false if the copy before this one was of the same page and to the same scratch
+     * @param scratch a longest key and eight bytes more; its first {@link #keyBytes} bytes are
+     *     written, the rest may be
+     * @param withPrefix false if the copy before this one was of the same page and to the same
+     *     scratch
      */
     int copyKey(int index, MemorySegment scratch, boolean withPrefix) {
         int at = inGroup(index);

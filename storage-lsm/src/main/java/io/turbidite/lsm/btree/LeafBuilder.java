@@ -14,24 +14,25 @@ import java.util.List;
 /**
  * Collects entries until a leaf page is full and lays them out as {@link LeafLayout} says.
  *
- * <p><em>Confined to one thread at a time.</em> Reused from page to page and from tree to tree; allocates only
- * to grow. The exact size of
- * the page is known at every moment, so pages are filled to the brim and never padded: a shorter shared
- * prefix makes tails longer, and these are summed again when it shrinks.
+ * <p><em>Confined to one thread at a time.</em> Reused from page to page and from tree to tree;
+ * allocates only to grow. The exact size of the page is known at every moment, so pages are filled
+ * to the brim and never padded: a shorter shared prefix makes tails longer, and these are summed
+ * again when it shrinks.
  *
- * <p>A group ends where the next key would shorten its prefix by so much that a group more saves a good
- * part of its bytes (see {@link #isCutBefore}), and nowhere else.
+ * <p>A group ends where the next key would shorten its prefix by so much that a group more saves a
+ * good part of its bytes (see {@link #isCutBefore}), and nowhere else.
  */
 public final class LeafBuilder {
     /**
-     * A cut has to save an eighth of the group. Random numbers as keys stay in one group that way: a byte
-     * less of eight would cost each point search a second search, which made it a quarter slower.
+     * A cut has to save an eighth of the group. Random numbers as keys stay in one group that way:
+     * a byte less of eight would cost each point search a second search, which made it a quarter
+     * slower.
      */
     private static final int WORTHWHILE_SHARE = 8;
 
     /**
-     * Columns are written from the first entry to the last by stores of eight bytes, of which the next
-     * store, or what follows the column, takes back those too many.
+     * Columns are written from the first entry to the last by stores of eight bytes, of which the
+     * next store, or what follows the column, takes back those too many.
      */
     public static final int SPARE_BYTES = Long.BYTES;
 
@@ -54,7 +55,9 @@ public final class LeafBuilder {
     /** What all keys of the page share. */
     private int prefixBytes;
 
-    /** The groups of the page, of which the first {@link #groupCount} count, the last being open. */
+    /**
+     * The groups of the page, of which the first {@link #groupCount} count, the last being open.
+     */
     private final List<GroupShape> groups = new ArrayList<>();
 
     private int groupCount;
@@ -66,7 +69,8 @@ public final class LeafBuilder {
     private long closedGroupBytes;
 
     /**
-     * @param pageBytesMax most bytes of a page, envelope included; a page of one entry may be longer
+     * @param pageBytesMax most bytes of a page, envelope included; a page of one entry may be
+     *     longer
      */
     public LeafBuilder(int pageBytesMax) {
         this.pageBytesMax = pageBytesMax;
@@ -148,7 +152,8 @@ public final class LeafBuilder {
     }
 
     /**
-     * Writes the page of {@link #pageBytes()} bytes, except for the envelope, and begins the next one.
+     * Writes the page of {@link #pageBytes()} bytes, except for the envelope, and begins the next
+     * one.
      *
      * @param target with {@link #SPARE_BYTES} behind the page, which are written over
      * @param firstOrdinal the place of the page's first entry among all entries
@@ -180,9 +185,9 @@ public final class LeafBuilder {
     }
 
     /**
-     * Whether a group more is worth it: all entries but one would get their share of the prefix back as
-     * suffix; a group costs its header, its place in the directory and its own prefix, and a step of each
-     * search. One that holds a single entry has nothing to lose.
+     * Whether a group more is worth it: all entries but one would get their share of the prefix
+     * back as suffix; a group costs its header, its place in the directory and its own prefix, and
+     * a step of each search. One that holds a single entry has nothing to lose.
      */
     private static boolean isCutBefore(GroupShape open, int sharedBytes, int pagePrefixBytes) {
         int lost = open.prefixBytes - sharedBytes;
@@ -289,7 +294,10 @@ public final class LeafBuilder {
         return at;
     }
 
-    /** The first eight bytes of the suffix from {@code start} to {@code end}, as {@link Bytes#prefix}. */
+    /**
+     * The first eight bytes of the suffix from {@code start} to {@code end}, as
+     * {@link Bytes#prefix}.
+     */
     private static long head(MemorySegment keys, int start, int end) {
         int bytes = end - start;
         if (bytes >= Long.BYTES) {

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Layout of a leaf page: groups of neighbouring entries ({@link GroupLayout}), each with a key prefix and
- * column widths of its own, behind a directory of the groups.
+ * Layout of a leaf page: groups of neighbouring entries ({@link GroupLayout}), each with a key
+ * prefix and column widths of its own, behind a directory of the groups.
  *
  * <pre>
  * offset bytes field
@@ -25,11 +25,12 @@ import java.lang.foreign.MemorySegment;
  *              groups           to the end of the page
  * </pre>
  *
- * <p>Why groups and not restart points: entries of a secondary index come in runs (all flights of one
- * aircraft), and within a run only the primary key's last bytes differ. A page is cut into groups at such
- * runs, so that what they share is stored once, and still is searched by its column of heads and read at
- * any index, forwards and backwards; behind a restart point each key would have to be put together from
- * all keys before it. The heads start at a cache line if the page does.
+ * <p>Why groups and not restart points: entries of a secondary index come in runs (all flights of
+ * one aircraft), and within a run only the primary key's last bytes differ. A page is cut into
+ * groups at such runs, so that what they share is stored once, and still is searched by its column
+ * of heads and read at any index, forwards and backwards; behind a restart point each key would
+ * have to be put together from all keys before it. The heads start at a cache line if the page
+ * does.
  */
 final class LeafLayout {
     static final int ENVELOPE_BYTES = 32;
@@ -58,8 +59,8 @@ final class LeafLayout {
     }
 
     /**
-     * Checks what can be checked without walking over the entries: that every group and every column lies
-     * in the page.
+     * Checks what can be checked without walking over the entries: that every group and every
+     * column lies in the page.
      *
      * @return what is wrong, or null
      */

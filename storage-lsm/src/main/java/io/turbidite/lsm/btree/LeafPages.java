@@ -3,8 +3,8 @@ package io.turbidite.lsm.btree;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Where a cursor gets the leaf pages of one tree from, one at a time: the buffer cache, or a stream that
- * leaves the cache alone. <em>Confined to one thread.</em>
+ * Where a cursor gets the leaf pages of one tree from, one at a time: the buffer cache, or a stream
+ * that leaves the cache alone. <em>Confined to one thread.</em>
  */
 public interface LeafPages extends AutoCloseable {
     /** A page by its number in the tree; it is valid until the next call. */

@@ -5,9 +5,9 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.Found;
 
 /**
- * Point searches that remember the search before (the stateful lookup of LUO19 §3.2): each starts at the
- * last fence, the last page and the last place on it, and moves away from there in doubling steps. Best
- * with ascending keys; right with any.
+ * Point searches that remember the search before (the stateful lookup of LUO19 §3.2): each starts
+ * at the last fence, the last page and the last place on it, and moves away from there in doubling
+ * steps. Best with ascending keys; right with any.
  *
  * <p><em>Confined to one thread.</em> Keeps the last page pinned until it is closed.
  */
@@ -22,8 +22,8 @@ public final class PointCursor implements AutoCloseable {
     private long pageCount;
 
     /**
-     * @param stateful false: each search starts at the root, which is better where most are on pages of
-     *     their own
+     * @param stateful false: each search starts at the root, which is better where most are on
+     *     pages of their own
      */
     PointCursor(Tree tree, LeafPages pages, boolean stateful) {
         this.tree = tree;

@@ -1,11 +1,12 @@
 package io.turbidite.lsm.btree;
 
 /**
- * Neighbouring entries of one group of a page, taken out of its columns all at once for a cursor that goes
- * through them. A column is read in one loop then, whose checks the compiler makes once; entry by entry, each
- * part of each entry would be a read of the page with checks of its own.
+ * Neighbouring entries of one group of a page, taken out of its columns all at once for a cursor
+ * that goes through them. A column is read in one loop then, whose checks the compiler makes once;
+ * entry by entry, each part of each entry would be a read of the page with checks of its own.
  *
- * <p><em>Confined to one thread.</em> Owned by a {@link TreeCursor}, filled by {@link Group#decode}.
+ * <p><em>Confined to one thread.</em> Owned by a {@link TreeCursor}, filled by
+ * {@link Group#decode}.
  */
 final class Stretch {
     /** A page of records has about as many. */

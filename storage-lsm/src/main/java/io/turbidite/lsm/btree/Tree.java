@@ -11,23 +11,23 @@ import java.lang.foreign.MemorySegment;
 /**
  * A sorted run of entries in the pages of an immutable file: point search, cursors, ranks.
  *
- * <p><em>Thread-safe</em>; its cursors are each confined to one thread. Owned by a component, which closes
- * it before it frees the fences: later uses throw {@link ClosedException}.
+ * <p><em>Thread-safe</em>; its cursors are each confined to one thread. Owned by a component, which
+ * closes it before it frees the fences: later uses throw {@link ClosedException}.
  *
  * <p>A search for (key, timestamp):
  *
  * <ol>
- *   <li>The fences name the one page on which the newest version at or below the timestamp can lie, but
- *       for a key whose versions go on to the next page.
+ *   <li>The fences name the one page on which the newest version at or below the timestamp can lie,
+ *       but for a key whose versions go on to the next page.
  *   <li>That page is pinned and its heads are searched.
- *   <li>If the page ends before the place, and the next page's fence is a version of this very key, the
- *       answer is that page's first entry.
+ *   <li>If the page ends before the place, and the next page's fence is a version of this very key,
+ *       the answer is that page's first entry.
  * </ol>
  */
 public final class Tree implements AutoCloseable {
     /**
-     * A find's flyweight. It is not worth handing around: cursors, which find more than once, have their
-     * own.
+     * A find's flyweight. It is not worth handing around: cursors, which find more than once, have
+     * their own.
      */
     private static final ThreadLocal<Leaf> LEAF = ThreadLocal.withInitial(Leaf::new);
 
@@ -59,8 +59,8 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * About as far as the columns of a page of records reach. In long columns (of small entries) a search
-     * reads few lines: to touch them all would cost more than it saves.
+     * About as far as the columns of a page of records reach. In long columns (of small entries) a
+     * search reads few lines: to touch them all would cost more than it saves.
      */
     private static int touchedBytes(Fences fences) {
         long columns = LeafLayout.prefix(1)

@@ -12,15 +12,18 @@ import java.lang.foreign.MemorySegment;
 /**
  * The entries of a tree in order, with their ordinals.
  *
- * <p><em>Confined to one thread.</em> Holds one page at a time. Allocates nothing after construction, and then little:
- * what it decodes into is taken over from cursors that were closed. Keys are put together only when they are asked
- * for; values are shown in place.
+ * <p><em>Confined to one thread.</em> Holds one page at a time. Allocates nothing after
+ * construction, and then little: what it decodes into is taken over from cursors that were closed.
+ * Keys are put together only when they are asked for; values are shown in place.
  */
 public final class TreeCursor implements EntryCursor {
     private static final int STRETCH_ENTRIES_MIN = 4;
     private static final int STRETCH_GROWTH = 4;
 
-    /** Of cursors that were closed: a short search would pay more for making one than for its entries. */
+    /**
+     * Of cursors that were closed: a short search would pay more for making one than for its
+     * entries.
+     */
     private static final Pool<CursorRoom> ROOMS = new Pool<>(CursorRoom::new);
 
     /** What a closed cursor has, so that it can do no harm to the one that has its room now. */
@@ -237,7 +240,9 @@ public final class TreeCursor implements EntryCursor {
         return standOn(leaf.count() - 1, false);
     }
 
-    /** Stands before the first page (-1) or behind the last one, so that a move finds its way back. */
+    /**
+     * Stands before the first page (-1) or behind the last one, so that a move finds its way back.
+     */
     private void leavePages(int outside) {
         page = outside;
         leaf.clear();

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Walks over all entries of a tree for the verifier: believes nothing, checks every claim that pages and
- * fences make of one another, and goes on behind a damaged page.
+ * Walks over all entries of a tree for the verifier: believes nothing, checks every claim that
+ * pages and fences make of one another, and goes on behind a damaged page.
  *
  * <p><em>Confined to one thread at a time.</em> Owns the pages.
  */

@@ -18,7 +18,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The live keys of a partition at a snapshot by reconciling all layers, without a look at any bitmap.
+ * The live keys of a partition at a snapshot by reconciling all layers, without a look at any
+ * bitmap.
  *
  * <p><em>Confined to one thread.</em> Holds a version until it is closed.
  */

@@ -36,12 +36,13 @@ import java.util.function.Consumer;
  * Checks a store at a snapshot:
  *
  * <ol>
- *   <li>each component file from end to end: checksums, order, ordinals, counts, Bloom filter, padding,
- *       and the file of its invalid entries,
+ *   <li>each component file from end to end: checksums, order, ordinals, counts, Bloom filter,
+ *       padding, and the file of its invalid entries,
  *   <li>under mutable-bitmap, that exactly the superseded records are marked,
  *   <li>that each layer's ID lies wholly above the next older one's,
- *   <li>each index against the primary: as many valid entries as live records, and each entry is the one
- *       that its record gives. Entries are distinct, so the two together mean that they are the same set.
+ *   <li>each index against the primary: as many valid entries as live records, and each entry is
+ *       the one that its record gives. Entries are distinct, so the two together mean that they are
+ *       the same set.
  * </ol>
  */
 public final class Verifier {
@@ -55,8 +56,9 @@ public final class Verifier {
     public record Subject(DatasetSchema schema, List<Partition> partitions, ReadView view) {}
 
     /**
-     * Checks the frame of a store in a fraction of the time: the sizes of the component files, everything
-     * in them but the leaf pages, and that each layer lies above the next older one. No record is read.
+     * Checks the frame of a store in a fraction of the time: the sizes of the component files,
+     * everything in them but the leaf pages, and that each layer lies above the next older one. No
+     * record is read.
      */
     public static VerifyReport verifyQuickly(List<Subject> subjects) {
         Verifier verifier = new Verifier();
@@ -246,8 +248,8 @@ public final class Verifier {
     }
 
     /**
-     * Two records whose keys are the two zeros are one value's: a release that kept them apart wrote both.
-     * Which of them is wanted, only their owner knows.
+     * Two records whose keys are the two zeros are one value's: a release that kept them apart
+     * wrote both. Which of them is wanted, only their owner knows.
      */
     private void checkTwins(Subject subject, Partition partition, Slice key) {
         KeySpec spec = subject.schema().primaryKey();
@@ -268,7 +270,10 @@ public final class Verifier {
         }
     }
 
-    /** The records that a scan finds by the marks of superseded ones are those that the key trees tell of. */
+    /**
+     * The records that a scan finds by the marks of superseded ones are those that the key trees
+     * tell of.
+     */
     private void checkMarks(Subject subject, Partition partition) {
         try (RecordCursor marked = subject.view()
                         .scan(partition.number(), KeyRange.all(), FilterPredicate.none());

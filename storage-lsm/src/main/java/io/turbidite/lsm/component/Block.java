@@ -7,8 +7,8 @@ import io.turbidite.core.format.Crc32c;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The header of a block. Between its header and its table of contents a component file is blocks, one
- * behind the other without gaps.
+ * The header of a block. Between its header and its table of contents a component file is blocks,
+ * one behind the other without gaps.
  *
  * <pre>
  * offset bytes field

@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /**
- * Reads blocks of a component file, checks them and decompresses them. <em>Thread-safe: it has no state
- * but the file, and a checksum that one thread at a time may borrow.</em>
+ * Reads blocks of a component file, checks them and decompresses them. <em>Thread-safe: it has no
+ * state but the file, and a checksum that one thread at a time may borrow.</em>
  */
 final class BlockReader {
     /** One read call. */
@@ -172,7 +172,9 @@ final class BlockReader {
         }
     }
 
-    /** The loader of the buffer cache: all leaf pages of the file, those of the record tree first. */
+    /**
+     * The loader of the buffer cache: all leaf pages of the file, those of the record tree first.
+     */
     PageLoader loader(Fences records, @Nullable Fences keys) {
         return new PageLoader() {
             @Override

@@ -9,14 +9,14 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Appends blocks to a file: collects them in a buffer and writes it whole, so that the disk sees long
- * sequential writes.
+ * Appends blocks to a file: collects them in a buffer and writes it whole, so that the disk sees
+ * long sequential writes.
  *
  * <p><em>Confined to one thread at a time.</em> File and arena are the component
  * writer's.
  *
- * <p>A leaf page is laid out in the buffer itself: {@link #reserve}, fill in what is behind the header,
- * {@link #seal}.
+ * <p>A leaf page is laid out in the buffer itself: {@link #reserve}, fill in what is behind the
+ * header, {@link #seal}.
  */
 final class BlockWriter {
     /** A megabyte: 32 default pages a write. */

@@ -12,12 +12,13 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * For each filter field of the dataset, the smallest and largest value among the records of a component
- * and those that its anti-matter deletes (ALS15), so that a search can skip the component.
+ * For each filter field of the dataset, the smallest and largest value among the records of a
+ * component and those that its anti-matter deletes (ALS15), so that a search can skip the
+ * component.
  *
- * <p><em>Immutable.</em> Values are encoded (D1). A record without a value of some field has no place in
- * the order a predicate asks for, but a predicate on null or missing would want it: a field with such
- * records never prunes.
+ * <p><em>Immutable.</em> Values are encoded (D1). A record without a value of some field has no
+ * place in the order a predicate asks for, but a predicate on null or missing would want it: a
+ * field with such records never prunes.
  */
 public final class ComponentFilter {
     private static final ComponentFilter NONE = new ComponentFilter(List.of());
@@ -63,8 +64,8 @@ public final class ComponentFilter {
     }
 
     /**
-     * Whether the component may hold a record, or a delete of a record, inside the predicate. True where
-     * predicate or filter know nothing of a field.
+     * Whether the component may hold a record, or a delete of a record, inside the predicate. True
+     * where predicate or filter know nothing of a field.
      */
     public boolean mayMatch(FilterPredicate predicate) {
         int known = Math.min(fields.size(), predicate.ranges().size());
@@ -87,8 +88,8 @@ public final class ComponentFilter {
     }
 
     /**
-     * Appends: field count u8; for each field flags u8 (1 has values, 2 has absent ones) and, if it has
-     * values, both bounds, each length u16 and bytes.
+     * Appends: field count u8; for each field flags u8 (1 has values, 2 has absent ones) and, if it
+     * has values, both bounds, each length u16 and bytes.
      */
     void encode(ByteSink sink) {
         sink.putByte(fields.size());

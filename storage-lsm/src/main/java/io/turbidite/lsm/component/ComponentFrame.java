@@ -12,7 +12,10 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 
-/** Reads a component file's header, footer and table of contents, and checks what they say of one another. Stateless. */
+/**
+ * Reads a component file's header, footer and table of contents, and checks what they say of one
+ * another. Stateless.
+ */
 final class ComponentFrame {
     private ComponentFrame() {}
 
@@ -57,7 +60,9 @@ final class ComponentFrame {
                 new MetaReader(name, footer.payloadOffset(), payload), expected);
     }
 
-    /** Checks that interior and Bloom filter lie one behind the other, up to the table of contents. */
+    /**
+     * Checks that interior and Bloom filter lie one behind the other, up to the table of contents.
+     */
     static void checkSections(DiskFile file, long bytes, ComponentMeta meta) {
         ComponentMeta.Sections sections = meta.sections();
         long end = sections.recordInterior().fileOffset();

@@ -1,8 +1,8 @@
 package io.turbidite.lsm.component;
 
 /**
- * Whose a component file is. All of it is checked when the file is opened, so that a stale file, or one
- * of another store or index, is damage and not an answer. <em>Immutable.</em>
+ * Whose a component file is. All of it is checked when the file is opened, so that a stale file, or
+ * one of another store or index, is damage and not an answer. <em>Immutable.</em>
  *
  * @param storeId the store's random number
  * @param fileId the file's number in its store, never reused

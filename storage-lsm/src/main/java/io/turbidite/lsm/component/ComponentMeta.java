@@ -79,8 +79,8 @@ record ComponentMeta(
     /**
      * Decodes and checks everything that does not need the rest of the file.
      *
-     * @throws io.turbidite.core.CorruptionException if some field is not what a writer would write, or
-     *     the file is of another dataset, partition or index than {@code expected}
+     * @throws io.turbidite.core.CorruptionException if some field is not what a writer would write,
+     *     or the file is of another dataset, partition or index than {@code expected}
      */
     static ComponentMeta decode(MetaReader reader, ComponentHeader expected) {
         reader.expect("dataset", expected.datasetId(), reader.i32("dataset"));

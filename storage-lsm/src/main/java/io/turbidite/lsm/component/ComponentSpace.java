@@ -1,8 +1,8 @@
 package io.turbidite.lsm.component;
 
 /**
- * Where the bytes of a component file are; header, table of contents and footer are what is missing to
- * its size. <em>Immutable.</em>
+ * Where the bytes of a component file are; header, table of contents and footer are what is missing
+ * to its size. <em>Immutable.</em>
  *
  * @param recordPages leaf pages of the record tree, as they are stored
  * @param keyPages leaf pages of the key tree

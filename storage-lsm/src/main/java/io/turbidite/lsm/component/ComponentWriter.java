@@ -23,11 +23,11 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.Arena;
 
 /**
- * Writes a component file in one sequential pass, from entries in order. Flush, merge, bulk load and
- * index building all end here.
+ * Writes a component file in one sequential pass, from entries in order. Flush, merge, bulk load
+ * and index building all end here.
  *
- * <p><em>Confined to one thread at a time.</em> Memory: a write buffer of a megabyte, one page being
- * filled for each tree, the Bloom filter, and about 60 bytes for each page written.
+ * <p><em>Confined to one thread at a time.</em> Memory: a write buffer of a megabyte, one page
+ * being filled for each tree, the Bloom filter, and about 60 bytes for each page written.
  *
  * <p>The file does not count until {@link #finish} has returned and its directory is synced (the
  * caller's); a writer that is closed before deletes it.
@@ -88,11 +88,12 @@ public final class ComponentWriter implements AutoCloseable {
     }
 
     /**
-     * Creates the file, for the only component that is written; {@link ComponentWriters} makes many.
+     * Creates the file, for the only component that is written; {@link ComponentWriters} makes
+     * many.
      *
      * @param name of the file; its directory must exist
-     * @param expectedEntries at least as many as will come, else the Bloom filter misses its rate; the
-     *     sum of a merge's inputs is right
+     * @param expectedEntries at least as many as will come, else the Bloom filter misses its rate;
+     *     the sum of a merge's inputs is right
      */
     public static ComponentWriter create(
             Disk disk,
@@ -211,8 +212,8 @@ public final class ComponentWriter implements AutoCloseable {
     }
 
     /**
-     * Makes durable what has reached the file, so that there is less to wait for at the end, and for
-     * others in between.
+     * Makes durable what has reached the file, so that there is less to wait for at the end, and
+     * for others in between.
      */
     public void syncSoFar() {
         checkOpen();
@@ -295,8 +296,8 @@ public final class ComponentWriter implements AutoCloseable {
     }
 
     /**
-     * What is written to and what is freed with it. The arena is shared because a paused merge may be
-     * closed by another thread than the one that ran it.
+     * What is written to and what is freed with it. The arena is shared because a paused merge may
+     * be closed by another thread than the one that ran it.
      */
     private record Target(Disk disk, DiskFile file, ComponentWriters writers, Arena arena) {
         void close(boolean keep) {

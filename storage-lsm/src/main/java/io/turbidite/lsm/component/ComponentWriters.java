@@ -10,12 +10,12 @@ import java.lang.ref.SoftReference;
 import java.util.ArrayDeque;
 
 /**
- * Makes the component writers of a store, and keeps what one has collected a tree with for the next: the
- * columns of a page and the fences of a tree grow with each component from nothing otherwise, which was a
- * fifth of all garbage of ingestion.
+ * Makes the component writers of a store, and keeps what one has collected a tree with for the
+ * next: the columns of a page and the fences of a tree grow with each component from nothing
+ * otherwise, which was a fifth of all garbage of ingestion.
  *
- * <p><em>Thread-safe.</em> Keeps {@link #SPARE_COUNT_MAX} at most, of {@link #SPARE_BYTES_MAX} each, softly: they are
- * on the heap, and go before it is full.
+ * <p><em>Thread-safe.</em> Keeps {@link #SPARE_COUNT_MAX} at most, of {@link #SPARE_BYTES_MAX}
+ * each, softly: they are on the heap, and go before it is full.
  */
 public final class ComponentWriters {
     /** A flush and two merges, each of two trees, and some. */

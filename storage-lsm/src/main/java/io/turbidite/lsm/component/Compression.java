@@ -9,7 +9,9 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** How leaf pages are stored. The codes are on disk. A page that does not shrink is stored as it is. */
+/**
+ * How leaf pages are stored. The codes are on disk. A page that does not shrink is stored as it is.
+ */
 public enum Compression {
     NONE(0, ""),
     /** Cheap to undo. */

@@ -37,9 +37,9 @@ import java.util.function.Consumer;
  * FileFooter        64 bytes
  * </pre>
  *
- * <p>The record tree holds (key, timestamp, kind, value); the key tree, which a primary index has (LUO19
- * §5.2), the same without values and with the same ordinals. Interiors and Bloom filter stay in memory
- * while the component is open; leaf pages come through the buffer cache.
+ * <p>The record tree holds (key, timestamp, kind, value); the key tree, which a primary index has
+ * (LUO19 §5.2), the same without values and with the same ordinals. Interiors and Bloom filter stay
+ * in memory while the component is open; leaf pages come through the buffer cache.
  *
  * <p><em>Thread-safe</em>; its cursors are each confined to one thread. The owner closes it when no
  * operation uses it any more; a use after that throws {@link io.turbidite.core.ClosedException}.
@@ -111,8 +111,8 @@ public final class DiskComponent implements AutoCloseable {
     }
 
     /**
-     * Stands for a component whose file can't be opened. Nothing of it is known but what the manifest says: it
-     * is not empty, may have any key, and no filter prunes it.
+     * Stands for a component whose file can't be opened. Nothing of it is known but what the
+     * manifest says: it is not empty, may have any key, and no filter prunes it.
      *
      * @param bytes as the manifest has it
      * @param options as such a component has them
@@ -145,8 +145,9 @@ public final class DiskComponent implements AutoCloseable {
     }
 
     /**
-     * From now on {@code witness} is told of damage that a reader meets in a leaf page, before the reader is. Merges,
-     * builds and verifications, which read past the cache, deal with what they meet themselves.
+     * From now on {@code witness} is told of damage that a reader meets in a leaf page, before the
+     * reader is. Merges, builds and verifications, which read past the cache, deal with what they
+     * meet themselves.
      */
     public DiskComponent reportingTo(Consumer<CorruptionException> witness) {
         if (content != null) {
@@ -156,8 +157,8 @@ public final class DiskComponent implements AutoCloseable {
     }
 
     /**
-     * Sets the component aside: from now on whoever would read it is refused; cursors that are open read on. The
-     * first cause stays.
+     * Sets the component aside: from now on whoever would read it is refused; cursors that are open
+     * read on. The first cause stays.
      */
     public void quarantine(ComponentDamage found) {
         if (damage == null) {
@@ -302,7 +303,9 @@ public final class DiskComponent implements AutoCloseable {
         return sound().keyTree().find(key, snapshot, found, false);
     }
 
-    /** All entries in order, through the buffer cache; reads ahead where it misses page after page. */
+    /**
+     * All entries in order, through the buffer cache; reads ahead where it misses page after page.
+     */
     public TreeCursor cursor() {
         return sound().cursor();
     }
@@ -323,8 +326,8 @@ public final class DiskComponent implements AutoCloseable {
     }
 
     /**
-     * Point searches in the record tree for keys that are known before: their pages are read together where
-     * they lie near one another.
+     * Point searches in the record tree for keys that are known before: their pages are read
+     * together where they lie near one another.
      *
      * @param stateful whether it remembers where it was
      * @param snapshot at which most keys will be sought
@@ -344,8 +347,8 @@ public final class DiskComponent implements AutoCloseable {
     }
 
     /**
-     * Checks every byte of the file and everything that its parts claim of one another; reads past the
-     * buffer cache. Never throws for damage: each finding goes to {@code out}.
+     * Checks every byte of the file and everything that its parts claim of one another; reads past
+     * the buffer cache. Never throws for damage: each finding goes to {@code out}.
      */
     public void verify(Consumer<CorruptionException> out) {
         if (content != null) {
@@ -354,8 +357,8 @@ public final class DiskComponent implements AutoCloseable {
     }
 
     /**
-     * As {@link #verify}, without the leaf pages: size, header, footer, table of contents, interiors, Bloom
-     * filter. A small share of the file.
+     * As {@link #verify}, without the leaf pages: size, header, footer, table of contents,
+     * interiors, Bloom filter. A small share of the file.
      */
     public void verifyMetadata(Consumer<CorruptionException> out) {
         if (content == null) {

@@ -12,8 +12,8 @@ import java.util.Objects;
 /**
  * LZ4 blocks between segments, by the library's Java implementation: no native code to load.
  *
- * <p><em>Thread-safe: stateless.</em> Decompression checks both bounds, so a block that is not LZ4 is an
- * error and not a stray write.
+ * <p><em>Thread-safe: stateless.</em> Decompression checks both bounds, so a block that is not LZ4
+ * is an error and not a stray write.
  */
 final class Lz4 {
     private static final LZ4Compressor COMPRESSOR =
@@ -23,7 +23,9 @@ final class Lz4 {
 
     private Lz4() {}
 
-    /** Fails with a {@link LinkageError} where the library is missing, as all of this class would. */
+    /**
+     * Fails with a {@link LinkageError} where the library is missing, as all of this class would.
+     */
     static void load() {
         Objects.requireNonNull(DECOMPRESSOR);
     }

@@ -5,8 +5,8 @@ import io.turbidite.lsm.btree.ComingKeys;
 import io.turbidite.lsm.btree.Fences;
 
 /**
- * Which pages of a tree a cursor will want after one that it missed. <em>Confined to the thread of the
- * cursor.</em>
+ * Which pages of a tree a cursor will want after one that it missed. <em>Confined to the thread of
+ * the cursor.</em>
  */
 interface PrefetchPlan {
     int NO_PAGE = -1;
@@ -14,12 +14,15 @@ interface PrefetchPlan {
     /** A page was missed, and none of those foretold before is there for it. */
     void missed(int page);
 
-    /** The page after {@code page}, which is the missed one or one foretold; {@link #NO_PAGE} if unknown. */
+    /**
+     * The page after {@code page}, which is the missed one or one foretold; {@link #NO_PAGE} if
+     * unknown.
+     */
     int after(int page);
 
     /**
-     * Of a cursor that may be a scan: as long as it misses one page after the other, in either direction,
-     * more and more, 1, 3, 7 and so on; after a miss elsewhere, none.
+     * Of a cursor that may be a scan: as long as it misses one page after the other, in either
+     * direction, more and more, 1, 3, 7 and so on; after a miss elsewhere, none.
      */
     static PrefetchPlan ofScan(Fences fences) {
         return new PrefetchPlan() {

@@ -17,20 +17,22 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Leaf pages through the buffer cache for a cursor of which one can tell the pages that it will want next
- * ({@link PrefetchPlan}): when it misses one, those are read with it that lie near and are not cached either, up
- * to a megabyte in one read.
+ * Leaf pages through the buffer cache for a cursor of which one can tell the pages that it will
+ * want next ({@link PrefetchPlan}): when it misses one, those are read with it that lie near and
+ * are not cached either, up to a megabyte in one read.
  *
- * <p><em>Confined to one thread at a time.</em> Owns the memory that is read into, which it takes from the
- * cache's share for that; without room it reads page by page.
+ * <p><em>Confined to one thread at a time.</em> Owns the memory that is read into, which it takes
+ * from the cache's share for that; without room it reads page by page.
  *
- * <p>Pages go into the cache when the cursor comes to them, not before. So a read that was too long costs
- * no cached page, and a page that only a scan has seen is the first to go ({@link BufferCache}).
+ * <p>Pages go into the cache when the cursor comes to them, not before. So a read that was too long
+ * costs no cached page, and a page that only a scan has seen is the first to go
+ * ({@link BufferCache}).
  */
 final class ReadAheadPages implements LeafPages, PageLoader {
     /**
-     * Bytes between two pages that are read over rather than left out: about two pages, which take as long
-     * as the wait for another read where a read waits 0.05 ms and a gigabyte takes a second.
+     * Bytes between two pages that are read over rather than left out: about two pages, which take
+     * as long as the wait for another read where a read waits 0.05 ms and a gigabyte takes a
+     * second.
      */
     private static final int GAP_BYTES_MAX = 64 << 10;
 
@@ -132,7 +134,9 @@ final class ReadAheadPages implements LeafPages, PageLoader {
                 && end(number) <= bufferFileOffset + buffered;
     }
 
-    /** Reads the page with those that will be wanted; false if there are none, or they can't be had. */
+    /**
+     * Reads the page with those that will be wanted; false if there are none, or they can't be had.
+     */
     private boolean fill(int number) {
         int first = number;
         int last = number;

@@ -11,11 +11,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Leaf pages read ahead in long reads, past the buffer cache: for merges and verification, which see each
- * page once and would only push out what queries need.
+ * Leaf pages read ahead in long reads, past the buffer cache: for merges and verification, which
+ * see each page once and would only push out what queries need.
  *
- * <p><em>Confined to one thread at a time.</em> Owns a buffer of {@code readAheadBytes}, or less where a
- * tree is smaller. Pages of the other tree that lie in between are read over.
+ * <p><em>Confined to one thread at a time.</em> Owns a buffer of {@code readAheadBytes}, or less
+ * where a tree is smaller. Pages of the other tree that lie in between are read over.
  */
 final class StreamedLeafPages implements LeafPages {
     private final BlockReader blocks;

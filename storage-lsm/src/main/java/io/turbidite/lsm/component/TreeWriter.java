@@ -12,8 +12,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Writes one tree of a component: leaf pages as they fill, the interior at the end. <em>Confined to one
- * thread at a time.</em> Owned by the component's writer, as are builders, block writer and arena.
+ * Writes one tree of a component: leaf pages as they fill, the interior at the end. <em>Confined to
+ * one thread at a time.</em> Owned by the component's writer, as are builders, block writer and
+ * arena.
  */
 final class TreeWriter {
     private final BlockWriter blocks;

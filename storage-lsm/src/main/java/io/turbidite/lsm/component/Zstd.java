@@ -6,11 +6,11 @@ import com.github.luben.zstd.util.Native;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Zstandard frames between segments off the heap, by the native library of zstd-jni, which is loaded when
- * it is first needed. <em>Thread-safe: stateless.</em>
+ * Zstandard frames between segments off the heap, by the native library of zstd-jni, which is
+ * loaded when it is first needed. <em>Thread-safe: stateless.</em>
  *
- * <p>Decompression is given both lengths, so a block that is no frame of that many bytes is an error and
- * not a stray write.
+ * <p>Decompression is given both lengths, so a block that is no frame of that many bytes is an
+ * error and not a stray write.
  */
 final class Zstd {
     /** The library's default: higher levels shrink pages of 32 KiB by a few per cent more. */

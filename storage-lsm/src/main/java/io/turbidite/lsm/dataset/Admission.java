@@ -5,11 +5,11 @@ import io.turbidite.core.InvalidRequestException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Who may do what with a dataset now: writes unless it is being bulk loaded, one change of it at a time,
- * nothing once it is dropped.
+ * Who may do what with a dataset now: writes unless it is being bulk loaded, one change of it at a
+ * time, nothing once it is dropped.
  *
- * <p>Writers look without a lock. Whoever turns them away sets the mark first and then waits for the writes
- * in flight: those that did not see it are through.
+ * <p>Writers look without a lock. Whoever turns them away sets the mark first and then waits for
+ * the writes in flight: those that did not see it are through.
  *
  * <p><em>Thread-safe.</em>
  */

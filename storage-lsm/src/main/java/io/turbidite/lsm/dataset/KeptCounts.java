@@ -24,8 +24,8 @@ public final class KeptCounts {
     }
 
     /**
-     * Keeps what was read since the last flush, when a store is closed. If that can't be written nothing is
-     * amiss: both manifests say the same of everything else.
+     * Keeps what was read since the last flush, when a store is closed. If that can't be written
+     * nothing is amiss: both manifests say the same of everything else.
      */
     public static void save(Substrate substrate, List<OpenDataset> datasets, StoreEvents events) {
         if (substrate.health().firstFailure() != null

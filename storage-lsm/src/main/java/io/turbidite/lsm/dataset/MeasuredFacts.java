@@ -22,7 +22,10 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** Gathers what advice on a dataset goes by: counts that were kept, and what is on disk now. Stateless. */
+/**
+ * Gathers what advice on a dataset goes by: counts that were kept, and what is on disk now.
+ * Stateless.
+ */
 public final class MeasuredFacts {
     /** What an entry is taken to have where none is on disk. */
     private static final int ENTRY_BYTES_GUESSED = 32;
@@ -161,7 +164,9 @@ public final class MeasuredFacts {
                         : null);
     }
 
-    /** The strategies that the index could not be created with, by what its definition would say. */
+    /**
+     * The strategies that the index could not be created with, by what its definition would say.
+     */
     private static Map<Maintenance, String> refused(DatasetSchema schema, IndexSchema index) {
         Map<Maintenance, String> refused = new EnumMap<>(Maintenance.class);
         for (Maintenance strategy : Maintenance.values()) {

@@ -5,11 +5,12 @@ import io.turbidite.core.InvalidRequestException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Whether a thread is in a call of an object that is for one thread at a time: another's call is refused, before it
- * makes half a record of two. A call costs a compare-and-swap on a word that nobody else touches.
+ * Whether a thread is in a call of an object that is for one thread at a time: another's call is
+ * refused, before it makes half a record of two. A call costs a compare-and-swap on a word that
+ * nobody else touches.
  *
- * <p><em>Thread-safe.</em> What a call has changed is seen by the next one: {@link #leave} is a release store,
- * {@link #enter} an acquiring compare-and-swap.
+ * <p><em>Thread-safe.</em> What a call has changed is seen by the next one: {@link #leave} is a
+ * release store, {@link #enter} an acquiring compare-and-swap.
  */
 public final class OneAtATime {
     private final String what;

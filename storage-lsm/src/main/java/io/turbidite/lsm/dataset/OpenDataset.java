@@ -21,7 +21,8 @@ import java.util.List;
 /**
  * A dataset of an open store: its partitions, and what goes by its schema of now.
  *
- * <p><em>Thread-safe.</em> The schema and all that follows from it are replaced by one volatile store.
+ * <p><em>Thread-safe.</em> The schema and all that follows from it are replaced by one volatile
+ * store.
  */
 public final class OpenDataset {
     private final List<Partition> partitions;
@@ -59,8 +60,8 @@ public final class OpenDataset {
     }
 
     /**
-     * Goes over to another schema. Unless a tree is only left out, or none is added, no write may be in
-     * flight.
+     * Goes over to another schema. Unless a tree is only left out, or none is added, no write may
+     * be in flight.
      */
     public void install(DatasetSchema changed) {
         shape = Shape.of(changed);
@@ -105,7 +106,8 @@ public final class OpenDataset {
     }
 
     /**
-     * Looks for the record of a key that readers see now; where a value may have several keys, for all of them.
+     * Looks for the record of a key that readers see now; where a value may have several keys, for
+     * all of them.
      *
      * @return a code of {@link Found}
      */
@@ -130,7 +132,10 @@ public final class OpenDataset {
         }
     }
 
-    /** All at one moment: a write may have moved the record from one to the other since the key was asked for. */
+    /**
+     * All at one moment: a write may have moved the record from one to the other since the key was
+     * asked for.
+     */
     private int findAny(Slice key, List<Slice> others, Timestamps timestamps, Found found) {
         List<Slice> keys = new ArrayList<>(others);
         keys.add(key);

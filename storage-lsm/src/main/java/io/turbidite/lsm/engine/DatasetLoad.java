@@ -22,10 +22,12 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * A bulk load of an empty dataset: one {@link BulkLoad} for each partition, all of them installed by one manifest
- * edit. Writers are turned away from the beginning to the end; nobody takes a snapshot while it appears.
+ * A bulk load of an empty dataset: one {@link BulkLoad} for each partition, all of them installed
+ * by one manifest edit. Writers are turned away from the beginning to the end; nobody takes a
+ * snapshot while it appears.
  *
- * <p><em>For one thread at a time:</em> a call while another is under way is refused, but {@link #close}.
+ * <p><em>For one thread at a time:</em> a call while another is under way is refused, but
+ * {@link #close}.
  */
 public final class DatasetLoad implements AutoCloseable {
     private final StoreEngine engine;
@@ -70,7 +72,8 @@ public final class DatasetLoad implements AutoCloseable {
     /**
      * Begins a load of records in any order.
      *
-     * @param refusesRepeats whether a primary key given twice makes it fail; otherwise the last record counts
+     * @param refusesRepeats whether a primary key given twice makes it fail; otherwise the last
+     *     record counts
      */
     public static DatasetLoad unsorted(
             StoreEngine engine, OpenDataset dataset, boolean refusesRepeats) {
@@ -89,7 +92,9 @@ public final class DatasetLoad implements AutoCloseable {
         return engine.options().writeMemoryBytes() / 2;
     }
 
-    /** Turns writers away and checks that there is nothing yet; if there is, they may come again. */
+    /**
+     * Turns writers away and checks that there is nothing yet; if there is, they may come again.
+     */
     private static DatasetLoad begin(StoreEngine engine, OpenDataset dataset, boolean sorted) {
         if (!dataset.uniqueIndexes().isEmpty()) {
             throw new InvalidRequestException(
@@ -126,7 +131,9 @@ public final class DatasetLoad implements AutoCloseable {
                 .formatted(dataset.name(), dataset.schema().primaryKey().decode(twice, 0)));
     }
 
-    /** Adds an encoded record. What is refused was not added; a sorted load that fails is closed. */
+    /**
+     * Adds an encoded record. What is refused was not added; a sorted load that fails is closed.
+     */
     public void add(Slice record) {
         calls.enter();
         try {
@@ -239,8 +246,8 @@ public final class DatasetLoad implements AutoCloseable {
     }
 
     /**
-     * Under the manifest's lock. From here to the end of the edit nobody takes a snapshot: it would be at or
-     * above the timestamp of the load, and see it appear.
+     * Under the manifest's lock. From here to the end of the edit nobody takes a snapshot: it would
+     * be at or above the timestamp of the load, and see it appear.
      */
     private ManifestState stateAfter(ManifestState before) {
         long loadedFrom =

@@ -4,8 +4,8 @@ import io.turbidite.core.log.LogOptions;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 
 /**
- * Budgets and durability of a store, checked and described where users give them ({@code StoreOptions}).
- * <em>Immutable.</em>
+ * Budgets and durability of a store, checked and described where users give them
+ * ({@code StoreOptions}). <em>Immutable.</em>
  */
 public record EngineOptions(
         long writeMemoryBytes,

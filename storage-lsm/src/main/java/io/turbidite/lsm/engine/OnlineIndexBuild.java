@@ -15,19 +15,20 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * An index that is being built in the background. Its steps, after writers have begun to maintain it:
+ * An index that is being built in the background. Its steps, after writers have begun to maintain
+ * it:
  *
  * <ol>
  *   <li>hold the primary's components, when the merges that replace some of them are through,
  *   <li>read the primary's components, partition by partition, and write the index's,
  *   <li>put them under what writers have put in since; nobody searches the tree yet,
- *   <li>a unique index: wait until every write in flight probes the whole tree, then look for two records
- *       with the same key,
+ *   <li>a unique index: wait until every write in flight probes the whole tree, then look for two
+ *       records with the same key,
  *   <li>one manifest edit that names the index and all its files, and with it readers see it.
  * </ol>
  *
- * Before the last step nothing durable knows the index: a crash leaves files that the next opening puts
- * into the trash.
+ * Before the last step nothing durable knows the index: a crash leaves files that the next opening
+ * puts into the trash.
  *
  * <p><em>Thread-safe;</em> the steps are run by one background worker.
  */
@@ -105,8 +106,8 @@ public final class OnlineIndexBuild {
     /**
      * Waits for the end.
      *
-     * @throws StorageException what made it fail; nothing is left of a new index, and one that was to be enabled or
-     *     rebuilt is disabled, which a suppressed exception says
+     * @throws StorageException what made it fail; nothing is left of a new index, and one that was
+     *     to be enabled or rebuilt is disabled, which a suppressed exception says
      * @throws io.turbidite.core.InvalidRequestException also if it was stopped
      */
     public void await() {
@@ -167,7 +168,10 @@ public final class OnlineIndexBuild {
         return stopping || substrate.health().isClosing();
     }
 
-    /** Partition by partition; merges that were under way when the build began come to their end first. */
+    /**
+     * Partition by partition; merges that were under way when the build began come to their end
+     * first.
+     */
     private boolean hold() {
         while (partitionNumber < builds.size()) {
             PartitionBuild build = builds.get(partitionNumber);
@@ -202,7 +206,10 @@ public final class OnlineIndexBuild {
         return true;
     }
 
-    /** A write that probed before the old part was there may have let a duplicate in: it must be through. */
+    /**
+     * A write that probed before the old part was there may have let a duplicate in: it must be
+     * through.
+     */
     private boolean pauseWrites() {
         if (!changes.writes().tryPause()) {
             return false;

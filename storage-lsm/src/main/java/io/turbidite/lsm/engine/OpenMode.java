@@ -9,8 +9,9 @@ public enum OpenMode {
     EXISTING,
 
     /**
-     * It must be there, and no byte of it is changed but the lock file's name: the log is replayed into memory and
-     * left as it is, nothing is put aside, cut or counted, and background work rests.
+     * It must be there, and no byte of it is changed but the lock file's name: the log is replayed
+     * into memory and left as it is, nothing is put aside, cut or counted, and background work
+     * rests.
      */
     READING
 }

@@ -45,11 +45,11 @@ import java.util.SplittableRandom;
  *   <li>Put back from the {@link Trash} what the manifest names.
  *   <li>Open the components of every partition.
  *   <li>Replay the log into fresh memory layers: every operation above its partition's flushed
- *       timestamp. Replay flushes nothing, so recovering twice gives the same (R2); the memory it takes
- *       was taken before the crash as well.
+ *       timestamp. Replay flushes nothing, so recovering twice gives the same (R2); the memory it
+ *       takes was taken before the crash as well.
  *   <li>Go on above the highest timestamp seen.
- *   <li>Put aside what the manifest does not name ({@link Trash}), now that it and the log were found to
- *       belong together. Nothing that could be the only copy is deleted.
+ *   <li>Put aside what the manifest does not name ({@link Trash}), now that it and the log were
+ *       found to belong together. Nothing that could be the only copy is deleted.
  * </ol>
  */
 final class OpenStore {
@@ -157,8 +157,9 @@ final class OpenStore {
     }
 
     /**
-     * Refuses what can be no store, so that no lock file is left in somebody's directory. Who makes a store
-     * makes the lock first: without one nobody is about to, and nothing is decided here that may change.
+     * Refuses what can be no store, so that no lock file is left in somebody's directory. Who makes
+     * a store makes the lock first: without one nobody is about to, and nothing is decided here
+     * that may change.
      */
     private static void checkIsPlace(Disk disk, boolean create) {
         List<String> names = disk.list("");
@@ -186,7 +187,10 @@ final class OpenStore {
         }
     }
 
-    /** A manifest is made before any other file of a store: where there is one, there was a manifest. */
+    /**
+     * A manifest is made before any other file of a store: where there is one, there was a
+     * manifest.
+     */
     private static void checkNoneLost(Disk disk) {
         int[] fileCounts = new int[STORE_DIRECTORIES.size()];
         int total = 0;
@@ -290,7 +294,9 @@ final class OpenStore {
                         substrate.clock().monotonicNanos() - startNanos);
     }
 
-    /** A log that is not there looks like the one of a fresh store; the manifest tells them apart. */
+    /**
+     * A log that is not there looks like the one of a fresh store; the manifest tells them apart.
+     */
     private void checkLogIsThere(ManifestState state) {
         if (state.hasLog() && WriteAheadLog.isMissing(substrate.disk(), StoreFiles.LOG)) {
             throw new CorruptionException(

@@ -38,15 +38,16 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 /**
- * Changes of datasets while they are in use. One at a time for each dataset; builds run one after the
- * other on a worker of their own.
+ * Changes of datasets while they are in use. One at a time for each dataset; builds run one after
+ * the other on a worker of their own.
  *
  * <ol>
  *   <li>Each change is one manifest edit, at its end: a crash leaves it done or not done.
- *   <li>A tree is added while no write is in flight, so that a write sees one schema from its first read to
- *       its last entry. One may be taken away at any time: writers pass a tree over that is gone.
- *   <li>Whoever has pinned a version goes on with its trees. Index ids are never used again, so nobody takes
- *       one tree for another.
+ *   <li>A tree is added while no write is in flight, so that a write sees one schema from its first
+ *       read to its last entry. One may be taken away at any time: writers pass a tree over that is
+ *       gone.
+ *   <li>Whoever has pinned a version goes on with its trees. Index ids are never used again, so
+ *       nobody takes one tree for another.
  * </ol>
  *
  * <p><em>Thread-safe.</em>
@@ -139,7 +140,10 @@ public final class SchemaChanges {
                                 index.unique() ? ", and unique keys are not enforced" : ""));
     }
 
-    /** Reads all of the primary: damage that nobody has met yet would end the build when the index is gone. */
+    /**
+     * Reads all of the primary: damage that nobody has met yet would end the build when the index
+     * is gone.
+     */
     private static void requireWhole(Partition partition) {
         Version pinned = partition.pin();
         try {
@@ -211,7 +215,9 @@ public final class SchemaChanges {
         return build;
     }
 
-    /** Lets writers maintain the index; gives for each partition the first timestamp they do it for. */
+    /**
+     * Lets writers maintain the index; gives for each partition the first timestamp they do it for.
+     */
     private List<Long> register(OpenDataset dataset, DatasetSchema building) {
         // most of the waiting is done while writers go on
         dataset.partitions().forEach(this::flushFrozen);

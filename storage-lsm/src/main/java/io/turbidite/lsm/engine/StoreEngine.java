@@ -26,8 +26,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * An open store from within: its parts, the way of its writes, its background work, and changes of its schemas. Which
- * datasets there are by name, and who holds them, is known above it.
+ * An open store from within: its parts, the way of its writes, its background work, and changes of
+ * its schemas. Which datasets there are by name, and who holds them, is known above it.
  *
  * <p><em>Thread-safe.</em>
  */
@@ -112,13 +112,17 @@ public final class StoreEngine {
         return new Write(options.log().payloadBytesMax());
     }
 
-    /** Does all operations of a write or none; returns when they are visible and as durable as promised. */
+    /**
+     * Does all operations of a write or none; returns when they are visible and as durable as
+     * promised.
+     */
     public void write(Write write) {
         writes.write(write);
     }
 
     /**
-     * Registers a snapshot of now, which stays registered only if something was made that releases it.
+     * Registers a snapshot of now, which stays registered only if something was made that releases
+     * it.
      *
      * @param maker is given the moment, and what releases it
      */
@@ -127,7 +131,10 @@ public final class StoreEngine {
         return atNow(timestamps::register, timestamps::release, maker);
     }
 
-    /** As {@link #openSnapshot}, for one view of one dataset, which searches no index that is made later. */
+    /**
+     * As {@link #openSnapshot}, for one view of one dataset, which searches no index that is made
+     * later.
+     */
     public <T> T openView(BiFunction<ViewState, Runnable, T> maker) {
         Timestamps timestamps = substrate.timestamps();
         return atNow(timestamps::registerView, timestamps::releaseView, maker);
@@ -213,7 +220,8 @@ public final class StoreEngine {
     }
 
     /**
-     * Ends background work, seals the log, lets the directory go; once. Memory components are not flushed.
+     * Ends background work, seals the log, lets the directory go; once. Memory components are not
+     * flushed.
      *
      * @param datasets gives those there are when nothing changes any more: their counts are kept
      */

@@ -8,7 +8,10 @@ import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.version.Trash;
 
-/** What is read off an open store whenever somebody looks: its gauges and the log's totals. Stateless. */
+/**
+ * What is read off an open store whenever somebody looks: its gauges and the log's totals.
+ * Stateless.
+ */
 final class StoreGauges {
     private StoreGauges() {}
 

@@ -12,9 +12,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The memory that memory components take their chunks from. Writers are held back before they enter a
- * gate, so that what is unflushed stays within the write memory; layers that are flushed but still
- * pinned by readers come on top.
+ * The memory that memory components take their chunks from. Writers are held back before they enter
+ * a gate, so that what is unflushed stays within the write memory; layers that are flushed but
+ * still pinned by readers come on top.
  *
  * <p><em>Thread-safe.</em>
  */

@@ -6,10 +6,11 @@ import io.turbidite.core.bytes.Slice;
  * Entries of one layer, or of several merged, read in both directions from wherever it is sought.
  *
  * <p>A cursor stands on an entry, or in a gap: before the first entry (where it starts, and where a
- * {@link #previous()} that found nothing leaves it), behind the last one (where a {@link #next()} that
- * found nothing leaves it), or before the place of a key that was sought. From an entry both directions
- * lead to its neighbours; from a gap, to the entries on its two sides. So a cursor may turn anywhere, and
- * a move that finds nothing may be repeated. After one that throws, the cursor must be sought.
+ * {@link #previous()} that found nothing leaves it), behind the last one (where a {@link #next()}
+ * that found nothing leaves it), or before the place of a key that was sought. From an entry both
+ * directions lead to its neighbours; from a gap, to the entries on its two sides. So a cursor may
+ * turn anywhere, and a move that finds nothing may be repeated. After one that throws, the cursor
+ * must be sought.
  *
  * <p><em>Confined to one thread.</em>
  */
@@ -24,9 +25,9 @@ public interface EntryCursor extends EntryStream {
     boolean previous();
 
     /**
-     * Up to which timestamp the entry of a secondary index is known to have no successor: its layer has been
-     * checked that far against the primary key index. 0 if nothing is known; {@link Long#MAX_VALUE} in the
-     * current memory layer, whose entries get anti-matter at once.
+     * Up to which timestamp the entry of a secondary index is known to have no successor: its layer
+     * has been checked that far against the primary key index. 0 if nothing is known;
+     * {@link Long#MAX_VALUE} in the current memory layer, whose entries get anti-matter at once.
      */
     default long checkedUntil() {
         return 0;

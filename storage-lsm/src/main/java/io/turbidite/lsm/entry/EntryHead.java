@@ -5,9 +5,9 @@ import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 
 /**
- * An entry in brief: all that a flush or a merge wants to know of it but its value, in fields that one call
- * fills. Asked for part by part, through every stream between a page and the writer, an entry of forty bytes
- * costs two dozen calls, most of them through interfaces.
+ * An entry in brief: all that a flush or a merge wants to know of it but its value, in fields that
+ * one call fills. Asked for part by part, through every stream between a page and the writer, an
+ * entry of forty bytes costs two dozen calls, most of them through interfaces.
  *
  * <p><em>Confined to one thread.</em> Owned by whoever reads, and filled again for each entry.
  */
@@ -87,7 +87,10 @@ public final class EntryHead {
         keepLong(key);
     }
 
-    /** A cursor shows its keys by one slice: to store it again would cost a barrier of the collector. */
+    /**
+     * A cursor shows its keys by one slice: to store it again would cost a barrier of the
+     * collector.
+     */
     @SuppressWarnings("ReferenceEquality")
     private void keepLong(Slice key) {
         if (key != longKey) {

@@ -3,8 +3,8 @@ package io.turbidite.lsm.entry;
 import io.turbidite.core.bytes.Slice;
 
 /**
- * A stream that shows entries of another one: all it has to say is which ones, or what is different about
- * them. What it doesn't say, the other one answers.
+ * A stream that shows entries of another one: all it has to say is which ones, or what is different
+ * about them. What it doesn't say, the other one answers.
  */
 public interface ForwardingStream extends EntryStream {
     /** The stream that stands on the entry shown. */

@@ -13,8 +13,9 @@ import java.util.Objects;
 /**
  * A key remembered while a cursor moves on, to tell further versions of one key from the next key.
  *
- * <p>Keys differ in their first eight bytes more often than not, and many have no more than sixteen (a number
- * behind its byte of presence has nine): these are kept as two numbers, and only longer keys are copied.
+ * <p>Keys differ in their first eight bytes more often than not, and many have no more than sixteen
+ * (a number behind its byte of presence has nine): these are kept as two numbers, and only longer
+ * keys are copied.
  *
  * <p><em>Confined to one thread.</em>
  */
@@ -145,7 +146,10 @@ public final class KeyCopy {
         return length < entry.keyBytes;
     }
 
-    /** How many first bytes the key of {@code entry} shares with the one that is remembered; 0 if none is. */
+    /**
+     * How many first bytes the key of {@code entry} shares with the one that is remembered; 0 if
+     * none is.
+     */
     public int sharedBytes(EntryHead entry) {
         if (entry.isLong()) {
             return sharedBytes(entry.longKey());

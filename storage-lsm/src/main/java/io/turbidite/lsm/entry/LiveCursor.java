@@ -7,31 +7,39 @@ import io.turbidite.core.bytes.Slice;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a reader at one snapshot sees of a merged stream: for each key the newest version at or below the
- * snapshot, keys whose newest version is anti-matter left out.
+ * What a reader at one snapshot sees of a merged stream: for each key the newest version at or
+ * below the snapshot, keys whose newest version is anti-matter left out.
  *
- * <p>Forwards, versions of a key come newest first: the first visible one decides, and the cursor stands
- * on it. Backwards they come oldest first: which is the newest is known only when the entry after it is
- * of another key or above the snapshot. So the visible one is copied, and the merged stream stands one
- * entry ahead. To turn from there is to move it back over the versions of the current key.
+ * <p>Forwards, versions of a key come newest first: the first visible one decides, and the cursor
+ * stands on it. Backwards they come oldest first: which is the newest is known only when the entry
+ * after it is of another key or above the snapshot. So the visible one is copied, and the merged
+ * stream stands one entry ahead. To turn from there is to move it back over the versions of the
+ * current key.
  *
- * <p><em>Confined to one thread.</em> Owns the cursor it reads. If two entries have the same key and the
- * same timestamp, the first one in order counts.
+ * <p><em>Confined to one thread.</em> Owns the cursor it reads. If two entries have the same key
+ * and the same timestamp, the first one in order counts.
  */
 public final class LiveCursor implements EntryCursor {
     private final EntryCursor versions;
     private final long snapshot;
 
-    /** The key whose further versions do not matter: those of the current entry, or of a deleted one. */
+    /**
+     * The key whose further versions do not matter: those of the current entry, or of a deleted
+     * one.
+     */
     private final KeyCopy decided = new KeyCopy();
 
     /** Whether the current entry is the one that {@link #versions} stands on. */
     private boolean standsOnEntry;
 
-    /** Whether the current entry, or the gap, lies before the one that {@link #versions} stands on. */
+    /**
+     * Whether the current entry, or the gap, lies before the one that {@link #versions} stands on.
+     */
     private boolean isAhead;
 
-    /** Whether {@link #versions} stands on an entry while it is ahead, not in the gap at the start. */
+    /**
+     * Whether {@link #versions} stands on an entry while it is ahead, not in the gap at the start.
+     */
     private boolean aheadOnEntry;
 
     /** Made by the first move backwards: most cursors never see one. */
@@ -120,7 +128,8 @@ public final class LiveCursor implements EntryCursor {
     }
 
     /**
-     * Copies the newest visible version of the key that {@link #versions} stands on, and moves past it.
+     * Copies the newest visible version of the key that {@link #versions} stands on, and moves past
+     * it.
      *
      * @return whether it stands on an entry then
      */

@@ -1,6 +1,9 @@
 package io.turbidite.lsm.entry;
 
-/** Shows some of the entries of another cursor, those that {@link #isShown} says, in both directions. */
+/**
+ * Shows some of the entries of another cursor, those that {@link #isShown} says, in both
+ * directions.
+ */
 public interface SelectingCursor extends ForwardingCursor {
     /** Whether the entry that {@link #entries} stands on is one of those. */
     boolean isShown();

@@ -42,8 +42,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Writes a partition's frozen layer to disk, one component for each tree, all with one component ID,
- * even if empty (LUO19 §2.2: the memory components of a partition are always flushed together).
+ * Writes a partition's frozen layer to disk, one component for each tree, all with one component
+ * ID, even if empty (LUO19 §2.2: the memory components of a partition are always flushed together).
  *
  * <ol>
  *   <li>Freeze the current layer, unless one is frozen from a flush that failed for want of space.
@@ -57,7 +57,10 @@ import java.util.Objects;
  * opening, and the frozen layer in place.
  */
 public final class Flush {
-    /** Bytes of entries between two looks at the I/O budget, and what is made durable at once at least. */
+    /**
+     * Bytes of entries between two looks at the I/O budget, and what is made durable at once at
+     * least.
+     */
     private static final long STEP_BYTES = 512 << 10;
 
     /** The part of a flush that is counted as left until it is installed: syncs take their time. */
@@ -209,7 +212,9 @@ public final class Flush {
         throttle.flushing(layerBytes);
     }
 
-    /** Copies the entries; those that have a successor are written as invalid (design §4 rule 5). */
+    /**
+     * Copies the entries; those that have a successor are written as invalid (design §4 rule 5).
+     */
     private void copy(
             EntryStream entries, ComponentWriter writer, @Nullable BuildConcurrency handover) {
         EntryHead entry = new EntryHead();
@@ -338,8 +343,8 @@ public final class Flush {
     }
 
     /**
-     * What was flushed of the primary. The first flush of a partition leaves anti-matter out as well, so
-     * that what was superseded can't be told.
+     * What was flushed of the primary. The first flush of a partition leaves anti-matter out as
+     * well, so that what was superseded can't be told.
      */
     private static DatasetCounts.Flushes counts(
             MemoryLayer layer, Map<TreeId, ComponentHandle> flushed, boolean first) {

@@ -15,12 +15,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Holds writers back before they hold anything themselves: at first to the pace at which flushes and
- * merges keep up, and where there is no room left until there is some ({@link WritePace} has the
- * arithmetic).
+ * Holds writers back before they hold anything themselves: at first to the pace at which flushes
+ * and merges keep up, and where there is no room left until there is some ({@link WritePace} has
+ * the arithmetic).
  *
  * <p>Where there is no room because the disk is full, waiting helps only if somebody makes space:
- * after {@link WritePace#REFUSE_NANOS} the write is refused, with the disk's failure as its cause (D6).
+ * after {@link WritePace#REFUSE_NANOS} the write is refused, with the disk's failure as its cause
+ * (D6).
  *
  * <p><em>Thread-safe.</em> A writer that isn't behind reads two words.
  */
@@ -40,7 +41,9 @@ public final class WriterThrottle {
     /** How often the writers' rate is measured, at most. */
     private static final long SAMPLE_NANOS = 50_000_000;
 
-    /** What a sample keeps of the highest rate before: half of it is forgotten in a second or so. */
+    /**
+     * What a sample keeps of the highest rate before: half of it is forgotten in a second or so.
+     */
     private static final double REMEMBERED = 0.97;
 
     private final Substrate substrate;
@@ -86,7 +89,10 @@ public final class WriterThrottle {
         return unflushedBytes() >= memoryBytesFree;
     }
 
-    /** Measures how fast writers are, which says when a flush must begin; for the worker that flushes. */
+    /**
+     * Measures how fast writers are, which says when a flush must begin; for the worker that
+     * flushes.
+     */
     public void sample() {
         long now = substrate.clock().monotonicNanos();
         long nanos = now - sampledNanos;

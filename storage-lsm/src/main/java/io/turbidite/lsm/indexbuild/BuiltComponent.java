@@ -23,10 +23,11 @@ import java.util.Objects;
 import java.util.function.BooleanSupplier;
 
 /**
- * A component of an index that is made after one of the primary: entries come in any order, are sorted in a
- * memory component, and spilled as sorted runs when told to.
+ * A component of an index that is made after one of the primary: entries come in any order, are
+ * sorted in a memory component, and spilled as sorted runs when told to.
  *
- * <p><em>Confined to one thread at a time.</em> Runs are component files that no manifest ever names.
+ * <p><em>Confined to one thread at a time.</em> Runs are component files that no manifest ever
+ * names.
  */
 final class BuiltComponent {
     private static final Slice NOTHING = new Slice();

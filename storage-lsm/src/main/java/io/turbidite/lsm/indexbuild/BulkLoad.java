@@ -39,15 +39,15 @@ import java.util.function.Consumer;
  * Builds the components of one empty partition, one for each tree, all with one ID.
  *
  * <ol>
- *   <li>Records that come in any order go through an {@link EntrySort} by primary key first, numbered as they
- *       came, so that the last of several with one key is the newest.
- *   <li>Records in key order are written to the primary's pages as they come, and what they give each
- *       secondary goes into a sort of its own.
+ *   <li>Records that come in any order go through an {@link EntrySort} by primary key first,
+ *       numbered as they came, so that the last of several with one key is the newest.
+ *   <li>Records in key order are written to the primary's pages as they come, and what they give
+ *       each secondary goes into a sort of its own.
  *   <li>At the end the secondaries are written, each from its sort.
  * </ol>
  *
- * <p>Nothing is a component before {@link #install}; whatever fails before leaves files that are deleted by
- * {@link #close}, or when the store opens.
+ * <p>Nothing is a component before {@link #install}; whatever fails before leaves files that are
+ * deleted by {@link #close}, or when the store opens.
  *
  * <p><em>Confined to one thread.</em>
  */

@@ -24,16 +24,16 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
- * Builds the old part of one partition's tree of a new index: for each disk component of the primary one of
- * the index, with the same ID and filter.
+ * Builds the old part of one partition's tree of a new index: for each disk component of the
+ * primary one of the index, with the same ID and filter.
  *
  * <ol>
- *   <li>Hold the primary's components that lie below the first timestamp that writers maintain, and claim
- *       them: no merge replaces them until the index is in place, so its IDs are the primary's then too.
- *       Memory is not held: writers need it.
- *   <li>Read all their versions in one merged pass, so that each record's versions come together, newest
- *       first, and give the entries ({@link IndexBackfill}) to the component whose ID covers the version's
- *       timestamp: IDs are disjoint.
+ *   <li>Hold the primary's components that lie below the first timestamp that writers maintain, and
+ *       claim them: no merge replaces them until the index is in place, so its IDs are the
+ *       primary's then too. Memory is not held: writers need it.
+ *   <li>Read all their versions in one merged pass, so that each record's versions come together,
+ *       newest first, and give the entries ({@link IndexBackfill}) to the component whose ID covers
+ *       the version's timestamp: IDs are disjoint.
  *   <li>Sort each component's entries within the memory given, write it.
  * </ol>
  *
@@ -234,7 +234,10 @@ public final class PartitionBuild implements AutoCloseable {
         complete = true;
     }
 
-    /** Puts what was built under what the partition has of the index; it takes references of its own. */
+    /**
+     * Puts what was built under what the partition has of the index; it takes references of its
+     * own.
+     */
     public void install() {
         if (!complete) {
             throw new IllegalStateException("the build is not complete");

@@ -19,8 +19,9 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
- * Looks through all partitions of an index for two records with the same key: the partitions' entries are
- * merged in order, and each compared with the one before. Null and missing are equal to nothing.
+ * Looks through all partitions of an index for two records with the same key: the partitions'
+ * entries are merged in order, and each compared with the one before. Null and missing are equal to
+ * nothing.
  */
 public final class UniqueCheck {
     private static final int CHECK_INTERVAL = 4_096;

@@ -8,17 +8,18 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The memory of one component: pieces are allocated, never freed one by one, and all given back at once.
+ * The memory of one component: pieces are allocated, never freed one by one, and all given back at
+ * once.
  *
- * <p>A piece is named by a <em>ref</em>: an unsigned 32-bit number of 8-byte units over all chunks, so
- * that a reference in a node costs four bytes and a component may hold 32 GiB. Ref 0 is none.
+ * <p>A piece is named by a <em>ref</em>: an unsigned 32-bit number of 8-byte units over all chunks,
+ * so that a reference in a node costs four bytes and a component may hold 32 GiB. Ref 0 is none.
  *
- * <p>Writers allocate entries without a lock: each thread has a stripe, each stripe a block cut from the
- * newest chunk, and its free rest and entry count in one word that is moved by compare-and-swap. Blocks
- * start small, so that a small component takes little, and grow with it.
+ * <p>Writers allocate entries without a lock: each thread has a stripe, each stripe a block cut
+ * from the newest chunk, and its free rest and entry count in one word that is moved by
+ * compare-and-swap. Blocks start small, so that a small component takes little, and grow with it.
  *
- * <p><em>Thread-safe</em> by the stripe words and one lock for cutting blocks; {@link #close()} needs
- * that nobody uses the arena any more.
+ * <p><em>Thread-safe</em> by the stripe words and one lock for cutting blocks; {@link #close()}
+ * needs that nobody uses the arena any more.
  */
 final class ChunkArena {
     /** Bytes in a unit of a ref. */
@@ -43,7 +44,10 @@ final class ChunkArena {
     /** A component's blocks are this part of what it has already. */
     private static final int BLOCK_GROWTH_SHIFT = 4;
 
-    /** A piece larger than this part of a block gets its own cut, to bound what a block's end wastes. */
+    /**
+     * A piece larger than this part of a block gets its own cut, to bound what a block's end
+     * wastes.
+     */
     private static final int DIRECT_SHIFT = 3;
 
     // stripe word: ref of the first free unit (32 bits), free units (15), entries allocated (17)
@@ -114,7 +118,10 @@ final class ChunkArena {
         return oversized[index];
     }
 
-    /** Largest piece that {@link #allocateEntry} takes: what fits into any chunk, the first included. */
+    /**
+     * Largest piece that {@link #allocateEntry} takes: what fits into any chunk, the first
+     * included.
+     */
     int pieceBytesMax() {
         return (chunkUnitsMask + 1) * UNIT_BYTES - LINE_BYTES;
     }
@@ -203,7 +210,9 @@ final class ChunkArena {
         return ref;
     }
 
-    /** Takes back a node that was not used. One is kept; a race that leaves two wastes the second. */
+    /**
+     * Takes back a node that was not used. One is kept; a race that leaves two wastes the second.
+     */
     void giveNode(int ref, int bytes) {
         cutting.lock();
         try {

@@ -14,15 +14,17 @@ public interface ChunkSource {
     /**
      * A chunk aligned to 64 bytes; its content is whatever was there.
      *
-     * @throws io.turbidite.core.StorageException if there is none; a put that needs it fails then, and
-     *     changes nothing
+     * @throws io.turbidite.core.StorageException if there is none; a put that needs it fails then,
+     *     and changes nothing
      */
     MemorySegment take();
 
     /** Takes back what {@link #take()} handed out. */
     void give(MemorySegment chunk);
 
-    /** A piece of its own for an entry that does not fit into a chunk; throws like {@link #take()}. */
+    /**
+     * A piece of its own for an entry that does not fit into a chunk; throws like {@link #take()}.
+     */
     MemorySegment takeOversized(long bytes);
 
     /** Takes back what {@link #takeOversized} handed out. */

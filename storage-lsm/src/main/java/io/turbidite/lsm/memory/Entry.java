@@ -7,8 +7,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * How an entry lies in its chunk: one version of one key. Written before it is linked and immutable from
- * then on, except for {@code older}.
+ * How an entry lies in its chunk: one version of one key. Written before it is linked and immutable
+ * from then on, except for {@code older}.
  *
  * <pre>
  * offset  bytes  what
@@ -20,10 +20,10 @@ import java.lang.invoke.VarHandle;
  *     16      …  key, value; if OVERSIZED the index of the oversized piece (4) in place of the value
  * </pre>
  *
- * <p>The versions of a key form a chain, newest first, so that an update moves nothing in the tree. The
- * jumps make it a skew-binary list (Myers, "An applicative random-access stack", 1983): a reader at an
- * old snapshot finds its version among n in O(log n) steps. A jump only ever leads to a version that is
- * further down the chain; where there is none, the search walks.
+ * <p>The versions of a key form a chain, newest first, so that an update moves nothing in the tree.
+ * The jumps make it a skew-binary list (Myers, "An applicative random-access stack", 1983): a
+ * reader at an old snapshot finds its version among n in O(log n) steps. A jump only ever leads to
+ * a version that is further down the chain; where there is none, the search walks.
  */
 final class Entry {
     static final int JUMP = -8;

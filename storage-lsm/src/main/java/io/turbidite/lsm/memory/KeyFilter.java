@@ -5,16 +5,16 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * Says of most keys that are not in a memory component that they are not: a Bloom filter whose four bits
- * of a key lie in one word, in one chunk of memory.
+ * Says of most keys that are not in a memory component that they are not: a Bloom filter whose four
+ * bits of a key lie in one word, in one chunk of memory.
  *
- * <p>An eager upsert looks for its key in every layer, and most keys are new: a test costs one cache line
- * here and a descent of three or four nodes there (profiled: a tenth of the CPU of ingestion). With 128 MiB
- * of write memory and records of 500 bytes a key has 32 bits; with far more keys the filter lets all
- * through and costs next to nothing.
+ * <p>An eager upsert looks for its key in every layer, and most keys are new: a test costs one
+ * cache line here and a descent of three or four nodes there (profiled: a tenth of the CPU of
+ * ingestion). With 128 MiB of write memory and records of 500 bytes a key has 32 bits; with far
+ * more keys the filter lets all through and costs next to nothing.
  *
- * <p><em>Thread-safe:</em> a word is changed by an atomic or, which comes before the key's put; whoever
- * sees the put sees the bits. The owner closes it when no operation uses it any more.
+ * <p><em>Thread-safe:</em> a word is changed by an atomic or, which comes before the key's put;
+ * whoever sees the put sees the bits. The owner closes it when no operation uses it any more.
  */
 public final class KeyFilter implements AutoCloseable {
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();

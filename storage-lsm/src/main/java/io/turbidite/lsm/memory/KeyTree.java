@@ -11,18 +11,19 @@ import java.lang.foreign.MemorySegment;
  * <p>Invariants:
  *
  * <ol>
- *   <li>Nodes are never freed, moved or merged: a ref to a node is good as long as the component is.
- *   <li>A split moves the upper part of a node to a new one on its right, under the latches of the node
- *       and its parent. So what a reader copied from a leaf, followed by the leaf's right neighbour as
- *       of that moment, holds every key once.
+ *   <li>Nodes are never freed, moved or merged: a ref to a node is good as long as the component
+ *       is.
+ *   <li>A split moves the upper part of a node to a new one on its right, under the latches of the
+ *       node and its parent. So what a reader copied from a leaf, followed by the leaf's right
+ *       neighbour as of that moment, holds every key once.
  *   <li>The root stays where it is: when it must split, its content moves down into a new child.
- *   <li>A node's version is read, then its slots, then its version again; a ref found in it is followed
- *       only if the version is the same (optimistic latch coupling: Leis et al., "The ART of practical
- *       synchronization", DaMoN 2016). A child's version is read before the parent's is looked at for the
- *       last time, so that the child still covers the key.
- *   <li>All keys in a node's slots share their first {@code skip} bytes, and prefixes begin behind them.
- *       Either the node's bounds share these bytes, then so does every key that can be routed to it; or
- *       {@code shared} is set, and a search compares them first.
+ *   <li>A node's version is read, then its slots, then its version again; a ref found in it is
+ *       followed only if the version is the same (optimistic latch coupling: Leis et al., "The ART
+ *       of practical synchronization", DaMoN 2016). A child's version is read before the parent's
+ *       is looked at for the last time, so that the child still covers the key.
+ *   <li>All keys in a node's slots share their first {@code skip} bytes, and prefixes begin behind
+ *       them. Either the node's bounds share these bytes, then so does every key that can be routed
+ *       to it; or {@code shared} is set, and a search compares them first.
  * </ol>
  *
  * <p><em>Thread-safe</em> by invariant 4.
@@ -59,7 +60,9 @@ final class KeyTree {
         }
     }
 
-    /** The leaf whose range ends at {@code key}, the lower bound of another; in the form of leafOf. */
+    /**
+     * The leaf whose range ends at {@code key}, the lower bound of another; in the form of leafOf.
+     */
     long leafBefore(Slice key) {
         while (true) {
             long leaf = descend(key, 1);
@@ -72,7 +75,8 @@ final class KeyTree {
     /**
      * Goes down to the leaf of {@code key}.
      *
-     * @param left where a child's range begins at {@code key}: 1 to go to its left neighbour, else 0
+     * @param left where a child's range begins at {@code key}: 1 to go to its left neighbour, else
+     *     0
      * @return the leaf and its version, 0 if a node changed on the way
      */
     private long descend(Slice key, int left) {
@@ -184,8 +188,8 @@ final class KeyTree {
      * Finds {@code key} among the slots of a node.
      *
      * @param prefix the key's, behind the node's {@code skip}
-     * @return the number of slots with lower keys, or its complement if the next slot has this very key,
-     *     or {@link #CHANGED}; all but the last still a guess
+     * @return the number of slots with lower keys, or its complement if the next slot has this very
+     *     key, or {@link #CHANGED}; all but the last still a guess
      */
     private int search(MemorySegment chunk, long at, int version, long prefix, Slice key) {
         int shared = Node.get(chunk, at, Node.SHARED);
@@ -238,7 +242,9 @@ final class KeyTree {
         return low;
     }
 
-    /** Compares the key of an entry with {@code key}, both without their first {@code skip} bytes. */
+    /**
+     * Compares the key of an entry with {@code key}, both without their first {@code skip} bytes.
+     */
     private int compareKey(int ref, int skip, Slice key) {
         MemorySegment chunk = arena.chunk(ref);
         long at = arena.offset(ref);
@@ -252,7 +258,10 @@ final class KeyTree {
                 key.length() - skip);
     }
 
-    /** Compares the first {@code skip} bytes of {@code key}, or all if it is shorter, with an entry's. */
+    /**
+     * Compares the first {@code skip} bytes of {@code key}, or all if it is shorter, with an
+     * entry's.
+     */
     private int compareStart(Slice key, int ref, int skip) {
         return Bytes.compare(
                 key.segment(),
@@ -269,9 +278,9 @@ final class KeyTree {
     }
 
     /**
-     * Splits the highest full node on the way to {@code key}, if there is one, unless another writer is
-     * in the way. The caller tries again. As full nodes are split from above, there is always room for
-     * the new child.
+     * Splits the highest full node on the way to {@code key}, if there is one, unless another
+     * writer is in the way. The caller tries again. As full nodes are split from above, there is
+     * always room for the new child.
      */
     void makeRoom(Slice key) {
         MemorySegment parentChunk = rootChunk;

@@ -11,17 +11,17 @@ import io.turbidite.lsm.entry.Found;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The mutable layer of one index, for one generation: entries in the order (key ascending, timestamp
- * descending), off the heap.
+ * The mutable layer of one index, for one generation: entries in the order (key ascending,
+ * timestamp descending), off the heap.
  *
- * <p>Entries are written one after the other into chunks and never move; a B+-tree over their keys leads
- * to the newest version of each key, which leads to the older ones. A put writes the entry first and
- * links it last, so that a reader meets it whole or not at all. Neither put nor find allocates on the
- * heap.
+ * <p>Entries are written one after the other into chunks and never move; a B+-tree over their keys
+ * leads to the newest version of each key, which leads to the older ones. A put writes the entry
+ * first and links it last, so that a reader meets it whole or not at all. Neither put nor find
+ * allocates on the heap.
  *
- * <p><em>Thread-safe</em>: any number of writers and readers at the same time; readers write nothing
- * that is shared. A find or a cursor sees every put that had returned before it began. The owner closes
- * it when no operation uses it any more and no cursor is left.
+ * <p><em>Thread-safe</em>: any number of writers and readers at the same time; readers write
+ * nothing that is shared. A find or a cursor sees every put that had returned before it began. The
+ * owner closes it when no operation uses it any more and no cursor is left.
  */
 public final class MemoryComponent implements AutoCloseable {
     private final ChunkArena arena;
@@ -39,8 +39,8 @@ public final class MemoryComponent implements AutoCloseable {
     }
 
     /**
-     * Adds a version of {@code key}. The bytes are copied. Of two puts with the same key and timestamp
-     * (one operation that removes an entry and adds it again) the last one counts.
+     * Adds a version of {@code key}. The bytes are copied. Of two puts with the same key and
+     * timestamp (one operation that removes an entry and adds it again) the last one counts.
      *
      * @param key up to {@value Entry#KEY_LENGTH_MAX} bytes, which may be empty
      * @param timestamp 0 to {@link Limits#TIMESTAMP_MAX}, in any order
@@ -52,7 +52,8 @@ public final class MemoryComponent implements AutoCloseable {
     }
 
     /**
-     * Finds out where a {@link #put(Slice, long, boolean, Slice, Place) put} of {@code key} has to go.
+     * Finds out where a {@link #put(Slice, long, boolean, Slice, Place) put} of {@code key} has to
+     * go.
      */
     public void seek(Slice key, Place place) {
         int slot;
@@ -118,7 +119,10 @@ public final class MemoryComponent implements AutoCloseable {
         }
     }
 
-    /** Writes an entry that nobody can reach yet, with room for a jump if it will not be the only version. */
+    /**
+     * Writes an entry that nobody can reach yet, with room for a jump if it will not be the only
+     * version.
+     */
     private int writeEntry(
             Slice key, long timestamp, boolean antimatter, Slice value, boolean deep) {
         int keyLength = key.length();
@@ -296,7 +300,9 @@ public final class MemoryComponent implements AutoCloseable {
         return new MemoryCursor(this, arena, tree, true);
     }
 
-    /** Memory used, in bytes, nodes included; exact to a block of at most 128 KiB a writer. Cheap. */
+    /**
+     * Memory used, in bytes, nodes included; exact to a block of at most 128 KiB a writer. Cheap.
+     */
     public long bytesUsed() {
         return arena.bytesUsed();
     }

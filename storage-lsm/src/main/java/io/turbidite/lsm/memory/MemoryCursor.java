@@ -9,13 +9,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Walks a component while others write: copies the refs of one leaf at a time, with the leaf's right
- * neighbour and lower bound as of the same moment (invariant 2 of {@link KeyTree}), and follows each
- * key's versions from newest to oldest. Backwards, the next leaf is the one that leads up to the lower
- * bound, and the versions of a key, whose chain goes one way, are collected first.
+ * Walks a component while others write: copies the refs of one leaf at a time, with the leaf's
+ * right neighbour and lower bound as of the same moment (invariant 2 of {@link KeyTree}), and
+ * follows each key's versions from newest to oldest. Backwards, the next leaf is the one that leads
+ * up to the lower bound, and the versions of a key, whose chain goes one way, are collected first.
  *
- * <p><em>Confined to one thread.</em> Allocates nothing after construction, but for an array that grows to
- * the most versions of one key that are read backwards.
+ * <p><em>Confined to one thread.</em> Allocates nothing after construction, but for an array that
+ * grows to the most versions of one key that are read backwards.
  */
 final class MemoryCursor implements EntryCursor {
     /** Nobody has collected the newer versions of the current entry. */
@@ -23,7 +23,10 @@ final class MemoryCursor implements EntryCursor {
 
     private static final int LINE_BYTES = 64;
 
-    /** Of a longer entry the processor fetches the rest ahead by itself, and a leaf's would not stay cached. */
+    /**
+     * Of a longer entry the processor fetches the rest ahead by itself, and a leaf's would not stay
+     * cached.
+     */
     private static final int WARM_BYTES_MAX = 1 << 10;
 
     private final MemoryComponent component;
@@ -56,7 +59,9 @@ final class MemoryCursor implements EntryCursor {
     private long at;
     private long word;
 
-    /** Versions newer than the current one, newest first; while {@link #newerCount} is not negative. */
+    /**
+     * Versions newer than the current one, newest first; while {@link #newerCount} is not negative.
+     */
     private int[] newer = new int[16];
 
     private int newerCount = UNKNOWN;
@@ -126,7 +131,10 @@ final class MemoryCursor implements EntryCursor {
         return copyLeaf(arena.chunk(ref), arena.offset(ref), KeyTree.leafVersion(leaf));
     }
 
-    /** Copies the slots of a leaf; false, and rubbish is copied, if it has changed since {@code version}. */
+    /**
+     * Copies the slots of a leaf; false, and rubbish is copied, if it has changed since
+     * {@code version}.
+     */
     private boolean copyLeaf(MemorySegment node, long nodeAt, int version) {
         int count = Math.clamp(Node.get(node, nodeAt, Node.COUNT), 0, Node.SLOTS);
         MemorySegment.copy(node, Bytes.I32, nodeAt + Node.ENTRIES, newest, 0, count);
@@ -137,8 +145,9 @@ final class MemoryCursor implements EntryCursor {
     }
 
     /**
-     * Reads the first word of each entry of some slots. Entries lie in the order in which they were put:
-     * each is a cache miss, and here the misses overlap instead of being waited for one by one.
+     * Reads the first word of each entry of some slots. Entries lie in the order in which they were
+     * put: each is a cache miss, and here the misses overlap instead of being waited for one by
+     * one.
      */
     private void warm(int from, int to) {
         long sum = 0;
@@ -222,7 +231,10 @@ final class MemoryCursor implements EntryCursor {
         return true;
     }
 
-    /** The version behind the current one, 0 = none; not one that a later put with its timestamp replaced. */
+    /**
+     * The version behind the current one, 0 = none; not one that a later put with its timestamp
+     * replaced.
+     */
     private int olderVersion() {
         long timestamp = Entry.timestamp(word);
         int older = Entry.older(chunk, at);
@@ -270,7 +282,10 @@ final class MemoryCursor implements EntryCursor {
         return true;
     }
 
-    /** Collects the versions of a key from its newest to the one before {@code end}, 0 = to the oldest. */
+    /**
+     * Collects the versions of a key from its newest to the one before {@code end}, 0 = to the
+     * oldest.
+     */
     private void collectVersions(int newestVersion, int end) {
         int count = 0;
         long timestamp = -1;

@@ -27,8 +27,8 @@ import java.lang.invoke.VarHandle;
  *    832  4 × N  children: refs; inner nodes only. Child 0 has no lower bound of its own
  * </pre>
  *
- * <p>The latch is optimistic: readers note the version, read, and look at the version again; they write
- * nothing. Whatever was read in between is a guess until {@link #unchanged} says so.
+ * <p>The latch is optimistic: readers note the version, read, and look at the version again; they
+ * write nothing. Whatever was read in between is a guess until {@link #unchanged} says so.
  */
 final class Node {
     static final int SLOTS = 64;
@@ -82,9 +82,9 @@ final class Node {
     }
 
     /**
-     * The number of slots whose prefixes are lower. One comparison for each line of slots, then one for
-     * each slot of the line that was found: no comparison waits for another of its kind, so that their
-     * latencies and cache misses overlap. A binary search has fewer and waits for each.
+     * The number of slots whose prefixes are lower. One comparison for each line of slots, then one
+     * for each slot of the line that was found: no comparison waits for another of its kind, so
+     * that their latencies and cache misses overlap. A binary search has fewer and waits for each.
      */
     static int lowerBound(MemorySegment chunk, long at, long prefix) {
         int lines = (lower(chunk, at, 8, prefix) + lower(chunk, at, 16, prefix))
@@ -104,7 +104,9 @@ final class Node {
         return (int) ((prefix(chunk, at, slot) - prefix) >>> 63);
     }
 
-    /** Whether a leaf has no entry. It reads a word of each line of refs: their misses overlap too. */
+    /**
+     * Whether a leaf has no entry. It reads a word of each line of refs: their misses overlap too.
+     */
     static boolean isEmpty(MemorySegment chunk, long at) {
         long refs = chunk.get(Bytes.I64, at + ENTRIES);
         refs |= chunk.get(Bytes.I64, at + ENTRIES + ChunkArena.LINE_BYTES);
@@ -133,7 +135,9 @@ final class Node {
         chunk.set(Bytes.I32, at + CHILDREN + 4L * slot, ref);
     }
 
-    /** Moves the slots from {@code slot} up by one, in {@code count} slots of {@code width} bytes. */
+    /**
+     * Moves the slots from {@code slot} up by one, in {@code count} slots of {@code width} bytes.
+     */
     static void shiftUp(MemorySegment chunk, long slots, int width, int slot, int count) {
         long from = slots + (long) width * slot;
         MemorySegment.copy(chunk, from, chunk, from + width, (long) width * (count - slot));

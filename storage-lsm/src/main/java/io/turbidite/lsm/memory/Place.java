@@ -1,9 +1,10 @@
 package io.turbidite.lsm.memory;
 
 /**
- * Where a key goes in a memory component, as {@link MemoryComponent#seek} found it; reused. A write seeks the
- * places of all its keys before it puts the first one: the searches change nothing and wait for nothing but
- * memory, so the processor has the cache misses of one under way while it goes on with the next.
+ * Where a key goes in a memory component, as {@link MemoryComponent#seek} found it; reused. A write
+ * seeks the places of all its keys before it puts the first one: the searches change nothing and
+ * wait for nothing but memory, so the processor has the cache misses of one under way while it goes
+ * on with the next.
  *
  * <p>It is a guess, which a put checks: the node may have changed since.
  *

@@ -6,12 +6,12 @@ import io.turbidite.lsm.entry.ForwardingStream;
 import io.turbidite.lsm.entry.KeyCopy;
 
 /**
- * A stream of entries without those that anti-matter from elsewhere has made superfluous: what the primary's
- * merges found superseded, applied to a secondary (DEFER18 §4).
+ * A stream of entries without those that anti-matter from elsewhere has made superfluous: what the
+ * primary's merges found superseded, applied to a secondary (DEFER18 §4).
  *
- * <p>Anti-matter goes by timestamp, wherever its file lies: it removes an older entry of its key, and only if
- * no reader stands between the two. It is not shown itself. Where a reader does stand between, the primary
- * has kept both versions as well, and tells of them again in its next merge.
+ * <p>Anti-matter goes by timestamp, wherever its file lies: it removes an older entry of its key,
+ * and only if no reader stands between the two. It is not shown itself. Where a reader does stand
+ * between, the primary has kept both versions as well, and tells of them again in its next merge.
  *
  * <p><em>Confined to one thread.</em> Owns both streams.
  */

@@ -5,8 +5,8 @@ package io.turbidite.lsm.merge;
  *
  * @param bytes of its file
  * @param minTimestamp with {@code maxTimestamp} the component's ID: the timestamps it covers
- * @param generation 0 for what a flush or a load wrote; one more than the highest of its inputs for what a
- *     merge wrote
+ * @param generation 0 for what a flush or a load wrote; one more than the highest of its inputs for
+ *     what a merge wrote
  * @param isMerging whether it is an input of a merge that is running or waiting to run: it will be
  *     replaced, and must not be chosen
  */

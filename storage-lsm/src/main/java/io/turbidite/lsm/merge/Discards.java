@@ -3,14 +3,15 @@ package io.turbidite.lsm.merge;
 import io.turbidite.core.bytes.Slice;
 
 /**
- * Is told by a merge of the primary which records it finds superseded (DEFER18 §4; design §4 rule 8), so that
- * whatever was derived from them can be cleaned up.
+ * Is told by a merge of the primary which records it finds superseded (DEFER18 §4; design §4 rule
+ * 8), so that whatever was derived from them can be cleaned up.
  *
- * <p>Every two neighbouring versions of a key that meet in a merge are told of, whether the older one is
- * dropped, or kept because a snapshot sees it, or the newer one is a delete that goes with the oldest
- * component. Two that are both kept meet again in the next merge: they are told of again. So what is made
- * of them must be the same when it is made twice; in return no version needs a mark that says whether its
- * predecessor was told of, which every rewriting would have to carry on.
+ * <p>Every two neighbouring versions of a key that meet in a merge are told of, whether the older
+ * one is dropped, or kept because a snapshot sees it, or the newer one is a delete that goes with
+ * the oldest component. Two that are both kept meet again in the next merge: they are told of
+ * again. So what is made of them must be the same when it is made twice; in return no version needs
+ * a mark that says whether its predecessor was told of, which every rewriting would have to carry
+ * on.
  *
  * <p><em>Confined to the thread</em> that merges.
  */

@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * A list of components cut at those that are being merged. A policy whose rule is about neighbours looks at
- * each piece by itself, as if it were the whole list. Stateless.
+ * A list of components cut at those that are being merged. A policy whose rule is about neighbours
+ * looks at each piece by itself, as if it were the whole list. Stateless.
  */
 final class FreeRuns {
     private FreeRuns() {}

@@ -5,14 +5,15 @@ import io.turbidite.lsm.partition.GarbageEstimate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses what to merge for the garbage that it takes away: the fewest bytes after which no more than so much is
- * left. Stateless and pure.
+ * Chooses what to merge for the garbage that it takes away: the fewest bytes after which no more
+ * than so much is left. Stateless and pure.
  */
 public final class GarbageRange {
     private GarbageRange() {}
 
     /**
-     * The cheapest row of neighbours whose merge leaves little enough; all, if even that leaves more.
+     * The cheapest row of neighbours whose merge leaves little enough; all, if even that leaves
+     * more.
      *
      * @param pairs of versions that have not met, as {@link GarbageEstimate#pairs} gives them
      * @param bytes of each component, newest first

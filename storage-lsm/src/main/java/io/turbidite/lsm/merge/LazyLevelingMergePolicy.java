@@ -6,17 +6,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Leveling where most data is, tiering above it (Dayan, Idreos: Dostoevsky, SIGMOD 2018): the last level
- * has one component, so space and most searches cost as with leveling; each level above has up to T-1, so
- * data is written once a level on its way down.
+ * Leveling where most data is, tiering above it (Dayan, Idreos: Dostoevsky, SIGMOD 2018): the last
+ * level has one component, so space and most searches cost as with leveling; each level above has
+ * up to T-1, so data is written once a level on its way down.
  *
- * <p>A component's level is the whole part of log_T of its bytes; the last level is the oldest component's.
- * T neighbours of a level above become one component of the next; what reaches the last level is merged into
- * the oldest component. Merges that would follow one another are done as one.
+ * <p>A component's level is the whole part of log_T of its bytes; the last level is the oldest
+ * component's. T neighbours of a level above become one component of the next; what reaches the
+ * last level is merged into the oldest component. Merges that would follow one another are done as
+ * one.
  *
- * <p><b>Cost.</b> With flushes that just fill a level's least size, n flushes and L = log_T(n): the last
- * level is rewritten for each T^(L-1) flushes, (T+2)/2 times a byte on average, and each level between
- * first and last is written by (T-1)/T of the bytes:
+ * <p><b>Cost.</b> With flushes that just fill a level's least size, n flushes and L = log_T(n): the
+ * last level is rewritten for each T^(L-1) flushes, (T+2)/2 times a byte on average, and each level
+ * between first and last is written by (T-1)/T of the bytes:
  *
  * <pre>
  * writes per byte = 1 + (T+2)/2 + (L-2)(T-1)/T - 1/T   about

@@ -8,19 +8,19 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Several ordered streams as one, in the order (key ascending, timestamp descending). All entries are
- * shown. Of entries with the same key and timestamp matter comes first (one operation that removes and
- * adds the same entry has added it), then the newer stream's.
+ * Several ordered streams as one, in the order (key ascending, timestamp descending). All entries
+ * are shown. Of entries with the same key and timestamp matter comes first (one operation that
+ * removes and adds the same entry has added it), then the newer stream's.
  *
- * <p>A tournament tree of losers: an inner slot holds the loser of its match, so the next entry costs
- * log2(k) comparisons on one path. Keys are compared by their first eight bytes, kept beside the tree,
- * and by the rest only if these are equal.
+ * <p>A tournament tree of losers: an inner slot holds the loser of its match, so the next entry
+ * costs log2(k) comparisons on one path. Keys are compared by their first eight bytes, kept beside
+ * the tree, and by the rest only if these are equal.
  *
- * <p>While it goes forward, the winner's stream stands on the current entry and every other one on its
- * first entry behind that. So to turn is to move each stream once in the other direction, and to play all
- * matches again the other way round. A layer that grows meanwhile may show, at a turn, an entry that was
- * put since and lies on the wrong side of the current one; whoever reads at a snapshot passes it over, as
- * it is newer.
+ * <p>While it goes forward, the winner's stream stands on the current entry and every other one on
+ * its first entry behind that. So to turn is to move each stream once in the other direction, and
+ * to play all matches again the other way round. A layer that grows meanwhile may show, at a turn,
+ * an entry that was put since and lies on the wrong side of the current one; whoever reads at a
+ * snapshot passes it over, as it is newer.
  *
  * <p><em>Confined to one thread.</em> Owns the streams. Allocates nothing after construction.
  */
@@ -33,7 +33,10 @@ public final class MergeCursor implements EntryCursor {
 
     private final EntryCursor[] streams;
 
-    /** First eight key bytes of each stream's entry, so that the one to be shown first is the smallest number. */
+    /**
+     * First eight key bytes of each stream's entry, so that the one to be shown first is the
+     * smallest number.
+     */
     private final long[] ranks;
 
     private final boolean[] ended;
@@ -119,7 +122,9 @@ public final class MergeCursor implements EntryCursor {
         return !ended[tree[0]];
     }
 
-    /** Moves every stream to its entry on the wanted side of the position, and plays all matches. */
+    /**
+     * Moves every stream to its entry on the wanted side of the position, and plays all matches.
+     */
     private void start(int wanted) {
         for (int i = 0; i < streams.length; i++) {
             ended[i] = !step(i, wanted);
@@ -156,7 +161,10 @@ public final class MergeCursor implements EntryCursor {
         ranks[stream] = ended[stream] ? Long.MAX_VALUE : briefs[stream].prefix ^ flip;
     }
 
-    /** Plays the matches from the leaf of {@code stream} to the root; an empty slot waits for its rival. */
+    /**
+     * Plays the matches from the leaf of {@code stream} to the root; an empty slot waits for its
+     * rival.
+     */
     private void replay(int stream) {
         int winner = stream;
         for (int slot = (stream + streams.length) >>> 1; slot > 0; slot >>>= 1) {

@@ -6,21 +6,21 @@ import java.util.Optional;
 /**
  * Decides which disk components of an index become one: a pure function of their sizes and ages.
  *
- * <p><em>Immutable.</em> It is asked after each flush and each merge, and whenever a store opens; it keeps
- * nothing between two questions. To let one index decide for all of its partition (ALS15's correlated
- * policies), ask for the primary and merge the chosen range everywhere: {@link
- * MergePolicySpec#isCorrelated}.
+ * <p><em>Immutable.</em> It is asked after each flush and each merge, and whenever a store opens;
+ * it keeps nothing between two questions. To let one index decide for all of its partition (ALS15's
+ * correlated policies), ask for the primary and merge the chosen range everywhere:
+ * {@link MergePolicySpec#isCorrelated}.
  *
- * <p><b>Several merges at a time.</b> Whoever runs merges marks the inputs of those that run or wait
- * ({@link ComponentSize#isMerging}) and asks again: each answer is one more merge that may run beside the
- * others, until there is none.
+ * <p><b>Several merges at a time.</b> Whoever runs merges marks the inputs of those that run or
+ * wait ({@link ComponentSize#isMerging}) and asks again: each answer is one more merge that may run
+ * beside the others, until there is none.
  *
  * <ol>
- *   <li>A range never holds a marked component, so ranges chosen one after the other are disjoint, and their
- *       merges may end in any order.
+ *   <li>A range never holds a marked component, so ranges chosen one after the other are disjoint,
+ *       and their merges may end in any order.
  *   <li>A policy comes to an end: if each answer is merged, or marked, answers run out.
- *   <li>Marks only take answers away: a list that the policy left as it is stays so when some of it is
- *       marked.
+ *   <li>Marks only take answers away: a list that the policy left as it is stays so when some of it
+ *       is marked.
  * </ol>
  */
 public sealed interface MergePolicy

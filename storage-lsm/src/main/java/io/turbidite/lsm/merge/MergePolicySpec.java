@@ -10,16 +10,16 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * A merge policy as a definition names it: kind and parameters, with or without {@code correlated-}.
- * Immutable.
+ * A merge policy as a definition names it: kind and parameters, with or without
+ * {@code correlated-}. Immutable.
  *
  * <pre>{@code
  * MergePolicySpec.parse("correlated-prefix", Map.of("toleranceCount", 5));
  * MergePolicySpec.parse("tiering(sizeRatio=1.2, mergeCountMin=2, mergeableBytesMax=1GiB)");
  * }</pre>
  *
- * <p>{@link #toString()} is the canonical text, which {@link #parse(String)} reads back; the manifest
- * keeps it.
+ * <p>{@link #toString()} is the canonical text, which {@link #parse(String)} reads back; the
+ * manifest keeps it.
  *
  * @param policy what decides
  * @param isCorrelated whether the primary index decides for all indexes of its partition (ALS15's

@@ -1,8 +1,8 @@
 package io.turbidite.lsm.merge;
 
 /**
- * Neighbouring components of a list that is ordered newest first; both ends are included. Policies choose two at
- * least; one by itself is rewritten. Immutable.
+ * Neighbouring components of a list that is ordered newest first; both ends are included. Policies
+ * choose two at least; one by itself is rewritten. Immutable.
  *
  * @param firstIndex of the newest component to merge
  * @param lastIndex of the oldest component to merge

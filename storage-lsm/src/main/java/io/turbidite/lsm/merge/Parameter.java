@@ -2,7 +2,10 @@ package io.turbidite.lsm.merge;
 
 import io.turbidite.core.InvalidRequestException;
 
-/** What the parameters of merge policies may be; messages start with the parameter's name. Stateless. */
+/**
+ * What the parameters of merge policies may be; messages start with the parameter's name.
+ * Stateless.
+ */
 final class Parameter {
     private static final double RATIO_MAX = 1_000;
 

@@ -13,10 +13,11 @@ import org.jspecify.annotations.Nullable;
 import java.util.Arrays;
 
 /**
- * Which versions a flush or a merge must keep (D3): every version above the watermark, and the newest at
- * or below the watermark and at or below each registered snapshot. Anti-matter that would be kept as the
- * newest at or below the horizon is dropped if nothing older can lie underneath (rule 4). An entry that
- * knows its successor, which may lie elsewhere, goes if nobody reads between the two (rule 5).
+ * Which versions a flush or a merge must keep (D3): every version above the watermark, and the
+ * newest at or below the watermark and at or below each registered snapshot. Anti-matter that would
+ * be kept as the newest at or below the horizon is dropped if nothing older can lie underneath
+ * (rule 4). An entry that knows its successor, which may lie elsewhere, goes if nobody reads
+ * between the two (rule 5).
  *
  * <p><em>Immutable.</em> Taken once, under the lock that reads watermark and snapshots together.
  */
@@ -33,9 +34,11 @@ public final class VersionRetention {
      * What readers at these timestamps need.
      *
      * @param watermark the highest timestamp below which nothing is in flight
-     * @param snapshots timestamps of the registered snapshots, in any order, none above the watermark
-     * @param dropsAntimatter whether anti-matter may go: the input includes the oldest component, so that
-     *     no older version of any key exists outside it, or readers don't count on anti-matter for those
+     * @param snapshots timestamps of the registered snapshots, in any order, none above the
+     *     watermark
+     * @param dropsAntimatter whether anti-matter may go: the input includes the oldest component,
+     *     so that no older version of any key exists outside it, or readers don't count on
+     *     anti-matter for those
      */
     public static VersionRetention of(long watermark, long[] snapshots, boolean dropsAntimatter) {
         long[] cuts = Arrays.copyOf(snapshots, snapshots.length + 1);
@@ -59,8 +62,8 @@ public final class VersionRetention {
     }
 
     /**
-     * Whether nobody sees a version that was put at {@code timestamp} and replaced at {@code successor}: no
-     * reader stands between the two.
+     * Whether nobody sees a version that was put at {@code timestamp} and replaced at
+     * {@code successor}: no reader stands between the two.
      */
     public boolean isHidden(long timestamp, long successor) {
         int cut = oldestCutAtOrAbove(successor);
@@ -68,20 +71,25 @@ public final class VersionRetention {
     }
 
     /**
-     * The entries of {@code versions} that must be kept, in order, each with its successor: the one it
-     * knows or the next newer version of its key among {@code versions}, which need not be kept. Owns
-     * {@code versions}. If two entries have the same key and timestamp, the first one counts.
+     * The entries of {@code versions} that must be kept, in order, each with its successor: the one
+     * it knows or the next newer version of its key among {@code versions}, which need not be kept.
+     * Owns {@code versions}. If two entries have the same key and timestamp, the first one counts.
      */
     public EntryStream retain(EntryStream versions) {
         return new Retained(versions, null);
     }
 
-    /** The same, and {@code discards} is told of each record that is found superseded, kept or not. */
+    /**
+     * The same, and {@code discards} is told of each record that is found superseded, kept or not.
+     */
     public EntryStream retain(EntryStream versions, Discards discards) {
         return new Retained(versions, new Pairs(discards));
     }
 
-    /** The index of the oldest cut that sees a version of this timestamp; the cut count if none does. */
+    /**
+     * The index of the oldest cut that sees a version of this timestamp; the cut count if none
+     * does.
+     */
     private int oldestCutAtOrAbove(long timestamp) {
         int low = 0;
         int high = cutsAscending.length;
@@ -97,8 +105,8 @@ public final class VersionRetention {
     }
 
     /**
-     * Neighbouring versions of a key. A stream shows one at a time, so the newer one's value is copied: which
-     * key has an older version is known only when it is gone.
+     * Neighbouring versions of a key. A stream shows one at a time, so the newer one's value is
+     * copied: which key has an older version is known only when it is gone.
      */
     private static final class Pairs {
         private final Discards discards;
@@ -109,7 +117,9 @@ public final class VersionRetention {
             this.discards = discards;
         }
 
-        /** {@code versions} stands on the next older version of the key of the one that was noted. */
+        /**
+         * {@code versions} stands on the next older version of the key of the one that was noted.
+         */
         void meet(EntryStream versions, long newerTimestamp) {
             if (!versions.isAntimatter()) {
                 discards.superseded(

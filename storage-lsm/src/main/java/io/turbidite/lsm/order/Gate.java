@@ -5,8 +5,8 @@ import io.turbidite.core.task.Tasks;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Many may be inside, or one may have it closed with nobody inside: the shared and exclusive sides of
- * the lock that switches memory components (D2). Entering an open gate is one compare-and-swap.
+ * Many may be inside, or one may have it closed with nobody inside: the shared and exclusive sides
+ * of the lock that switches memory components (D2). Entering an open gate is one compare-and-swap.
  *
  * <p><em>Thread-safe.</em> Not reentrant. Whoever is inside never waits for anything.
  */
@@ -73,7 +73,9 @@ public final class Gate {
         return state.get() == CLOSED;
     }
 
-    /** Closes the gate and returns when nobody is inside; it is as it was if waiting for that fails. */
+    /**
+     * Closes the gate and returns when nobody is inside; it is as it was if waiting for that fails.
+     */
     public void close() {
         while (true) {
             long seen = state.get();

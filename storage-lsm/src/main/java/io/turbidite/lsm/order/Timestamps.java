@@ -21,12 +21,13 @@ import java.util.function.BooleanSupplier;
  * monitor, the same under which the horizon is read.
  *
  * <ol>
- *   <li>A timestamp is drawn once and completed once; the store fails if a drawn one can't complete.
+ *   <li>A timestamp is drawn once and completed once; the store fails if a drawn one can't
+ *       complete.
  *   <li>The watermark is the highest timestamp at or below which every drawn one is complete. The
- *       store of a slot in {@link #complete} and the loads in {@code advance} are in one order with the
- *       watermark's: of two writers that complete neighbours at once, one sees the other's slot, or the other sees
- *       the watermark that one has moved. With release and acquire neither might, and the later one would wait for
- *       ever.
+ *       store of a slot in {@link #complete} and the loads in {@code advance} are in one order with
+ *       the watermark's: of two writers that complete neighbours at once, one sees the other's
+ *       slot, or the other sees the watermark that one has moved. With release and acquire neither
+ *       might, and the later one would wait for ever.
  *   <li>A snapshot's timestamp is a watermark, so it never changes what it shows.
  * </ol>
  */
@@ -71,7 +72,9 @@ public final class Timestamps {
         long reportAfterNanos = SNAPSHOT_OLD_NANOS;
         int count;
 
-        /** Those of {@link #count} that are one dataset's view, with the indexes that it had then. */
+        /**
+         * Those of {@link #count} that are one dataset's view, with the indexes that it had then.
+         */
         int viewCount;
 
         Registered(long sinceNanos) {
@@ -89,8 +92,8 @@ public final class Timestamps {
 
     /**
      * Waits until a timestamp may be drawn without running out of the window. To be called before
-     * entering a gate, because {@link #draw} does not wait: threads in between are far fewer than the
-     * half window kept free.
+     * entering a gate, because {@link #draw} does not wait: threads in between are far fewer than
+     * the half window kept free.
      */
     public void awaitRoom() {
         if (!hasRoom()) {
@@ -118,8 +121,8 @@ public final class Timestamps {
     }
 
     /**
-     * As {@link #complete}, by who can't tell whether it did so before: what has come into the timestamp's place
-     * since stays.
+     * As {@link #complete}, by who can't tell whether it did so before: what has come into the
+     * timestamp's place since stays.
      */
     public void completeAgain(long timestamp) {
         completed.accumulateAndGet((int) timestamp & (WINDOW - 1), timestamp, Math::max);
@@ -184,16 +187,16 @@ public final class Timestamps {
     }
 
     /**
-     * Registers a snapshot of now; the returned timestamp goes back to {@link #release}. Waits while
-     * somebody {@link #tryHoldBack holds snapshots back}.
+     * Registers a snapshot of now; the returned timestamp goes back to {@link #release}. Waits
+     * while somebody {@link #tryHoldBack holds snapshots back}.
      */
     public long register() {
         return register(0);
     }
 
     /**
-     * As {@link #register}, for one view of one dataset, which searches no index that is made later; goes back to
-     * {@link #releaseView}.
+     * As {@link #register}, for one view of one dataset, which searches no index that is made
+     * later; goes back to {@link #releaseView}.
      */
     public long registerView() {
         return register(1);
@@ -216,9 +219,9 @@ public final class Timestamps {
     }
 
     /**
-     * Lets no snapshot be registered until {@link #letSnapshotsIn}, unless one at or above {@code from} is.
-     * For what appears as a whole at a timestamp of long ago: who looked before must not see it come. To be
-     * called under the manifest's lock, as others register under it.
+     * Lets no snapshot be registered until {@link #letSnapshotsIn}, unless one at or above
+     * {@code from} is. For what appears as a whole at a timestamp of long ago: who looked before
+     * must not see it come. To be called under the manifest's lock, as others register under it.
      *
      * @return false if one is, and nothing is held back
      */
@@ -252,8 +255,8 @@ public final class Timestamps {
     }
 
     /**
-     * Whether a snapshot at or above {@code from} and below {@code to} is registered of which views may yet be
-     * opened: those that are open search no index that is made now.
+     * Whether a snapshot at or above {@code from} and below {@code to} is registered of which views
+     * may yet be opened: those that are open search no index that is made now.
      */
     public synchronized boolean hasSnapshotBetween(long from, long to) {
         return from < to

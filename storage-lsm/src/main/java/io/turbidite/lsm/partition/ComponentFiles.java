@@ -19,7 +19,10 @@ import io.turbidite.lsm.version.StoreFiles;
 import java.util.Collection;
 import java.util.function.Supplier;
 
-/** What the component files of a partition's trees, which go by their index's id, are and hold. Stateless. */
+/**
+ * What the component files of a partition's trees, which go by their index's id, are and hold.
+ * Stateless.
+ */
 public final class ComponentFiles {
     private ComponentFiles() {}
 
@@ -38,7 +41,10 @@ public final class ComponentFiles {
         return openBitmap(substrate, component, state, StoreFiles.bitmap(state.fileId()));
     }
 
-    /** As {@link #openBitmap(Substrate, DiskComponent, BitmapState)}, from a file that is not in its place yet. */
+    /**
+     * As {@link #openBitmap(Substrate, DiskComponent, BitmapState)}, from a file that is not in its
+     * place yet.
+     */
     public static ImmutableValidityBitmap openBitmap(
             Substrate substrate, DiskComponent component, BitmapState state, String name) {
         ImmutableValidityBitmap invalidEntries = ImmutableValidityBitmap.open(
@@ -62,7 +68,10 @@ public final class ComponentFiles {
         return invalidEntries;
     }
 
-    /** Writes a component's invalid entries, if there are any; the directory is the caller's to sync. */
+    /**
+     * Writes a component's invalid entries, if there are any; the directory is the caller's to
+     * sync.
+     */
     public static BitmapState writeBitmap(
             Substrate substrate, DiskComponent component, ValidityBitmapBuilder invalidEntries) {
         if (invalidEntries.count() == 0) {
@@ -131,8 +140,8 @@ public final class ComponentFiles {
     }
 
     /**
-     * How a tree's components look. The primary alone has a key tree. Where primary keys are looked up, in
-     * the primary and in companions, there is a Bloom filter.
+     * How a tree's components look. The primary alone has a key tree. Where primary keys are looked
+     * up, in the primary and in companions, there is a Bloom filter.
      */
     public static ComponentOptions options(DatasetSchema schema, TreeId tree) {
         ComponentOptions options = schema.components().withPages(schema.pages(tree));

@@ -24,9 +24,10 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Opens a component that the manifest names, while the store opens. One that is damaged, cut, missing, another's or
- * not readable on two tries is set aside, and so is one whose bitmap is: without it invalid entries would count as valid again. A bitmap that repair
- * made is left out instead, since readers check what is not known to be checked.
+ * Opens a component that the manifest names, while the store opens. One that is damaged, cut,
+ * missing, another's or not readable on two tries is set aside, and so is one whose bitmap is:
+ * without it invalid entries would count as valid again. A bitmap that repair made is left out
+ * instead, since readers check what is not known to be checked.
  *
  * <p><em>Confined to one thread.</em> Used once.
  */
@@ -114,7 +115,9 @@ final class ComponentOpening {
         throw failure;
     }
 
-    /** A writing opening has put back what lies whole in the trash; who only reads moves nothing. */
+    /**
+     * A writing opening has put back what lies whole in the trash; who only reads moves nothing.
+     */
     private String whereabouts(String file) {
         List<Trash.Item> there =
                 substrate.trash().namesakes(file.substring(StoreFiles.DATA.length() + 1));

@@ -21,12 +21,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
 /**
- * The newest version of a partition, which readers pin and writers apply to, and every way to put another in
- * its place: a layer is frozen, components are installed, the schema changes, the dataset is dropped.
+ * The newest version of a partition, which readers pin and writers apply to, and every way to put
+ * another in its place: a layer is frozen, components are installed, the schema changes, the
+ * dataset is dropped.
  *
- * <p><em>Thread-safe.</em> The reference changes under this object's monitor, held for no I/O. What takes
- * components away or puts them in is called under the manifest's lock, so that the manifest and the version
- * change in the same order.
+ * <p><em>Thread-safe.</em> The reference changes under this object's monitor, held for no I/O. What
+ * takes components away or puts them in is called under the manifest's lock, so that the manifest
+ * and the version change in the same order.
  */
 public final class CurrentVersion {
     private final Substrate substrate;
@@ -80,8 +81,8 @@ public final class CurrentVersion {
     }
 
     /**
-     * Freezes the current layer and puts an empty one above it, unless one is frozen already or there is
-     * nothing to freeze.
+     * Freezes the current layer and puts an empty one above it, unless one is frozen already or
+     * there is nothing to freeze.
      *
      * @return whether there is a frozen layer now
      */
@@ -127,11 +128,11 @@ public final class CurrentVersion {
     }
 
     /**
-     * Goes over to a schema with an index more: writers put into its tree from the returned timestamp on.
-     * The layer that lacks it is frozen; it and all older ones are the builder's.
+     * Goes over to a schema with an index more: writers put into its tree from the returned
+     * timestamp on. The layer that lacks it is frozen; it and all older ones are the builder's.
      *
-     * @return the first timestamp whose operation is in the tree; -1 if a layer is frozen already: try
-     *     again when it is flushed
+     * @return the first timestamp whose operation is in the tree; -1 if a layer is frozen already:
+     *     try again when it is flushed
      */
     public long beginIndex(DatasetSchema changed) {
         gate.close();
@@ -161,8 +162,8 @@ public final class CurrentVersion {
     }
 
     /**
-     * Goes over to a schema whose trees are among those of the present one. Files of trees that go are
-     * deleted when nobody reads them any more: no manifest may name them by now.
+     * Goes over to a schema whose trees are among those of the present one. Files of trees that go
+     * are deleted when nobody reads them any more: no manifest may name them by now.
      */
     public void installSchema(DatasetSchema changed) {
         Version before = version;
@@ -206,8 +207,8 @@ public final class CurrentVersion {
     }
 
     /**
-     * Installs loaded components under a fresh memory layer; called under the manifest's lock, while
-     * nobody writes to the partition.
+     * Installs loaded components under a fresh memory layer; called under the manifest's lock,
+     * while nobody writes to the partition.
      *
      * @param components one for each tree
      */
@@ -251,8 +252,8 @@ public final class CurrentVersion {
     }
 
     /**
-     * Installs a component whose file is whole again; called under the manifest's lock. A writer that is about to
-     * mark an entry of it, found before it was set aside, looks again.
+     * Installs a component whose file is whole again; called under the manifest's lock. A writer
+     * that is about to mark an entry of it, found before it was set aside, looks again.
      */
     public void installRestored(TreeId tree, ComponentHandle before, ComponentHandle after) {
         if (dropped || !version.hasTree(tree) || !version.tree(tree).contains(before)) {
@@ -312,8 +313,8 @@ public final class CurrentVersion {
     }
 
     /**
-     * Installs a version made from the current one; if invalidations must be handed over, inside the closed gate when
-     * that is done.
+     * Installs a version made from the current one; if invalidations must be handed over, inside
+     * the closed gate when that is done.
      */
     private void swap(UnaryOperator<Version> change, @Nullable Runnable handover) {
         if (handover == null) {
@@ -331,7 +332,10 @@ public final class CurrentVersion {
         letGo(before);
     }
 
-    /** Makes another version the current one; returns the one before, null if the partition is dropped. */
+    /**
+     * Makes another version the current one; returns the one before, null if the partition is
+     * dropped.
+     */
     private synchronized @Nullable Version replace(UnaryOperator<Version> change) {
         if (dropped) {
             return null;
@@ -350,8 +354,8 @@ public final class CurrentVersion {
     }
 
     /**
-     * The dataset is gone: no manifest names its files, which are deleted when the last reader lets go.
-     * Cursors that have pinned a version read on; nothing can be pinned any more.
+     * The dataset is gone: no manifest names its files, which are deleted when the last reader lets
+     * go. Cursors that have pinned a version read on; nothing can be pinned any more.
      */
     void drop() {
         synchronized (this) {

@@ -26,8 +26,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Takes note of what background work did and why writers waited: meters for the sum, an event for each
- * (D8). <em>Thread-safe.</em>
+ * Takes note of what background work did and why writers waited: meters for the sum, an event for
+ * each (D8). <em>Thread-safe.</em>
  */
 public final class EngineEvents {
     private final StoreEvents events;
@@ -233,13 +233,17 @@ public final class EngineEvents {
         return handovers;
     }
 
-    /** Index entries were validated by their timestamps, with so many searches of key trees on disk. */
+    /**
+     * Index entries were validated by their timestamps, with so many searches of key trees on disk.
+     */
     public void validated(long candidates, long searches) {
         validated.add(candidates);
         validationSearches.add(searches);
     }
 
-    /** A merge of the primary made anti-matter for a deferred index, which removed so many entries. */
+    /**
+     * A merge of the primary made anti-matter for a deferred index, which removed so many entries.
+     */
     public void deferred(long antimatterCount, long removedCount) {
         deferredAntimatter.add(antimatterCount);
         deferredRemoved.add(removedCount);

@@ -19,18 +19,18 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.DoubleStream;
 
 /**
- * About how many entries of a partition's deferred indexes are obsolete and wait for a merge of the primary
- * to find that out.
+ * About how many entries of a partition's deferred indexes are obsolete and wait for a merge of the
+ * primary to find that out.
  *
- * <p>That is one for each key of a component of the primary that an older component has too: the pair has not
- * met in a merge yet, or one of the two would be gone. So a few hundred keys of each component, from places
- * spread over it, are looked for in the older ones, behind their Bloom filters. Nothing is kept on disk: the
- * estimate is as good after a restart, and merges that took garbage away need not account for it. What is still
- * in memory is not counted.
+ * <p>That is one for each key of a component of the primary that an older component has too: the
+ * pair has not met in a merge yet, or one of the two would be gone. So a few hundred keys of each
+ * component, from places spread over it, are looked for in the older ones, behind their Bloom
+ * filters. Nothing is kept on disk: the estimate is as good after a restart, and merges that took
+ * garbage away need not account for it. What is still in memory is not counted.
  *
- * <p>The pages read are as many as {@link #SPOTS}, once for each component, and those of key trees where the keys
- * that Bloom filters don't rule out would be: without a look there, with twenty components at 1 % a fifth of all
- * keys would seem to be written over.
+ * <p>The pages read are as many as {@link #SPOTS}, once for each component, and those of key trees
+ * where the keys that Bloom filters don't rule out would be: without a look there, with twenty
+ * components at 1 % a fifth of all keys would seem to be written over.
  *
  * <p><em>Thread-safe.</em> Two who ask at once may both look; no lock is held over the look.
  */
@@ -96,9 +96,9 @@ public final class GarbageEstimate {
     }
 
     /**
-     * Where the two versions lie that have not met: at {@code [i][j]} about how many keys of the component of the
-     * primary with number i, newest first, have their next older version in that with number j, above i. Reads
-     * as much as a first {@link #refresh}.
+     * Where the two versions lie that have not met: at {@code [i][j]} about how many keys of the
+     * component of the primary with number i, newest first, have their next older version in that
+     * with number j, above i. Reads as much as a first {@link #refresh}.
      */
     public static double[][] pairs(List<ComponentHandle> newestFirst) {
         int count = newestFirst.size();
@@ -113,7 +113,9 @@ public final class GarbageEstimate {
         return pairs;
     }
 
-    /** Which share of the keys looked at has its next older version in each of the older components. */
+    /**
+     * Which share of the keys looked at has its next older version in each of the older components.
+     */
     private static double[] look(ComponentHandle newer, List<ComponentHandle> older) {
         DiskComponent component = newer.component();
         double[] hits = new double[older.size()];

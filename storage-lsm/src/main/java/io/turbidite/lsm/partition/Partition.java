@@ -24,8 +24,8 @@ import java.util.Set;
  * The share of a dataset whose keys hash to one number: its primary and secondary indexes, always
  * switched and flushed together.
  *
- * <p><em>Thread-safe.</em> Readers pin the version; writers work inside the gate; the reference to the
- * version changes under this object's monitor, held for no I/O.
+ * <p><em>Thread-safe.</em> Readers pin the version; writers work inside the gate; the reference to
+ * the version changes under this object's monitor, held for no I/O.
  */
 public final class Partition implements VersionLease.Source, Quarantine.Member {
     private final int number;
@@ -49,8 +49,8 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
     }
 
     /**
-     * Opens the components that the manifest names, above them an empty memory layer. What is damaged is set aside
-     * once the log is replayed: {@link Quarantine#enforce}.
+     * Opens the components that the manifest names, above them an empty memory layer. What is
+     * damaged is set aside once the log is replayed: {@link Quarantine#enforce}.
      */
     public static Partition open(
             DatasetSchema schema, int number, PartitionState state, Substrate substrate) {
@@ -179,7 +179,10 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
         return current.holds().size();
     }
 
-    /** Versions that somebody holds: 1 while nobody reads an old one, 0 once nobody reads a dropped one. */
+    /**
+     * Versions that somebody holds: 1 while nobody reads an old one, 0 once nobody reads a dropped
+     * one.
+     */
     public int versionCount() {
         return version().liveCount();
     }
@@ -200,7 +203,10 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
         return ComponentFiles.isLive(version().schema(), TreeId.PRIMARY);
     }
 
-    /** Lets live bitmaps forget since when entries are invalid, where nobody sees them valid any more. */
+    /**
+     * Lets live bitmaps forget since when entries are invalid, where nobody sees them valid any
+     * more.
+     */
     public void forgetInvalidations() {
         Version pinned = pinUnlessDropped();
         if (pinned == null) {
@@ -218,7 +224,9 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
         }
     }
 
-    /** Whether no operation was ever done, as far as one can tell: no component, nothing in memory. */
+    /**
+     * Whether no operation was ever done, as far as one can tell: no component, nothing in memory.
+     */
     public boolean isEmpty() {
         Version seen = version();
         return seen.current().isEmpty()
@@ -227,9 +235,9 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
     }
 
     /**
-     * From where the log must be replayed to get this partition's unflushed operations back. Where there
-     * are none, that is where the log stands: the position is read first, and whoever enters the gate
-     * afterwards has not published a record yet.
+     * From where the log must be replayed to get this partition's unflushed operations back. Where
+     * there are none, that is where the log stands: the position is read first, and whoever enters
+     * the gate afterwards has not published a record yet.
      *
      * @param frozenIsFlushed whether the frozen layer's components are about to be installed
      */
@@ -249,8 +257,8 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
     }
 
     /**
-     * Tells the store's account how the current layer grew, and what hands over marks from the frozen one;
-     * called by writers inside the gate.
+     * Tells the store's account how the current layer grew, and what hands over marks from the
+     * frozen one; called by writers inside the gate.
      */
     public void reportGrowth() {
         Version seen = version();
@@ -306,8 +314,8 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
     }
 
     /**
-     * Closes every cursor, lets the current version go and returns when nobody reads any more. The store's
-     * health says already that it is closed: who comes later is refused.
+     * Closes every cursor, lets the current version go and returns when nobody reads any more. The
+     * store's health says already that it is closed: who comes later is refused.
      */
     public void close() {
         current.close();

@@ -10,8 +10,8 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Whether the store is open, and whether it still takes writes (D6): the first failure is kept, reads go
- * on, only reopening recovers.
+ * Whether the store is open, and whether it still takes writes (D6): the first failure is kept,
+ * reads go on, only reopening recovers.
  *
  * <p><em>Thread-safe.</em>
  */
@@ -31,8 +31,8 @@ public final class StoreHealth {
     }
 
     /**
-     * A bug has ended some background work: what was asked of it will never be done. Writes are refused from
-     * now on.
+     * A bug has ended some background work: what was asked of it will never be done. Writes are
+     * refused from now on.
      */
     public void breakDown(String work, Throwable bug) {
         fail(new StoreFailedException(

@@ -32,9 +32,9 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * What all partitions of a store stand on. Each part says how it may be used. <em>Immutable</em> once the
- * log is attached, which happens while the store opens: replay needs the partitions, and they need the
- * rest.
+ * What all partitions of a store stand on. Each part says how it may be used. <em>Immutable</em>
+ * once the log is attached, which happens while the store opens: replay needs the partitions, and
+ * they need the rest.
  */
 public final class Substrate {
     /** A sixteenth of the write memory, which has 256 chunks or more. */
@@ -154,7 +154,8 @@ public final class Substrate {
     }
 
     /**
-     * Starts background work. A bug that ends it breaks the store, so that nobody waits for it for ever.
+     * Starts background work. A bug that ends it breaks the store, so that nobody waits for it for
+     * ever.
      *
      * @param name for thread names and traces
      */
@@ -177,19 +178,20 @@ public final class Substrate {
     }
 
     /**
-     * Waits for what comes before anything is held or written. Ends early if the store takes no more writes, if the
-     * thread is interrupted, or when {@link #endWaitsWithin} says so.
+     * Waits for what comes before anything is held or written. Ends early if the store takes no
+     * more writes, if the thread is interrupted, or when {@link #endWaitsWithin} says so.
      *
      * @param what is waited for, for people
-     * @throws StorageIoException of kind INTERRUPTED if somebody has ended the wait; nothing was done
+     * @throws StorageIoException of kind INTERRUPTED if somebody has ended the wait; nothing was
+     *     done
      */
     public void awaitBeforeWrite(String what, BooleanSupplier condition) {
         awaitWork(what, () -> condition.getAsBoolean() || !health.isWritable());
     }
 
     /**
-     * Waits for a call that keeps the store from being closed, to its end, since it uses what would be closed; if that
-     * takes long, says whose it is.
+     * Waits for a call that keeps the store from being closed, to its end, since it uses what would
+     * be closed; if that takes long, says whose it is.
      *
      * @param whose call, for people
      */
@@ -203,8 +205,8 @@ public final class Substrate {
     }
 
     /**
-     * Waits for background work that was asked for. Ends early if it will never be done, if the thread is
-     * interrupted, or when {@link #endWaitsWithin} says so; the work goes on.
+     * Waits for background work that was asked for. Ends early if it will never be done, if the
+     * thread is interrupted, or when {@link #endWaitsWithin} says so; the work goes on.
      *
      * @param what is waited for, for people
      * @throws StorageIoException of kind INTERRUPTED if somebody has ended the wait
@@ -271,14 +273,15 @@ public final class Substrate {
     }
 
     /**
-     * Changes the manifest: the one way for all. Nothing is changed after a failure of the store, nor when the
-     * directory's lock is gone; and after a change whose outcome is unknown the store takes no writes (D6).
+     * Changes the manifest: the one way for all. Nothing is changed after a failure of the store,
+     * nor when the directory's lock is gone; and after a change whose outcome is unknown the store
+     * takes no writes (D6).
      *
      * @param change from the current state; not called again
      * @param install makes the change visible in memory; runs when it is durable
      * @throws io.turbidite.core.StorageIoException if it can't be written; nothing has happened
-     * @throws StoreFailedException if the store had failed, or has by this: which manifest stands is known
-     *     only after reopening, so no file that either names may be deleted
+     * @throws StoreFailedException if the store had failed, or has by this: which manifest stands
+     *     is known only after reopening, so no file that either names may be deleted
      */
     public void edit(UnaryOperator<ManifestState> change, Runnable install) {
         try {
@@ -298,8 +301,8 @@ public final class Substrate {
     }
 
     /**
-     * Notes in the manifest that the log holds records, once in a store's life: from then on one without a log
-     * is not taken for a fresh one.
+     * Notes in the manifest that the log holds records, once in a store's life: from then on one
+     * without a log is not taken for a fresh one.
      */
     public void noteLog() {
         if (!manifest.state().hasLog() && hasDurableRecords()) {
@@ -314,7 +317,8 @@ public final class Substrate {
     /**
      * Looks whether the directory's lock still keeps others out.
      *
-     * @throws StoreFailedException if its file is gone or another one; the store takes no writes from now on
+     * @throws StoreFailedException if its file is gone or another one; the store takes no writes
+     *     from now on
      */
     public void checkLock() {
         if (!lock.isInPlace()) {

@@ -9,16 +9,16 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A cursor's hold on a version of a partition, which can be taken from it between two of its calls: so
- * that a cursor that nobody moves keeps neither memory layers nor files alive, and so that the store can
- * be closed under it.
+ * A cursor's hold on a version of a partition, which can be taken from it between two of its calls:
+ * so that a cursor that nobody moves keeps neither memory layers nor files alive, and so that the
+ * store can be closed under it.
  *
- * <p>The cursor enters for each call and leaves at its end; whoever wants the version back enters too, and
- * finds nobody inside. Entering an idle hold is one compare-and-swap on a word that only its cursor
- * touches; a pin for each call instead would be two on a word that all readers share.
+ * <p>The cursor enters for each call and leaves at its end; whoever wants the version back enters
+ * too, and finds nobody inside. Entering an idle hold is one compare-and-swap on a word that only
+ * its cursor touches; a pin for each call instead would be two on a word that all readers share.
  *
- * <p><em>Thread-safe.</em> What the cursor changes inside is seen by who enters next: {@link #leave} is a
- * release store, entering an acquiring compare-and-swap.
+ * <p><em>Thread-safe.</em> What the cursor changes inside is seen by who enters next:
+ * {@link #leave} is a release store, entering an acquiring compare-and-swap.
  */
 public final class VersionLease {
     private static final int FREE = 0;

@@ -8,7 +8,9 @@ import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
 
-/** Searches for the newest version of one key in the layers of a pinned version, newest layer first. */
+/**
+ * Searches for the newest version of one key in the layers of a pinned version, newest layer first.
+ */
 public final class VersionSearch {
     private VersionSearch() {}
 

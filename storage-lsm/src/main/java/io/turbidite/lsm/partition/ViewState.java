@@ -18,7 +18,10 @@ public final class ViewState {
     private final AtomicLong candidates = new AtomicLong();
     private final AtomicLong passedOver = new AtomicLong();
 
-    /** The index that was searched last and shows obsolete entries too; 0 before. For statistics alone. */
+    /**
+     * The index that was searched last and shows obsolete entries too; 0 before. For statistics
+     * alone.
+     */
     private volatile int searchedIndex;
 
     private volatile boolean closed;
@@ -53,8 +56,8 @@ public final class ViewState {
     }
 
     /**
-     * What a reader has found out of candidates; of the index that was searched last. A view is about as much
-     * as a query.
+     * What a reader has found out of candidates; of the index that was searched last. A view is
+     * about as much as a query.
      */
     public void validated(WorkMeter work, long candidateCount, long obsoleteCount) {
         int index = searchedIndex;

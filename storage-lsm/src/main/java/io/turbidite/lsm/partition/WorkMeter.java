@@ -18,7 +18,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Counts what is looked up and read of one dataset, going on from what the manifest has, for {@link
- * DatasetCounts}; and has what follows from it for repair. <em>Thread-safe: adders, which never contend.</em>
+ * DatasetCounts}; and has what follows from it for repair. <em>Thread-safe: adders, which never
+ * contend.</em>
  */
 public final class WorkMeter {
     private final LongAdder lookedUp = new LongAdder();
@@ -102,7 +103,9 @@ public final class WorkMeter {
         return meter(index).passedOver.sum();
     }
 
-    /** The most that one query passed over, if it was too much, since this was taken last; else 0. */
+    /**
+     * The most that one query passed over, if it was too much, since this was taken last; else 0.
+     */
     public long takePassedOverMost(int index) {
         return meter(index).passedOverMost.getThenReset();
     }

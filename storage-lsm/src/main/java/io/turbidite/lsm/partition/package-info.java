@@ -6,8 +6,8 @@
  * and merges replace the version. Start reading at {@link io.turbidite.lsm.partition.Partition},
  * then {@code CurrentVersion}.
  *
- * <p>Three floors; no floor sees a higher one: what all partitions stand on ({@code Substrate}), one
- * partition, and all of them ({@code PartitionRegistry}).
+ * <p>Three floors; no floor sees a higher one: what all partitions stand on ({@code Substrate}),
+ * one partition, and all of them ({@code PartitionRegistry}).
  */
 @NullMarked
 package io.turbidite.lsm.partition;

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.function.LongFunction;
 
 /**
- * The records of a batch of sorted keys of all partitions at one snapshot: partition by partition, each as one
- * batch of a {@link KeyLookup}.
+ * The records of a batch of sorted keys of all partitions at one snapshot: partition by partition,
+ * each as one batch of a {@link KeyLookup}.
  *
  * <p><em>Confined to one thread.</em> Reused; makes no garbage for a key.
  */

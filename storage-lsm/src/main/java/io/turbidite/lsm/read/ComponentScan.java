@@ -15,11 +15,13 @@ import org.jspecify.annotations.Nullable;
 import java.util.Objects;
 
 /**
- * The live records of a partition with live bitmaps, in no order: first the memory layers, reconciled with one another,
- * then one component after the other, newest first, none compared with any (LUO19 §6.4.2).
+ * The live records of a partition with live bitmaps, in no order: first the memory layers,
+ * reconciled with one another, then one component after the other, newest first, none compared with
+ * any (LUO19 §6.4.2).
  *
- * <p>What has been read is remembered as timestamps, not as components ({@link TimestampRange}). So a version that is old by now can
- * be let go at any time, as by any cursor: what is left of a band is read from wherever it lies in the newest version.
+ * <p>What has been read is remembered as timestamps, not as components ({@link TimestampRange}). So
+ * a version that is old by now can be let go at any time, as by any cursor: what is left of a band
+ * is read from wherever it lies in the newest version.
  *
  * <p><em>Confined to one thread</em>, but for {@link #close()}.
  */

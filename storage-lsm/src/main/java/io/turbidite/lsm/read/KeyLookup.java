@@ -15,48 +15,53 @@ import io.turbidite.lsm.version.Version;
 import java.util.Arrays;
 
 /**
- * Looks sorted keys up in the primary of a version (the batched point lookup of LUO19 §3.2). For each batch:
+ * Looks sorted keys up in the primary of a version (the batched point lookup of LUO19 §3.2). For
+ * each batch:
  *
  * <ol>
  *   <li>all its keys are pending;
- *   <li>layer by layer, from the newest to the oldest: pending keys that the layer can't hold, by timestamp
- *       or Bloom filter, are passed over; the others are searched, in key order, so that the layer's pages
- *       are read once and from left to right;
+ *   <li>layer by layer, from the newest to the oldest: pending keys that the layer can't hold, by
+ *       timestamp or Bloom filter, are passed over; the others are searched, in key order, so that
+ *       the layer's pages are read once and from left to right;
  *   <li>a key that the layer decides, by a record or by anti-matter, is pending no longer;
  *   <li>the batch ends with the last layer or the last pending key.
  * </ol>
  *
- * <p>Records are handed out as they are found. So they come in no order, and a batch costs memory for its
- * keys alone; {@link OrderedLookup} puts them in order.
+ * <p>Records are handed out as they are found. So they come in no order, and a batch costs memory
+ * for its keys alone; {@link OrderedLookup} puts them in order.
  *
- * <p><b>Which layers the candidate's timestamp rules out</b> ({@link Pruning}). A candidate (k, t) is an index
- * entry that a snapshot S shows, so t ≤ S and the operation with number t wrote k. Layers cover disjoint ranges
- * of timestamps, and a merge's output covers what its inputs covered; flush and merge keep the newest version at
- * or below each registered snapshot, S among them. Let v be the timestamp of the newest version of k at or
- * below S.
+ * <p><b>Which layers the candidate's timestamp rules out</b> ({@link Pruning}). A candidate (k, t)
+ * is an index entry that a snapshot S shows, so t ≤ S and the operation with number t wrote k.
+ * Layers cover disjoint ranges of timestamps, and a merge's output covers what its inputs covered;
+ * flush and merge keep the newest version at or below each registered snapshot, S among them. Let v
+ * be the timestamp of the newest version of k at or below S.
  *
  * <ul>
- *   <li>{@code OLDER}: v ≥ t, since t is such a version's timestamp. If that version is a record, it is in a
- *       layer that covers v, so in one whose last timestamp is at or above t. If it is a delete, no older version
- *       may come out, and none does when older layers are left out. This needs nothing but t ≤ v: it holds under
- *       eager maintenance, where an upsert that leaves an index key as it was writes no entry, so that v may be
- *       above t, and under all others. Newer layers must be visited: they may hold the version that counts. Under
- *       eager they always hold it or the covering layer does, so nothing is saved there; what is saved is the
- *       search of all older layers for a candidate that is out of date and was deleted.
- *   <li>{@code CHECKED}: where every version has an entry with its own timestamp (all strategies but eager), and
- *       the entry is known to have no successor up to c (its component was written or repaired as of c), v = t or
- *       v > c. So the version is in the layer that covers t, or in one whose last timestamp is above c; of the
- *       layers between, nothing is asked. With merge repair that is next to all of them.
- *   <li>{@code EXACT}: where every version has an entry with its own timestamp (all strategies but eager), a
- *       valid candidate has v = t, so its record is in the one layer that covers t: no other is visited, and that
- *       one's Bloom filter need not be asked (PERS24 §4.4.1). An invalid one can't be told from it without the
- *       newer layers: it would pass a second look at its record as well, since that is the record which the entry
- *       was made of. So this is for candidates whose validity is known, from timestamp validation, and must not be
- *       combined with direct validation. For an index maintained eagerly it is wrong wherever v is above t.
+ *   <li>{@code OLDER}: v ≥ t, since t is such a version's timestamp. If that version is a record,
+ *       it is in a layer that covers v, so in one whose last timestamp is at or above t. If it is a
+ *       delete, no older version may come out, and none does when older layers are left out. This
+ *       needs nothing but t ≤ v: it holds under eager maintenance, where an upsert that leaves an
+ *       index key as it was writes no entry, so that v may be above t, and under all others. Newer
+ *       layers must be visited: they may hold the version that counts. Under eager they always hold
+ *       it or the covering layer does, so nothing is saved there; what is saved is the search of
+ *       all older layers for a candidate that is out of date and was deleted.
+ *   <li>{@code CHECKED}: where every version has an entry with its own timestamp (all strategies
+ *       but eager), and the entry is known to have no successor up to c (its component was written
+ *       or repaired as of c), v = t or v > c. So the version is in the layer that covers t, or in
+ *       one whose last timestamp is above c; of the layers between, nothing is asked. With merge
+ *       repair that is next to all of them.
+ *   <li>{@code EXACT}: where every version has an entry with its own timestamp (all strategies but
+ *       eager), a valid candidate has v = t, so its record is in the one layer that covers t: no
+ *       other is visited, and that one's Bloom filter need not be asked (PERS24 §4.4.1). An invalid
+ *       one can't be told from it without the newer layers: it would pass a second look at its
+ *       record as well, since that is the record which the entry was made of. So this is for
+ *       candidates whose validity is known, from timestamp validation, and must not be combined
+ *       with direct validation. For an index maintained eagerly it is wrong wherever v is above t.
  * </ul>
  *
- * <p><em>Confined to one thread.</em> Reusable; makes no garbage for a key. It may be moved to a newer version
- * in the middle of a batch ({@link #moveTo}): what is still pending is then sought in all of its layers.
+ * <p><em>Confined to one thread.</em> Reusable; makes no garbage for a key. It may be moved to a
+ * newer version in the middle of a batch ({@link #moveTo}): what is still pending is then sought in
+ * all of its layers.
  */
 public final class KeyLookup implements AutoCloseable {
     private final Found found = new Found(Limits.RECORD_BYTES_MAX);
@@ -69,7 +74,10 @@ public final class KeyLookup implements AutoCloseable {
     /** Of the batch's keys, by their place in the batch. */
     private long[] hashes = new long[64];
 
-    /** Places in the batch of the keys that are still to be decided; complemented if the layer may hold them. */
+    /**
+     * Places in the batch of the keys that are still to be decided; complemented if the layer may
+     * hold them.
+     */
     private int[] pending = new int[64];
 
     private int pendingCount;
@@ -79,7 +87,10 @@ public final class KeyLookup implements AutoCloseable {
 
     private int batchEnd;
 
-    /** The next of the pending keys to look at in this layer, and how many before it are left to older ones. */
+    /**
+     * The next of the pending keys to look at in this layer, and how many before it are left to
+     * older ones.
+     */
     private int next;
 
     private int left;
@@ -98,7 +109,8 @@ public final class KeyLookup implements AutoCloseable {
      *
      * @param sortedKeys ascending; may repeat
      * @param newOptions but for the order, which is none
-     * @throws InvalidRequestException if layers are to be left out by timestamps that the keys don't have
+     * @throws InvalidRequestException if layers are to be left out by timestamps that the keys
+     *     don't have
      */
     public void begin(KeyBatch sortedKeys, long newSnapshot, FetchOptions newOptions) {
         if (newOptions.pruning() != Pruning.NONE

@@ -17,18 +17,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The layers of a version's primary as a lookup goes through them: newest first, memory before disk, each
- * with the cursor that pays. <em>Confined to one thread.</em>
+ * The layers of a version's primary as a lookup goes through them: newest first, memory before
+ * disk, each with the cursor that pays. <em>Confined to one thread.</em>
  *
- * <p>A layer's cursor is closed when it is left, so that a batch pins one page; a lookup of key by key goes
- * through all layers for each key and keeps a cursor in each.
+ * <p>A layer's cursor is closed when it is left, so that a batch pins one page; a lookup of key by
+ * key goes through all layers for each key and keeps a cursor in each.
  */
 final class LookupLayers {
     /**
-     * Keys for each leaf page from which on the place of the search before is better than a guess. Measured
-     * ({@code bench navigation}, all in the cache, CPU of the whole query): with 0.06 a cursor that remembers
-     * and one that does not differ by no more than the noise, in 20 components as in a single one; with 0.6
-     * it saves a twentieth, with 3 and more a seventh to a fifth.
+     * Keys for each leaf page from which on the place of the search before is better than a guess.
+     * Measured ({@code bench navigation}, all in the cache, CPU of the whole query): with 0.06 a
+     * cursor that remembers and one that does not differ by no more than the noise, in 20
+     * components as in a single one; with 0.6 it saves a twentieth, with 3 and more a seventh to a
+     * fifth.
      */
     private static final double KEYS_PER_PAGE_MIN = 0.25;
 
@@ -164,8 +165,8 @@ final class LookupLayers {
     }
 
     /**
-     * Whether a cursor that remembers its place pays: where neighbouring keys are often on one page. Of keys
-     * that are taken one by one through all layers, any may be in this one.
+     * Whether a cursor that remembers its place pays: where neighbouring keys are often on one
+     * page. Of keys that are taken one by one through all layers, any may be in this one.
      */
     private boolean remembers(DiskComponent onDisk, int searches) {
         long keys = keyByKey ? keyCount : searches;

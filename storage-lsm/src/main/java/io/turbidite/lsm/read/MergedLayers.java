@@ -20,17 +20,20 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The layers of one tree that a reader at a snapshot must read, and how they make one cursor. There are three
- * ways, by how the tree is maintained:
+ * The layers of one tree that a reader at a snapshot must read, and how they make one cursor. There
+ * are three ways, by how the tree is maintained:
  *
  * <ol>
- *   <li><em>reconciled</em>: of each key the newest version in any layer counts, so layers are merged;
- *   <li><em>marked</em>, a primary with live bitmaps: no layer shows a key that another one shows, so layers are
- *       merged for the order alone, and each is pruned for itself;
- *   <li><em>undeleted</em>, a secondary with a companion: reconciled, without what the companions hide.
+ *   <li><em>reconciled</em>: of each key the newest version in any layer counts, so layers are
+ *       merged;
+ *   <li><em>marked</em>, a primary with live bitmaps: no layer shows a key that another one shows,
+ *       so layers are merged for the order alone, and each is pruned for itself;
+ *   <li><em>undeleted</em>, a secondary with a companion: reconciled, without what the companions
+ *       hide.
  * </ol>
  *
- * <p><em>Confined to one thread.</em> Asked once; the version must stay pinned for as long as the cursor lives.
+ * <p><em>Confined to one thread.</em> Asked once; the version must stay pinned for as long as the
+ * cursor lives.
  */
 final class MergedLayers {
     private final Version version;
@@ -39,7 +42,10 @@ final class MergedLayers {
     private final TimestampRange band;
     private final long snapshot;
 
-    /** Oldest first: the layer that is being flushed, if there is one, and the one that writers apply to. */
+    /**
+     * Oldest first: the layer that is being flushed, if there is one, and the one that writers
+     * apply to.
+     */
     private final List<MemoryLayer> memory = new ArrayList<>();
 
     private final List<EntryCursor> oldestFirst = new ArrayList<>();
@@ -78,7 +84,8 @@ final class MergedLayers {
      * Of each key the newest version.
      *
      * @param isChecked whether each entry says how far its layer was checked
-     * @param isVouched whether each entry says up to which newer layer, passed over, nothing hides it
+     * @param isVouched whether each entry says up to which newer layer, passed over, nothing hides
+     *     it
      */
     private EntryCursor reconciled(boolean isChecked, boolean isVouched) {
         // rule 2: where filters know of new records alone, what is newer than a match may hide it
@@ -116,7 +123,9 @@ final class MergedLayers {
         return LiveCursor.of(MergeCursor.of(oldestFirst.reversed()), snapshot);
     }
 
-    /** What is older than a layer that is not read may be hidden by it, from its first timestamp on. */
+    /**
+     * What is older than a layer that is not read may be hidden by it, from its first timestamp on.
+     */
     private void passOver(long minTimestamp) {
         if (minTimestamp <= snapshot) {
             vouch(minTimestamp - 1);
@@ -135,8 +144,9 @@ final class MergedLayers {
     }
 
     /**
-     * None of the components shows a key that another one shows (LUO19 §5). The two memory layers have no
-     * marks and are reconciled with one another: the current one may hide what the frozen one shows.
+     * None of the components shows a key that another one shows (LUO19 §5). The two memory layers
+     * have no marks and are reconciled with one another: the current one may hide what the frozen
+     * one shows.
      */
     private EntryCursor marked() {
         for (ComponentHandle handle : version.tree(tree).reversed()) {

@@ -7,12 +7,13 @@ import io.turbidite.core.bytes.Slice;
 import java.util.Arrays;
 
 /**
- * The records of a {@link KeyLookup} in key order: a batch's are kept, each at its key's place, until all
- * are there. Nothing is sorted, since the keys are; what it costs is a copy of each record.
+ * The records of a {@link KeyLookup} in key order: a batch's are kept, each at its key's place,
+ * until all are there. Nothing is sorted, since the keys are; what it costs is a copy of each
+ * record.
  *
- * <p>A batch has as many keys as will fit by the mean of the records so far. So the first is a small one: a
- * batch whose records do not fit after all is begun again with at most half of its keys, and what was found
- * is found twice. One record always fits. <em>Confined to one thread.</em>
+ * <p>A batch has as many keys as will fit by the mean of the records so far. So the first is a
+ * small one: a batch whose records do not fit after all is begun again with at most half of its
+ * keys, and what was found is found twice. One record always fits. <em>Confined to one thread.</em>
  */
 public final class OrderedLookup {
     private static final int ABSENT = -1;
@@ -79,7 +80,9 @@ public final class OrderedLookup {
         return true;
     }
 
-    /** For the next batch, at once: a sink that doubles is filled with zeros and copied each time. */
+    /**
+     * For the next batch, at once: a sink that doubles is filled with zeros and copied each time.
+     */
     private void makeRoom() {
         if (keyCount > 0) {
             long keys = Math.min(countMax, lookup.keysLeft());

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The live records of sorted keys, as a {@link KeyLookup} finds them.
  *
- * <p><em>Confined to one thread</em>, but for {@link #close()}. Holds a version by a {@link VersionLease}, which may
- * be taken from it while it is idle; between two batches it lets go of an old one by itself. What it stands
- * on is a copy.
+ * <p><em>Confined to one thread</em>, but for {@link #close()}. Holds a version by a
+ * {@link VersionLease}, which may be taken from it while it is idle; between two batches it lets go
+ * of an old one by itself. What it stands on is a copy.
  */
 final class PartitionFetch implements RecordStream {
     private final Partition partition;
@@ -32,7 +32,10 @@ final class PartitionFetch implements RecordStream {
     private long timestamp;
     private boolean onRecord;
 
-    /** Records found that are older or newer than the candidates that named them; -1 if nobody counts. */
+    /**
+     * Records found that are older or newer than the candidates that named them; -1 if nobody
+     * counts.
+     */
     private long outdatedCount;
 
     private long foundCount;

@@ -26,7 +26,10 @@ public final class PartitionReads {
     /** An estimate counts memory entries one by one up to here, then takes all of them. */
     private static final int COUNTED_MAX = 256;
 
-    /** More than there can be, of an index that can't be searched: a plan that has another way takes that. */
+    /**
+     * More than there can be, of an index that can't be searched: a plan that has another way takes
+     * that.
+     */
     private static final long UNREADABLE_ENTRIES = 1L << 40;
 
     private PartitionReads() {}
@@ -71,7 +74,9 @@ public final class PartitionReads {
         return new PartitionFetch(partition, view, sortedKeys, options);
     }
 
-    /** About how many entries of a tree lie in a range, invalid ones included; 0 if it is dropped. */
+    /**
+     * About how many entries of a tree lie in a range, invalid ones included; 0 if it is dropped.
+     */
     public static long estimate(
             Partition partition, TreeId tree, KeyRange range, FilterPredicate filter) {
         Version pinned = partition.pin();

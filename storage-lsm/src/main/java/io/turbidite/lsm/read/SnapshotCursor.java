@@ -17,20 +17,22 @@ import io.turbidite.lsm.version.Version;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cursor over what a snapshot shows of one tree of a partition, in a range and in both directions, with
- * layers skipped that the filter rules out.
+ * A cursor over what a snapshot shows of one tree of a partition, in a range and in both
+ * directions, with layers skipped that the filter rules out.
  *
- * <p>It holds a version by a {@link VersionLease}, which may be taken from it while it is idle; a busy one lets go
- * of an old version by itself once in a while (D3). Either way it opens the layers of the newest version at
- * the next move and goes on from its place, which is a key. So the entry it stands on must outlive its
- * layer: what lies in a memory component is copied; a page stays pinned in the cache, even of a closed
- * file, until the cursor moves.
+ * <p>It holds a version by a {@link VersionLease}, which may be taken from it while it is idle; a
+ * busy one lets go of an old version by itself once in a while (D3). Either way it opens the layers
+ * of the newest version at the next move and goes on from its place, which is a key. So the entry
+ * it stands on must outlive its layer: what lies in a memory component is copied; a page stays
+ * pinned in the cache, even of a closed file, until the cursor moves.
  *
- * <p><em>Confined to one thread</em>, but for {@link #close()}. Of two threads that use it all the same, each call is
- * done as if it were alone; which entry they are shown is not promised.
+ * <p><em>Confined to one thread</em>, but for {@link #close()}. Of two threads that use it all the
+ * same, each call is done as if it were alone; which entry they are shown is not promised.
  */
 final class SnapshotCursor implements AutoCloseable {
-    /** Moves between two looks at whether the pinned version is old: a look is one volatile read. */
+    /**
+     * Moves between two looks at whether the pinned version is old: a look is one volatile read.
+     */
     private static final int REPIN_INTERVAL = 1_024;
 
     private static final Slice LOWEST = Slice.of(new byte[0]);
@@ -70,8 +72,8 @@ final class SnapshotCursor implements AutoCloseable {
     private long visitedCount;
 
     /**
-     * Set when it is asked for in the primary, whose records hold their keys: most scans never do. The pages
-     * that it is on stay until the layers are closed.
+     * Set when it is asked for in the primary, whose records hold their keys: most scans never do.
+     * The pages that it is on stay until the layers are closed.
      */
     private final Slice key = new Slice();
 
@@ -131,7 +133,9 @@ final class SnapshotCursor implements AutoCloseable {
         }
     }
 
-    /** Inside, as all that changes the place: of two threads at once one waits for the other's move. */
+    /**
+     * Inside, as all that changes the place: of two threads at once one waits for the other's move.
+     */
     private void stand(Place newPlace) {
         place = newPlace;
         isThere = false;

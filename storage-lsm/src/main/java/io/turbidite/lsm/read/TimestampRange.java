@@ -8,8 +8,9 @@ import io.turbidite.lsm.version.Version;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which entries are read: those of some timestamps. In a primary with live bitmaps every record that a snapshot shows lies
- * once in any version, wherever flushes and merges have brought it since; its timestamp stays. <em>Immutable.</em>
+ * Which entries are read: those of some timestamps. In a primary with live bitmaps every record
+ * that a snapshot shows lies once in any version, wherever flushes and merges have brought it
+ * since; its timestamp stays. <em>Immutable.</em>
  *
  * @param low the lowest timestamp that is in
  * @param end the lowest timestamp above it that is not
@@ -24,7 +25,10 @@ record TimestampRange(long low, long end) {
         return new TimestampRange(oldest.minTimestamp(), Long.MAX_VALUE);
     }
 
-    /** What the next component below this band holds, as far as that is below it; null if there is none. */
+    /**
+     * What the next component below this band holds, as far as that is below it; null if there is
+     * none.
+     */
     @Nullable
     TimestampRange next(Version version) {
         for (ComponentHandle handle : version.tree(TreeId.PRIMARY)) {

@@ -6,9 +6,10 @@ import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.partition.Substrate;
 
 /**
- * Looks at the store's directory twice a second. A lock file that somebody has deleted or replaced keeps
- * nobody out any more, so the store takes no writes from then on. The trash is emptied when it has lain there for
- * a day of running time, and before space on disk gets short. That a fresh store's log holds records is noted.
+ * Looks at the store's directory twice a second. A lock file that somebody has deleted or replaced
+ * keeps nobody out any more, so the store takes no writes from then on. The trash is emptied when
+ * it has lain there for a day of running time, and before space on disk gets short. That a fresh
+ * store's log holds records is noted.
  *
  * <p>A worker of its own: a flush may take seconds.
  */

@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The bytes per second that background work may write. A flush goes before merges: while one waits, no
- * merge may go.
+ * The bytes per second that background work may write. A flush goes before merges: while one waits,
+ * no merge may go.
  *
- * <p>Bytes are charged when they are written, and the next step waits until they are paid: so the rate
- * holds over any time but for one step of each worker.
+ * <p>Bytes are charged when they are written, and the next step waits until they are paid: so the
+ * rate holds over any time but for one step of each worker.
  *
  * <p><em>Thread-safe.</em>
  */

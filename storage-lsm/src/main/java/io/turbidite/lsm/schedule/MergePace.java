@@ -6,18 +6,19 @@ import io.turbidite.core.time.Pacer;
 import java.util.function.LongSupplier;
 
 /**
- * Keeps background work out of the way of commits: how fast merges, and flushes that have time, may write
- * follows how long the log's syncs take.
+ * Keeps background work out of the way of commits: how fast merges, and flushes that have time, may
+ * write follows how long the log's syncs take.
  *
- * <p>A commit that syncs waits for the device behind what merges have given it; at full speed that made the
- * slowest thousandth of commits some hundred milliseconds. So the rate falls by a third whenever a sync in the
- * last {@value #LOOK_NANOS} ns took longer than {@value #SYNC_NANOS_AIM} ns, and rises slowly while all are
- * fast, quickly while there are none: additive or multiplicative steps as in congestion control, where
- * nobody knows the device's capacity either. It never falls below {@value #BYTES_PER_SECOND_MIN} bytes a
- * second: if that is less than writers need, their pace follows the backlog.
+ * <p>A commit that syncs waits for the device behind what merges have given it; at full speed that
+ * made the slowest thousandth of commits some hundred milliseconds. So the rate falls by a third
+ * whenever a sync in the last {@value #LOOK_NANOS} ns took longer than {@value #SYNC_NANOS_AIM} ns,
+ * and rises slowly while all are fast, quickly while there are none: additive or multiplicative
+ * steps as in congestion control, where nobody knows the device's capacity either. It never falls
+ * below {@value #BYTES_PER_SECOND_MIN} bytes a second: if that is less than writers need, their
+ * pace follows the backlog.
  *
- * <p>What is written is also made durable in small pieces while commits wait: a sync is behind what the
- * device has been given before it, which is a piece.
+ * <p>What is written is also made durable in small pieces while commits wait: a sync is behind what
+ * the device has been given before it, which is a piece.
  *
  * <p>Without {@link io.turbidite.core.log.Durability#SYNC} no commit waits, and merges run free.
  *
@@ -30,8 +31,8 @@ public final class MergePace {
     static final long BYTES_PER_SECOND_MAX = 4L << 30;
 
     /**
-     * Made durable at once while commits wait. With pieces of 4 MiB a sync beside them took 3 ms in the median,
-     * with 1 MiB 1.3, with 512 KiB 0.65; the bytes a second were a third with either.
+     * Made durable at once while commits wait. With pieces of 4 MiB a sync beside them took 3 ms in
+     * the median, with 1 MiB 1.3, with 512 KiB 0.65; the bytes a second were a third with either.
      */
     static final long PIECE_BYTES = 512 << 10;
 
@@ -50,8 +51,8 @@ public final class MergePace {
     private volatile boolean commitsWait;
 
     /**
-     * @param slowestSyncNanos the longest that a commit's sync has taken since this was last asked; 0 if there
-     *     was none
+     * @param slowestSyncNanos the longest that a commit's sync has taken since this was last asked;
+     *     0 if there was none
      */
     public MergePace(Clock clock, LongSupplier slowestSyncNanos) {
         this.clock = clock;

@@ -8,16 +8,16 @@ import java.util.Locale;
 /** How merges that are under way share workers and the I/O budget. */
 public enum MergeScheduler {
     /**
-     * Each in turn for a step of the same size, so that all get the same share. No more merges are under
-     * way than there are workers.
+     * Each in turn for a step of the same size, so that all get the same share. No more merges are
+     * under way than there are workers.
      */
     FAIR,
 
     /**
-     * The one with the least left to do goes on, the others pause: of all orders this one has the fewest
-     * components waiting at any time, for the reason that the shortest job goes first in a queue (Luo and
-     * Carey, On Performance Stability in LSM-based Storage Systems, PVLDB 13(4), §4.2). A small merge
-     * overtakes a large one that is half done.
+     * The one with the least left to do goes on, the others pause: of all orders this one has the
+     * fewest components waiting at any time, for the reason that the shortest job goes first in a
+     * queue (Luo and Carey, On Performance Stability in LSM-based Storage Systems, PVLDB 13(4),
+     * §4.2). A small merge overtakes a large one that is half done.
      */
     GREEDY;
 

@@ -5,8 +5,8 @@ import io.turbidite.core.InvalidRequestException;
 import java.util.Locale;
 
 /**
- * How marks of superseded records reach a component that a flush or a merge is building, under the mutable-bitmap
- * strategy (LUO19 §5.3).
+ * How marks of superseded records reach a component that a flush or a merge is building, under the
+ * mutable-bitmap strategy (LUO19 §5.3).
  */
 public enum BitmapHandover {
     /** They are kept by key and applied when it is built: the least work for a writer. */

@@ -175,7 +175,9 @@ public record DatasetSchema(
         return withCatalog(version, catalog.with(index.withState(IndexSchema.State.READY)));
     }
 
-    /** The same without the ids that {@code given} has used up: trees of theirs may still be about. */
+    /**
+     * The same without the ids that {@code given} has used up: trees of theirs may still be about.
+     */
     public DatasetSchema withIdsUsedBy(DatasetSchema given) {
         return withCatalog(version, catalog.withNextId(given.catalog.nextId()));
     }

@@ -16,8 +16,8 @@ import java.util.List;
 /**
  * A secondary index of a dataset, resolved. <em>Immutable.</em>
  *
- * @param id names its trees and files; unique in its dataset, never reused; the primary is 0. An index
- *     that is enabled again gets a new one: it has nothing in common with the old trees
+ * @param id names its trees and files; unique in its dataset, never reused; the primary is 0. An
+ *     index that is enabled again gets a new one: it has nothing in common with the old trees
  * @param key the indexed fields; an entry's key is theirs, then the primary key
  * @param maintenance how it follows updates
  * @param unique whether two records may not have the same key; null and missing never collide
@@ -53,7 +53,10 @@ public record IndexSchema(
         }
     }
 
-    /** Whether this index has a companion: the keys that were written over in each of its components. */
+    /**
+     * Whether this index has a companion: the keys that were written over in each of its
+     * components.
+     */
     public boolean hasCompanion() {
         return maintenance == Maintenance.DELETED_KEY;
     }
@@ -83,7 +86,10 @@ public record IndexSchema(
         return state == State.READY;
     }
 
-    /** Whether a key of this index, which may have the primary key behind it, has a null or missing field. */
+    /**
+     * Whether a key of this index, which may have the primary key behind it, has a null or missing
+     * field.
+     */
     public boolean hasNull(Slice entryKey) {
         return key.decode(entryKey, 0).contains(null);
     }
@@ -91,8 +97,8 @@ public record IndexSchema(
     /**
      * Appends the key that a record gives.
      *
-     * @return false, and the sink is as it was, if it is too long: then the record is older than the index,
-     *     which has no entry for it
+     * @return false, and the sink is as it was, if it is too long: then the record is older than
+     *     the index, which has no entry for it
      */
     public boolean appendIfFits(RecordView record, ByteSink sink) {
         try {

@@ -5,8 +5,8 @@ import io.turbidite.core.InvalidRequestException;
 import java.util.Locale;
 
 /**
- * When the entries of an index under {@link Maintenance#AUTO} are checked against the primary. Each does what
- * those before it do, and more.
+ * When the entries of an index under {@link Maintenance#AUTO} are checked against the primary. Each
+ * does what those before it do, and more.
  */
 public enum RepairPlacement {
     /** Never: there is nothing to find. */

@@ -27,11 +27,12 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Makes a store of a {@link Shipment} that arrives as a stream. What was received before a stream broke is
- * kept: another stream of the same shipment goes on behind the last whole file.
+ * Makes a store of a {@link Shipment} that arrives as a stream. What was received before a stream
+ * broke is kept: another stream of the same shipment goes on behind the last whole file.
  *
  * <ol>
- *   <li>Read header and manifest; mark the directory as incomplete and note which shipment it is for.
+ *   <li>Read header and manifest; mark the directory as incomplete and note which shipment it is
+ *       for.
  *   <li>Component files come, each made durable and then checked from end to end.
  *   <li>Write the manifest, take the marks away: only now it is a store.
  * </ol>
@@ -80,10 +81,10 @@ public final class Reception {
      *
      * @param in the stream; it is read to the shipment's end, not beyond, and not closed
      * @param directory new, empty, or with the beginning of this very shipment
-     * @throws InvalidRequestException if {@code directory} holds something else, or lacks files that the
-     *     stream leaves out; it is left as it was
-     * @throws CorruptionException if the stream is damaged or ends too early; what had come whole is kept,
-     *     in a directory that is no store
+     * @throws InvalidRequestException if {@code directory} holds something else, or lacks files
+     *     that the stream leaves out; it is left as it was
+     * @throws CorruptionException if the stream is damaged or ends too early; what had come whole
+     *     is kept, in a directory that is no store
      */
     public static ShipmentReport receive(InputStream in, Path directory) {
         try (Tasks tasks = ThreadTasks.create("turbidite-receive")) {
@@ -100,8 +101,8 @@ public final class Reception {
     }
 
     /**
-     * Whether a stream begins as a shipment does, as far as it goes, or as one with a damaged byte or
-     * two. It stands where it stood afterwards.
+     * Whether a stream begins as a shipment does, as far as it goes, or as one with a damaged byte
+     * or two. It stands where it stood afterwards.
      *
      * @param in supports {@link InputStream#mark}
      */
@@ -119,8 +120,8 @@ public final class Reception {
     }
 
     /**
-     * Component files that were received whole before a stream broke: where the next one can go on. A
-     * directory that is empty or missing has 0.
+     * Component files that were received whole before a stream broke: where the next one can go on.
+     * A directory that is empty or missing has 0.
      *
      * @throws InvalidRequestException if something else is in the directory
      */
@@ -196,8 +197,8 @@ public final class Reception {
     }
 
     /**
-     * Keeps what has been received and is sound. It may have come just before the receiver was killed, so
-     * it is made durable now.
+     * Keeps what has been received and is sound. It may have come just before the receiver was
+     * killed, so it is made durable now.
      *
      * @return how many files that are
      */

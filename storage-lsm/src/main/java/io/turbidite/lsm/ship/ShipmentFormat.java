@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * A shipment, version 1: a store as it was at one timestamp, as one stream that is written and read in one
- * pass. Little-endian; offsets are from the start of the stream.
+ * A shipment, version 1: a store as it was at one timestamp, as one stream that is written and read
+ * in one pass. Little-endian; offsets are from the start of the stream.
  *
  * <pre>
  * offset bytes field
@@ -18,11 +18,11 @@ import java.util.Arrays;
  * 80 + n    64 {@link io.turbidite.core.format.FileFooter} of the totals
  * </pre>
  *
- * <p>The shipment's number is the moment of the cut, microseconds since 1970. Chunks come file after file,
- * each file's from its start to its end. File 0 is the manifest that the receiver's store will have, as a
- * manifest file; the files from 1 are the components that it names, in its order. All of them are there, or
- * those from {@code first} on, when the receiver has the others of this shipment already. So the manifest
- * tells which chunks follow, and how many.
+ * <p>The shipment's number is the moment of the cut, microseconds since 1970. Chunks come file
+ * after file, each file's from its start to its end. File 0 is the manifest that the receiver's
+ * store will have, as a manifest file; the files from 1 are the components that it names, in its
+ * order. All of them are there, or those from {@code first} on, when the receiver has the others of
+ * this shipment already. So the manifest tells which chunks follow, and how many.
  *
  * <pre>
  * chunk
@@ -43,8 +43,8 @@ import java.util.Arrays;
  *      8     8 bytes         of those in this stream
  * </pre>
  *
- * <p>While it is being received, the file {@code SHIPMENT} of the directory has the header and the manifest,
- * one behind the other: so that what goes on is the same shipment.
+ * <p>While it is being received, the file {@code SHIPMENT} of the directory has the header and the
+ * manifest, one behind the other: so that what goes on is the same shipment.
  */
 final class ShipmentFormat {
     /** Name in the header, and of the stream in messages. */

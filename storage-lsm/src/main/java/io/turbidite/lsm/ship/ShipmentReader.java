@@ -17,8 +17,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Reads a {@link ShipmentFormat} stream, and not a byte beyond its end. What it hands out was checked.
- * <em>Confined to one thread.</em> Holds one chunk, on the heap, because streams fill arrays.
+ * Reads a {@link ShipmentFormat} stream, and not a byte beyond its end. What it hands out was
+ * checked. <em>Confined to one thread.</em> Holds one chunk, on the heap, because streams fill
+ * arrays.
  */
 final class ShipmentReader {
     private static final String NAME = ShipmentFormat.FORMAT;

@@ -14,8 +14,8 @@ import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Writes a {@link ShipmentFormat} stream. <em>Confined to one thread.</em> Holds one chunk, on the heap,
- * because streams take arrays.
+ * Writes a {@link ShipmentFormat} stream. <em>Confined to one thread.</em> Holds one chunk, on the
+ * heap, because streams take arrays.
  */
 final class ShipmentWriter {
     /** Puts bytes of a file into a chunk. */

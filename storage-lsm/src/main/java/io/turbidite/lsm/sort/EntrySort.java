@@ -27,18 +27,18 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>Entries gather in a {@link SortBuffer}.
- *   <li>When it is full it is sorted and written to a run file, and a new one begins. If nothing was ever
- *       spilled, there are no files.
- *   <li>At the end the runs are merged. If they are more than the budget has read buffers for, some are first
- *       merged into one, the earliest first and the fewest that suffice, so that most entries are written
- *       once.
+ *   <li>When it is full it is sorted and written to a run file, and a new one begins. If nothing
+ *       was ever spilled, there are no files.
+ *   <li>At the end the runs are merged. If they are more than the budget has read buffers for, some
+ *       are first merged into one, the earliest first and the fewest that suffice, so that most
+ *       entries are written once.
  * </ol>
  *
- * <p>Memory: {@code memoryBytesMax}, and for each run being read the part of its largest entry that exceeds a
- * chunk. Entries with the same key and timestamp count as one: matter if one is.
+ * <p>Memory: {@code memoryBytesMax}, and for each run being read the part of its largest entry that
+ * exceeds a chunk. Entries with the same key and timestamp count as one: matter if one is.
  *
- * <p><em>Confined to one thread at a time.</em> Owns its memory and its files; both are gone after {@link
- * #close()}, the files also when the store is opened after a crash.
+ * <p><em>Confined to one thread at a time.</em> Owns its memory and its files; both are gone after
+ * {@link #close()}, the files also when the store is opened after a crash.
  */
 public final class EntrySort implements AutoCloseable {
     /** One run in memory and three buffers are the least to sort with. */
@@ -76,10 +76,10 @@ public final class EntrySort implements AutoCloseable {
     /**
      * Adds an entry; the bytes are copied.
      *
-     * @throws InvalidRequestException if key or value are longer than the limits; or whatever {@link
-     *     Duplicates.Refuse} makes of a key that came twice, not always at once
-     * @throws io.turbidite.core.StorageIoException if memory was full and could not be spilled: the entry was
-     *     not added, all others are still there
+     * @throws InvalidRequestException if key or value are longer than the limits; or whatever
+     *     {@link Duplicates.Refuse} makes of a key that came twice, not always at once
+     * @throws io.turbidite.core.StorageIoException if memory was full and could not be spilled: the
+     *     entry was not added, all others are still there
      */
     public void add(Slice key, long timestamp, boolean antimatter, Slice value) {
         checkOpen();
@@ -122,8 +122,8 @@ public final class EntrySort implements AutoCloseable {
     }
 
     /**
-     * The entries in order; nothing can be added any more. May be asked for again after a failure, and after
-     * the stream before was closed.
+     * The entries in order; nothing can be added any more. May be asked for again after a failure,
+     * and after the stream before was closed.
      */
     public EntryStream sorted() {
         checkOpen();

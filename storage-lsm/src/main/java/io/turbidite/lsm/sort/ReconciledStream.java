@@ -9,8 +9,8 @@ import io.turbidite.lsm.entry.KeyCopy;
 /**
  * What was sorted, as entries, without the duplicates that are not to be shown.
  *
- * <p>The number beside a key says timestamp and kind, so that the newest comes first, and of one timestamp
- * matter.
+ * <p>The number beside a key says timestamp and kind, so that the newest comes first, and of one
+ * timestamp matter.
  *
  * <p><em>Confined to one thread.</em> Owns the input.
  */

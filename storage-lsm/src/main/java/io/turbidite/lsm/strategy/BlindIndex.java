@@ -1,10 +1,11 @@
 package io.turbidite.lsm.strategy;
 
 /**
- * The writes of validation (LUO19 §4.2) and deferred (DEFER18): every upsert puts an entry with its own
- * timestamp, changed or not, so that readers can tell by the primary key index whether it is current.
- * What was superseded stays, but for what is in the same memory component: that gets anti-matter at once,
- * so that within a component of its own age no entry is obsolete (design §4 rule 3).
+ * The writes of validation (LUO19 §4.2) and deferred (DEFER18): every upsert puts an entry with its
+ * own timestamp, changed or not, so that readers can tell by the primary key index whether it is
+ * current. What was superseded stays, but for what is in the same memory component: that gets
+ * anti-matter at once, so that within a component of its own age no entry is obsolete (design §4
+ * rule 3).
  */
 record BlindIndex() implements IndexMaintainer {
     @Override

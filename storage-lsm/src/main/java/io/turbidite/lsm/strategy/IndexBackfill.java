@@ -13,14 +13,14 @@ import io.turbidite.lsm.schema.Maintenance;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What eager maintenance would have put into a secondary index had it been there all along: from the
- * versions of each record, newest first, the entries of each of them.
+ * What eager maintenance would have put into a secondary index had it been there all along: from
+ * the versions of each record, newest first, the entries of each of them.
  *
- * <p>A version gives its entry, and anti-matter for the entry of the version that it replaced; nothing if
- * neither the secondary key nor a filter field has changed and the old entry stays (it may not, under
- * retention, nor where entries are validated by their timestamps: those of each version are put).
- * So an index starts without an obsolete entry, whatever its strategy. Entries belong where their version is: with
- * its timestamp, in the component that covers it.
+ * <p>A version gives its entry, and anti-matter for the entry of the version that it replaced;
+ * nothing if neither the secondary key nor a filter field has changed and the old entry stays (it
+ * may not, under retention, nor where entries are validated by their timestamps: those of each
+ * version are put). So an index starts without an obsolete entry, whatever its strategy. Entries
+ * belong where their version is: with its timestamp, in the component that covers it.
  *
  * <p><em>Confined to one thread.</em>
  */
@@ -83,8 +83,8 @@ public final class IndexBackfill {
     @FunctionalInterface
     public interface Writers {
         /**
-         * From when on a newer version hides one, of those that readers see by now; {@link Long#MAX_VALUE} if it is
-         * the record's current one.
+         * From when on a newer version hides one, of those that readers see by now;
+         * {@link Long#MAX_VALUE} if it is the record's current one.
          */
         long supersededAt(Slice primaryKey, long timestamp);
     }
@@ -96,8 +96,8 @@ public final class IndexBackfill {
     }
 
     /**
-     * @param isShown whether a snapshot from one timestamp on and below another is registered whose views may
-     *     search the index
+     * @param isShown whether a snapshot from one timestamp on and below another is registered whose
+     *     views may search the index
      */
     public IndexBackfill(
             DatasetSchema schema, IndexSchema index, LongBinaryPredicate isShown, Writers writers) {
@@ -111,7 +111,8 @@ public final class IndexBackfill {
     }
 
     /**
-     * Takes a version of a record: records by ascending primary key, the versions of each newest first.
+     * Takes a version of a record: records by ascending primary key, the versions of each newest
+     * first.
      *
      * @param value the record; empty for a delete
      * @throws InvalidRequestException naming the record, if its key is too long for the index

@@ -3,8 +3,8 @@ package io.turbidite.lsm.strategy;
 import io.turbidite.lsm.schema.IndexSchema;
 
 /**
- * How one secondary index follows one write: a maintenance strategy of the index's axis (design §4). A new
- * strategy is a class that implements this and a line in {@link #of}.
+ * How one secondary index follows one write: a maintenance strategy of the index's axis (design
+ * §4). A new strategy is a class that implements this and a line in {@link #of}.
  *
  * <p><em>Stateless.</em>
  */

@@ -83,7 +83,10 @@ final class IndexWrite {
         newBytes.putBytes(primaryKey).asSlice(newEntry);
     }
 
-    /** Encodes the old record's entry; false if it has none, because it is older than the index and too long. */
+    /**
+     * Encodes the old record's entry; false if it has none, because it is older than the index and
+     * too long.
+     */
     boolean encodeOld(IndexSchema index, RecordView record) {
         oldBytes.clear();
         if (!index.appendIfFits(record, oldBytes)) {
@@ -93,7 +96,10 @@ final class IndexWrite {
         return oldEntry.length() <= Limits.KEY_BYTES_MAX;
     }
 
-    /** Seeks where the entries go, ahead of all puts of the operation; nothing if there will hardly be any. */
+    /**
+     * Seeks where the entries go, ahead of all puts of the operation; nothing if there will hardly
+     * be any.
+     */
     void seek() {
         MemoryLayer in = layer;
         if (in != null && in.hasTree(tree) && !sameEntry()) {

@@ -20,12 +20,13 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * How the filter, the primary and the secondary indexes of a partition follow one write: the strategy of
- * the dataset, and in {@link IndexMaintainer} that of each index (design §4).
+ * How the filter, the primary and the secondary indexes of a partition follow one write: the
+ * strategy of the dataset, and in {@link IndexMaintainer} that of each index (design §4).
  *
- * <p>Where the old record is read, the filter is widened by the old and the new record: the component that
- * hides an old version is never pruned by a query that would have found it (rule 2). Where it is not, by
- * the new one alone; readers then prune no component that is newer than one they read.
+ * <p>Where the old record is read, the filter is widened by the old and the new record: the
+ * component that hides an old version is never pruned by a query that would have found it (rule 2).
+ * Where it is not, by the new one alone; readers then prune no component that is newer than one
+ * they read.
  *
  * <p><em>Confined to one thread:</em> it owns the scratch space of a writer.
  */
@@ -96,7 +97,8 @@ public final class Maintainer {
     /**
      * Encodes the primary key of a record.
      *
-     * @throws InvalidRequestException if it is too long, or the bytes are no record of the dataset's type
+     * @throws InvalidRequestException if it is too long, or the bytes are no record of the
+     *     dataset's type
      */
     public void appendKey(Slice record, ByteSink sink, Slice key) {
         sink.clear();
@@ -116,8 +118,8 @@ public final class Maintainer {
     }
 
     /**
-     * Checks, before anything is logged, that the record gives every key, and that it fits its limit. What no key
-     * is made of is not looked at.
+     * Checks, before anything is logged, that the record gives every key, and that it fits its
+     * limit. What no key is made of is not looked at.
      *
      * @throws InvalidRequestException naming the field
      */
@@ -153,8 +155,8 @@ public final class Maintainer {
     }
 
     /**
-     * Whether no index or filter key can be long, all their fields together taking half a key at most, and
-     * every whole record gives them.
+     * Whether no index or filter key can be long, all their fields together taking half a key at
+     * most, and every whole record gives them.
      */
     private static boolean isFixedWidth(DatasetSchema schema) {
         return Stream.concat(
@@ -172,7 +174,8 @@ public final class Maintainer {
     }
 
     /**
-     * Widens the layer's filter by what a write puts and by what it replaces; comes before the write itself.
+     * Widens the layer's filter by what a write puts and by what it replaces; comes before the
+     * write itself.
      *
      * @param record empty for a delete
      * @param old as for {@link #upsert}
@@ -202,9 +205,11 @@ public final class Maintainer {
     }
 
     /**
-     * Puts a record. The places of all its entries are sought before the first is put (see {@link Place}).
+     * Puts a record. The places of all its entries are sought before the first is put (see
+     * {@link Place}).
      *
-     * @param old the record it replaces, as far as {@link #reads} asks for it; empty if there is none
+     * @param old the record it replaces, as far as {@link #reads} asks for it; empty if there is
+     *     none
      */
     public void upsert(MemoryLayer layer, long timestamp, Slice key, Slice record, Slice old) {
         newRecord.wrap(record);

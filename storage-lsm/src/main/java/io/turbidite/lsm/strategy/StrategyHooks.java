@@ -25,7 +25,10 @@ import java.util.Objects;
  * <p><em>Confined to one thread at a time,</em> as its merge is.
  */
 public final class StrategyHooks implements MergeHooks {
-    /** Chunks of the write memory, of which it has 256 or more, to sort in what a merge finds superseded. */
+    /**
+     * Chunks of the write memory, of which it has 256 or more, to sort in what a merge finds
+     * superseded.
+     */
     private static final int SORT_CHUNKS = 16;
 
     private final Partition partition;

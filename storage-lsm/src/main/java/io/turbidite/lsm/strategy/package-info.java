@@ -9,10 +9,12 @@
  * room:
  *
  * <ul>
- *   <li>{@link io.turbidite.lsm.strategy.validation}: entries are written blindly and checked later.
+ *   <li>{@link io.turbidite.lsm.strategy.validation}: entries are written blindly and checked
+ *       later.
  *   <li>{@link io.turbidite.lsm.strategy.bitmap}: writers mark the old version where it lies.
  *   <li>{@link io.turbidite.lsm.strategy.deferred}: merges of the primary find what is obsolete.
- *   <li>{@link io.turbidite.lsm.strategy.deletedkey}: a companion tree tells which keys were written over.
+ *   <li>{@link io.turbidite.lsm.strategy.deletedkey}: a companion tree tells which keys were
+ *       written over.
  *   <li>{@link io.turbidite.lsm.strategy.advice}: which strategy an index should have.
  * </ul>
  *

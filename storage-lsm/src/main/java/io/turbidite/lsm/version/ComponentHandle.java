@@ -17,17 +17,19 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A disk component, which of its entries are invalid, and who holds it. Born with one reference, its creator's;
- * when the last one goes the component is closed, and its file goes to the {@link FileReaper} if a manifest
- * without it is durable.
+ * A disk component, which of its entries are invalid, and who holds it. Born with one reference,
+ * its creator's; when the last one goes the component is closed, and its file goes to the
+ * {@link FileReaper} if a manifest without it is durable.
  *
- * <p>What is invalid never changes: a repair makes {@link #repaired another handle} on the same component file,
- * which takes this one's place in the next version. Whoever reads an older version keeps the bitmap it had.
+ * <p>What is invalid never changes: a repair makes {@link #repaired another handle} on the same
+ * component file, which takes this one's place in the next version. Whoever reads an older version
+ * keeps the bitmap it had.
  *
- * <p>Whoever is going to replace or drop components (a merge, a repair, retention) claims them first, so that
- * nobody else does; readers don't care.
+ * <p>Whoever is going to replace or drop components (a merge, a repair, retention) claims them
+ * first, so that nobody else does; readers don't care.
  *
- * <p><em>Thread-safe:</em> count and claim by compare-and-swap, {@code obsolete} by release and acquire.
+ * <p><em>Thread-safe:</em> count and claim by compare-and-swap, {@code obsolete} by release and
+ * acquire.
  */
 public final class ComponentHandle {
     private final ManifestState.ComponentState state;
@@ -92,7 +94,8 @@ public final class ComponentHandle {
     }
 
     /**
-     * A handle on a primary's component under the mutable-bitmap strategy, which owns it and its bitmap.
+     * A handle on a primary's component under the mutable-bitmap strategy, which owns it and its
+     * bitmap.
      *
      * @param state with the file that has what the bitmap had when it was last saved
      */
@@ -116,7 +119,10 @@ public final class ComponentHandle {
         return handle;
     }
 
-    /** As {@link #ofLive}, where the bitmap's file, or the component's, could not be read: the bitmap is empty. */
+    /**
+     * As {@link #ofLive}, where the bitmap's file, or the component's, could not be read: the
+     * bitmap is empty.
+     */
     public static ComponentHandle ofUnread(
             ManifestState.ComponentState state,
             DiskComponent component,
@@ -138,7 +144,8 @@ public final class ComponentHandle {
     }
 
     /**
-     * Another handle on the same component file, with a reference of its own; the caller holds one of this.
+     * Another handle on the same component file, with a reference of its own; the caller holds one
+     * of this.
      *
      * @param changed the same component with another repaired timestamp or bitmap
      * @param changedDead this one's, or a new bitmap, which the new handle owns
@@ -162,7 +169,9 @@ public final class ComponentHandle {
         return state;
     }
 
-    /** Reads refuse what is {@link #isQuarantined in quarantine}; what is known of it stays known. */
+    /**
+     * Reads refuse what is {@link #isQuarantined in quarantine}; what is known of it stays known.
+     */
     public DiskComponent component() {
         return component;
     }
@@ -189,7 +198,10 @@ public final class ComponentHandle {
         return live;
     }
 
-    /** Whether {@link #live} is not what it should be, and must not be saved over what is in its file. */
+    /**
+     * Whether {@link #live} is not what it should be, and must not be saved over what is in its
+     * file.
+     */
     public boolean isBitmapUnread() {
         return bitmapUnread;
     }
@@ -217,16 +229,16 @@ public final class ComponentHandle {
     }
 
     /**
-     * The entries that are not invalid, in order, through the buffer cache. Of one with a live bitmap all:
-     * which are invalid depends on who asks.
+     * The entries that are not invalid, in order, through the buffer cache. Of one with a live
+     * bitmap all: which are invalid depends on who asks.
      */
     public EntryCursor cursor() {
         return living(component.cursor());
     }
 
     /**
-     * The entries that are not invalid, in order, read ahead past the buffer cache: for merges. Of one with a
-     * live bitmap all, with their successors and positions.
+     * The entries that are not invalid, in order, read ahead past the buffer cache: for merges. Of
+     * one with a live bitmap all, with their successors and positions.
      *
      * @param number of the component among those that are merged
      */
@@ -278,8 +290,8 @@ public final class ComponentHandle {
     }
 
     /**
-     * Claims the component for replacement. Whoever got it then looks whether the partition's current
-     * version still has it: the one who had it before may have replaced it.
+     * Claims the component for replacement. Whoever got it then looks whether the partition's
+     * current version still has it: the one who had it before may have replaced it.
      *
      * @return false if somebody else has it, or it is in quarantine
      */
@@ -287,7 +299,10 @@ public final class ComponentHandle {
         return !isQuarantined() && claimed.compareAndSet(false, true);
     }
 
-    /** Gives the claim back, after the version without the component is installed or all is given up. */
+    /**
+     * Gives the claim back, after the version without the component is installed or all is given
+     * up.
+     */
     public void unclaim() {
         boolean was = claimed.getAndSet(false);
         assert was : "component " + state.fileId() + " was not claimed";
@@ -297,7 +312,10 @@ public final class ComponentHandle {
         return claimed.get();
     }
 
-    /** A durable manifest no longer names the files: they are deleted when nobody reads them any more. */
+    /**
+     * A durable manifest no longer names the files: they are deleted when nobody reads them any
+     * more.
+     */
     public void markObsolete() {
         obsolete = true;
         componentFile.markObsolete();
@@ -307,8 +325,8 @@ public final class ComponentHandle {
     }
 
     /**
-     * A durable manifest has {@code successor} in this one's place: a bitmap of its own is deleted when
-     * nobody reads it any more, the component file stays.
+     * A durable manifest has {@code successor} in this one's place: a bitmap of its own is deleted
+     * when nobody reads it any more, the component file stays.
      */
     public void markReplacedBy(ComponentHandle successor) {
         if (bitmapFile != null && bitmapFile != successor.bitmapFile) {

@@ -7,11 +7,12 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 /**
- * What was done with a dataset since it was created, as far as advice on its strategies needs it. Kept in the
- * manifest, so that it outlives the process. <em>Immutable.</em>
+ * What was done with a dataset since it was created, as far as advice on its strategies needs it.
+ * Kept in the manifest, so that it outlives the process. <em>Immutable.</em>
  *
- * <p>Writes are counted when they are flushed, in the manifest edit that installs the flush: never twice, and
- * none is lost in a crash. What was read since the last edit is lost in one; these are statistics.
+ * <p>Writes are counted when they are flushed, in the manifest edit that installs the flush: never
+ * twice, and none is lost in a crash. What was read since the last edit is lost in one; these are
+ * statistics.
  *
  * @param indexes by index id
  * @param repairs where repair is placed, by the ids of indexes under auto
@@ -36,7 +37,8 @@ public record DatasetCounts(
      *
      * @param writes upserts, inserts and deletes that were flushed
      * @param deletes of these, as far as their anti-matter went to disk
-     * @param superseded versions that flushes and merges left out, a newer one having taken their place
+     * @param superseded versions that flushes and merges left out, a newer one having taken their
+     *     place
      * @param merged entries that merges wrote
      */
     public record Flushes(long writes, long deletes, long superseded, long merged) {

@@ -9,9 +9,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Files of components that nobody needs: handed in by whoever lets go last (a reader, perhaps), deleted by
- * background work. A file that can't be deleted stays behind as an orphan, is counted, and goes to the
- * trash at the next opening.
+ * Files of components that nobody needs: handed in by whoever lets go last (a reader, perhaps),
+ * deleted by background work. A file that can't be deleted stays behind as an orphan, is counted,
+ * and goes to the trash at the next opening.
  *
  * <p><em>Thread-safe.</em>
  */

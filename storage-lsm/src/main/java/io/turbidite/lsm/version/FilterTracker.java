@@ -10,8 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * The filter of a memory layer: per filter field the smallest and largest encoded value put in so far,
- * widened in place, so that an increasing field costs no garbage.
+ * The filter of a memory layer: per filter field the smallest and largest encoded value put in so
+ * far, widened in place, so that an increasing field costs no garbage.
  *
  * <p><em>Thread-safe</em> by its monitor, held for two comparisons. Widened before the operation
  * completes, so whoever reads the watermark first and the filter second misses nothing.

@@ -14,8 +14,8 @@ import java.util.function.UnaryOperator;
 
 /**
  * The durable truth of which components a store consists of. A change is a whole new file, written,
- * synced, renamed over the old one and made durable by a sync of the directory: so an edit is there or
- * not, there is no tail to tear, and one checksum covers it. A few kilobytes a flush buy that.
+ * synced, renamed over the old one and made durable by a sync of the directory: so an edit is there
+ * or not, there is no tail to tear, and one checksum covers it. A few kilobytes a flush buy that.
  *
  * <p><em>Thread-safe:</em> one lock, held over the file's I/O; it is on no write or read path.
  */
@@ -49,7 +49,9 @@ public final class Manifest {
         return new Manifest(disk, ManifestFile.read(disk));
     }
 
-    /** Writes the manifest of a store whose other files are all in place: with it, they are a store. */
+    /**
+     * Writes the manifest of a store whose other files are all in place: with it, they are a store.
+     */
     public static void write(Disk disk, ManifestState state) {
         ManifestFile.write(disk, state);
     }
@@ -71,7 +73,8 @@ public final class Manifest {
     }
 
     /**
-     * The bytes of a manifest that lie in a file from {@code offset} to the end, when they were found right.
+     * The bytes of a manifest that lie in a file from {@code offset} to the end, when they were
+     * found right.
      *
      * @throws io.turbidite.core.CorruptionException if they are damaged
      */
@@ -89,7 +92,10 @@ public final class Manifest {
         return nextFileId.getAndIncrement();
     }
 
-    /** From now on, {@link #newFileId} gives ids above this one: a file has it that no manifest names. */
+    /**
+     * From now on, {@link #newFileId} gives ids above this one: a file has it that no manifest
+     * names.
+     */
     public void passOver(long fileId) {
         nextFileId.accumulateAndGet(fileId + 1, Math::max);
     }
@@ -109,14 +115,15 @@ public final class Manifest {
     }
 
     /**
-     * Makes a change durable, then visible; none after one whose outcome is unknown. The store's own way to it
-     * looks first whether there may be a change.
+     * Makes a change durable, then visible; none after one whose outcome is unknown. The store's
+     * own way to it looks first whether there may be a change.
      *
      * @param change from the current state; not called again
-     * @param install makes the change visible in memory; runs under the lock, when the file is durable
+     * @param install makes the change visible in memory; runs under the lock, when the file is
+     *     durable
      * @throws StorageIoException if the file can't be written; nothing has happened
-     * @throws StoreFailedException if it can't be known which manifest stands, or {@code install} failed, so
-     *     that memory and disk disagree
+     * @throws StoreFailedException if it can't be known which manifest stands, or {@code install}
+     *     failed, so that memory and disk disagree
      */
     public void edit(UnaryOperator<ManifestState> change, Runnable install) {
         lock.lock();

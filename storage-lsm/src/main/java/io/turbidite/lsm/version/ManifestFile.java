@@ -41,8 +41,8 @@ final class ManifestFile {
      * Writes a new manifest over the old one; when it returns, the change is durable.
      *
      * @throws StorageIoException if the draft can't be written: the old manifest stands
-     * @throws StoreFailedException if the draft can't be put in its place for sure: which manifest stands
-     *     is known only after reopening, so no file that either names may be deleted
+     * @throws StoreFailedException if the draft can't be put in its place for sure: which manifest
+     *     stands is known only after reopening, so no file that either names may be deleted
      */
     static void write(Disk disk, ManifestState state) {
         WholeFile.of(disk, StoreFiles.MANIFEST, StoreFiles.MANIFEST_DRAFT)

@@ -185,7 +185,8 @@ public record ManifestState(
     /**
      * The disk part of a partition.
      *
-     * @param flushedTimestamp operations at or below it are in the components: replay passes them over
+     * @param flushedTimestamp operations at or below it are in the components: replay passes them
+     *     over
      * @param trees one for each tree of the schema
      */
     public record PartitionState(long flushedTimestamp, List<TreeState> trees) {
@@ -212,7 +213,9 @@ public record ManifestState(
             throw new IllegalArgumentException("no tree " + tree);
         }
 
-        /** The same with a component more on top of each tree; those of other trees are left out. */
+        /**
+         * The same with a component more on top of each tree; those of other trees are left out.
+         */
         public PartitionState withFlushed(long timestamp, Map<TreeId, ComponentState> flushed) {
             return new PartitionState(
                     timestamp,
@@ -221,7 +224,9 @@ public record ManifestState(
                             .toList());
         }
 
-        /** The same with neighbours of a tree replaced by one; as it is if the tree is not there. */
+        /**
+         * The same with neighbours of a tree replaced by one; as it is if the tree is not there.
+         */
         public PartitionState withMerged(
                 TreeId tree, List<ComponentState> inputs, ComponentState merged) {
             return new PartitionState(
@@ -346,15 +351,16 @@ public record ManifestState(
      * @param minTimestamp the component ID's first half
      * @param maxTimestamp its second half
      * @param bytes the file's size
-     * @param generation 0 as flushed or loaded; a merged component has one more than the highest of its
-     *     inputs. So no byte of it was merged more often
-     * @param repairedTimestamp up to where its entries were checked against the key trees: one that was
-     *     superseded at or below it is invalid. As flushed or loaded it is {@code maxTimestamp}: within one
-     *     memory component what is superseded got anti-matter
+     * @param generation 0 as flushed or loaded; a merged component has one more than the highest of
+     *     its inputs. So no byte of it was merged more often
+     * @param repairedTimestamp up to where its entries were checked against the key trees: one that
+     *     was superseded at or below it is invalid. As flushed or loaded it is
+     *     {@code maxTimestamp}: within one memory component what is superseded got anti-matter
      * @param invalidEntries which entries are invalid
-     * @param quarantine what it was found damaged by, since when it is set aside; empty if it is sound
-     * @param isUntold it is set aside since replay could not tell what the log supersedes of it: then it stays
-     *     aside though its file is whole
+     * @param quarantine what it was found damaged by, since when it is set aside; empty if it is
+     *     sound
+     * @param isUntold it is set aside since replay could not tell what the log supersedes of it:
+     *     then it stays aside though its file is whole
      */
     public record ComponentState(
             long fileId,
@@ -415,7 +421,10 @@ public record ManifestState(
             return withQuarantine(cause, isUntold);
         }
 
-        /** The same, set aside for {@code cause}, since it was not told what the log supersedes of it. */
+        /**
+         * The same, set aside for {@code cause}, since it was not told what the log supersedes of
+         * it.
+         */
         public ComponentState withUntold(String cause) {
             return withQuarantine(cause, true);
         }

@@ -125,8 +125,8 @@ public final class MemoryLayer {
     }
 
     /**
-     * Gives the layer a handover, which it owns, for invalidations of its entries: they will lie in a component with a
-     * live bitmap. Inside the closed gate, when it is frozen.
+     * Gives the layer a handover, which it owns, for invalidations of its entries: they will lie in
+     * a component with a live bitmap. Inside the closed gate, when it is frozen.
      */
     public void open(BuildConcurrency opened) {
         handover = opened;

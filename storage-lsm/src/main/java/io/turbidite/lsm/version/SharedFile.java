@@ -3,9 +3,9 @@ package io.turbidite.lsm.version;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * An open file that several {@link ComponentHandle handles} may stand on, as a component's does when it gets
- * another bitmap. The last of them closes it; it goes to the {@link FileReaper} if a manifest without it is
- * durable.
+ * An open file that several {@link ComponentHandle handles} may stand on, as a component's does
+ * when it gets another bitmap. The last of them closes it; it goes to the {@link FileReaper} if a
+ * manifest without it is durable.
  *
  * <p><em>Thread-safe:</em> count by compare-and-swap, {@code obsolete} by release and acquire.
  */

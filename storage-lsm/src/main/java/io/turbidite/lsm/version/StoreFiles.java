@@ -11,7 +11,10 @@ public final class StoreFiles {
     /** The manifest being written. */
     public static final String MANIFEST_DRAFT = "MANIFEST.draft";
 
-    /** In a directory that is being filled by a backup, a restore or a shipment, until it is a store. */
+    /**
+     * In a directory that is being filled by a backup, a restore or a shipment, until it is a
+     * store.
+     */
     public static final String INCOMPLETE = "INCOMPLETE";
 
     /** In what a backup, a restore or a shipment made, until it is opened to be changed. */
@@ -56,7 +59,10 @@ public final class StoreFiles {
         return "%s/%012x%s".formatted(DATA, fileId, SORT_RUN_SUFFIX);
     }
 
-    /** Whether a plain name of the data directory is that of a sort's run, which no crash leaves in use. */
+    /**
+     * Whether a plain name of the data directory is that of a sort's run, which no crash leaves in
+     * use.
+     */
     public static boolean isSortRun(String plainName) {
         return plainName.endsWith(SORT_RUN_SUFFIX);
     }

@@ -21,10 +21,11 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p><em>Immutable</em> but for the pin count, which is <em>thread-safe</em> by compare-and-swap.
  *
  * <ol>
- *   <li>Layers are ordered newest first and cover disjoint ranges of timestamps: the first layer that
- *       holds a version of a key at or below a snapshot holds the newest.
+ *   <li>Layers are ordered newest first and cover disjoint ranges of timestamps: the first layer
+ *       that holds a version of a key at or below a snapshot holds the newest.
  *   <li>At most one layer is frozen.
- *   <li>Trees are named by the ids of their indexes, which stay what they are while the schema changes.
+ *   <li>Trees are named by the ids of their indexes, which stay what they are while the schema
+ *       changes.
  * </ol>
  */
 public final class Version {
@@ -34,7 +35,10 @@ public final class Version {
     private final int[] treeNumbers;
     private final List<List<ComponentHandle>> trees;
 
-    /** The first tree's: lists of up to two and of more are of two classes, which compiled code would tell apart. */
+    /**
+     * The first tree's: lists of up to two and of more are of two classes, which compiled code
+     * would tell apart.
+     */
     private final ComponentHandle[] primary;
 
     private final AtomicInteger pins = new AtomicInteger(1);
@@ -120,8 +124,8 @@ public final class Version {
     }
 
     /**
-     * Whether nothing older than the component at {@code lastIndex} of a tree can exist (design §4 rule
-     * 4). Under an index that is being built there will be what is built.
+     * Whether nothing older than the component at {@code lastIndex} of a tree can exist (design §4
+     * rule 4). Under an index that is being built there will be what is built.
      */
     public boolean includesOldest(TreeId tree, int lastIndex) {
         IndexSchema index = schema.index(tree);
@@ -130,10 +134,11 @@ public final class Version {
     }
 
     /**
-     * Whether anti-matter below the horizon may go when the components of a tree down to {@code lastIndex}
-     * are merged, or with -1 when a layer is flushed: nothing older can exist (design §4 rule 4), or the index
-     * is deferred. There anti-matter is for what is in its own layer alone: readers validate what is older,
-     * and the primary's merge hands on what it finds superseded.
+     * Whether anti-matter below the horizon may go when the components of a tree down to
+     * {@code lastIndex} are merged, or with -1 when a layer is flushed: nothing older can exist
+     * (design §4 rule 4), or the index is deferred. There anti-matter is for what is in its own
+     * layer alone: readers validate what is older, and the primary's merge hands on what it finds
+     * superseded.
      */
     public boolean dropsAntimatter(TreeId tree, int lastIndex) {
         IndexSchema index = schema.index(tree);
@@ -142,10 +147,10 @@ public final class Version {
     }
 
     /**
-     * How many of the newest components of a tree may be merged. Correlated policies take those that have
-     * their like, with the same ID, in the same place of every other tree (design §4 rule 9). While an index
-     * is being built, the primary's components that it is built from stay as they are: were one merged with
-     * a newer one, a version could go whose entry writers count on.
+     * How many of the newest components of a tree may be merged. Correlated policies take those
+     * that have their like, with the same ID, in the same place of every other tree (design §4 rule
+     * 9). While an index is being built, the primary's components that it is built from stay as
+     * they are: were one merged with a newer one, a version could go whose entry writers count on.
      */
     public int mergeableCount(TreeId tree) {
         if (schema.mergePolicy().isCorrelated()) {
@@ -222,14 +227,17 @@ public final class Version {
     }
 
     /**
-     * The same with another schema: trees that it does not have are left out, those it has beside them are
-     * empty.
+     * The same with another schema: trees that it does not have are left out, those it has beside
+     * them are empty.
      */
     public Version withSchema(DatasetSchema changed) {
         return new Version(changed, current, frozen, components(), live);
     }
 
-    /** The same with the frozen layer replaced by its components; those of trees that are gone stay out. */
+    /**
+     * The same with the frozen layer replaced by its components; those of trees that are gone stay
+     * out.
+     */
     public Version withFlushed(Map<TreeId, ComponentHandle> flushed) {
         Map<TreeId, List<ComponentHandle>> grown = components();
         flushed.forEach((id, component) ->
@@ -251,7 +259,9 @@ public final class Version {
         return joined;
     }
 
-    /** The same with neighbours of trees replaced by what they were merged into; trees may be gone. */
+    /**
+     * The same with neighbours of trees replaced by what they were merged into; trees may be gone.
+     */
     public Version withMerged(List<MergedTree> merges) {
         Map<TreeId, List<ComponentHandle>> changed = components();
         for (MergedTree merge : merges) {
@@ -320,7 +330,9 @@ public final class Version {
         }
     }
 
-    /** Versions of the partition that are held: the current one, and old ones that somebody reads. */
+    /**
+     * Versions of the partition that are held: the current one, and old ones that somebody reads.
+     */
     public int liveCount() {
         return live.get();
     }

@@ -41,8 +41,8 @@ final class Change {
     }
 
     /**
-     * Says whether a record is superseded that is not in the memory component which the operation goes to, so
-     * that a bitmap must be changed (the update bit of LUO19 §5.2).
+     * Says whether a record is superseded that is not in the memory component which the operation
+     * goes to, so that a bitmap must be changed (the update bit of LUO19 §5.2).
      */
     public Change update(boolean isUpdate) {
         update = isUpdate;

@@ -6,15 +6,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * Exclusive locks on stripes of keys: two writers of one key never overlap; what one reads under its
- * stripe stays true until it lets go. A batch takes its stripes in ascending order.
+ * Exclusive locks on stripes of keys: two writers of one key never overlap; what one reads under
+ * its stripe stays true until it lets go. A batch takes its stripes in ascending order.
  *
  * <p><em>Thread-safe.</em> Not reentrant.
  */
 final class KeyStripes {
     /**
-     * Their words lie side by side: 16 KiB stay in the cache of a core, at a line each they would not. Writers on
-     * neighbours rarely meet, and a line that another core had last comes from there in either case.
+     * Their words lie side by side: 16 KiB stay in the cache of a core, at a line each they would
+     * not. Writers on neighbours rarely meet, and a line that another core had last comes from
+     * there in either case.
      */
     private static final int STRIPE_COUNT = 1 << 12;
 
@@ -57,7 +58,10 @@ final class KeyStripes {
         }
     }
 
-    /** Locks {@code count} stripes, which must be ascending and distinct; all, or none if that fails. */
+    /**
+     * Locks {@code count} stripes, which must be ascending and distinct; all, or none if that
+     * fails.
+     */
     public void lockAll(int[] stripes, int count) {
         int locked = 0;
         try {

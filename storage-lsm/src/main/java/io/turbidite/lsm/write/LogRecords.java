@@ -9,8 +9,8 @@ import io.turbidite.core.bytes.Varints;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The log record of an operation or an atomic batch, version 3: logical, one for all indexes, so that
- * replay is doing it again (LUO19 §2.2: no-steal, no-force, redo only).
+ * The log record of an operation or an atomic batch, version 3: logical, one for all indexes, so
+ * that replay is doing it again (LUO19 §2.2: no-steal, no-force, redo only).
  *
  * <pre>
  * record    := timestamp i56, version u8 (3), operationCount, operation*
@@ -18,13 +18,14 @@ import java.lang.foreign.MemorySegment;
  * kind      := 1 upsert, 2 delete; + 128, the update bit, if a bitmap must be changed
  * </pre>
  *
- * Little-endian; counts, lengths and the dataset's number are {@link Varints}, of four bytes each before
- * version 3. In version 1, which had no update bit, the version's byte was the timestamp's highest and
- * always 0. An insert is logged as an upsert: that its key was free is known when it is logged.
+ * Little-endian; counts, lengths and the dataset's number are {@link Varints}, of four bytes each
+ * before version 3. In version 1, which had no update bit, the version's byte was the timestamp's
+ * highest and always 0. An insert is logged as an upsert: that its key was free is known when it is
+ * logged.
  *
- * <p>The update bit (LUO19 §5.2) says that the superseded version was not in the memory component of its
- * successor: replay finds it by its key and invalidates it. The log holds no ordinals (design §4 rule 7): they
- * are others after a merge.
+ * <p>The update bit (LUO19 §5.2) says that the superseded version was not in the memory component
+ * of its successor: replay finds it by its key and invalidates it. The log holds no ordinals
+ * (design §4 rule 7): they are others after a merge.
  */
 final class LogRecords {
     static final int VERSION = 3;
@@ -41,7 +42,10 @@ final class LogRecords {
 
     private LogRecords() {}
 
-    /** The most that a record of {@code operationCount} operations with {@code payloadBytes} in all takes. */
+    /**
+     * The most that a record of {@code operationCount} operations with {@code payloadBytes} in all
+     * takes.
+     */
     public static long bytesMax(int operationCount, long payloadBytes) {
         return HEADER_BYTES_MAX + (long) operationCount * OPERATION_BYTES_MAX + payloadBytes;
     }

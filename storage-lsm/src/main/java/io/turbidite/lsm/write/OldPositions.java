@@ -5,7 +5,8 @@ import io.turbidite.lsm.strategy.bitmap.run.OldPosition;
 import java.util.Arrays;
 
 /**
- * Where the versions lie that the operations of a batch supersede, as far as a bitmap may have to know.
+ * Where the versions lie that the operations of a batch supersede, as far as a bitmap may have to
+ * know.
  *
  * <p><em>Confined to one thread;</em> reused.
  */

@@ -58,7 +58,9 @@ public final class Operations {
     /** Put in beside another, for another key of its value. */
     private boolean[] isTwin = new boolean[16];
 
-    /** Of the dataset that was asked for last: most batches are of one, and a pool costs each write. */
+    /**
+     * Of the dataset that was asked for last: most batches are of one, and a pool costs each write.
+     */
     private @Nullable Maintainer maintainer;
 
     private @Nullable OpenDataset maintained;

@@ -24,9 +24,9 @@ import java.util.Set;
  * Applies log records to fresh memory layers: redo only (LUO19 §2.2), with the timestamps they had.
  *
  * <p>Records of one key are in the log in the order of their timestamps (both are drawn under its
- * stripe), so the old record that eager maintenance needs is found as it was found the first time. Where
- * the current layer alone is asked, more may be in it than was then: its entries get anti-matter, as they
- * should within one memory component.
+ * stripe), so the old record that eager maintenance needs is found as it was found the first time.
+ * Where the current layer alone is asked, more may be in it than was then: its entries get
+ * anti-matter, as they should within one memory component.
  *
  * <p><em>Confined to one thread.</em>
  */
@@ -103,9 +103,9 @@ public final class Replay {
     }
 
     /**
-     * Finds the superseded version by its key, whatever bitmaps say (design §4 rule 7). It may be gone: a
-     * merge has left it out, which had made this record durable first. It may be in the current layer, since
-     * replay has but one.
+     * Finds the superseded version by its key, whatever bitmaps say (design §4 rule 7). It may be
+     * gone: a merge has left it out, which had made this record durable first. It may be in the
+     * current layer, since replay has but one.
      */
     private void markOld(Partition partition, Change change, long hash, OldRecord reads) {
         int code = position.find(
@@ -148,16 +148,16 @@ public final class Replay {
     }
 
     /**
-     * The files of components that may hold versions which were superseded, and could not be read: what they
-     * hold of them does not know it, nor do indexes that would have got anti-matter.
+     * The files of components that may hold versions which were superseded, and could not be read:
+     * what they hold of them does not know it, nor do indexes that would have got anti-matter.
      */
     public Map<Partition, Set<String>> unread() {
         return unreadByPartition;
     }
 
     /**
-     * The files of components that hold versions which were superseded, and whose bitmaps could not be read: the
-     * marks that they got are not saved.
+     * The files of components that hold versions which were superseded, and whose bitmaps could not
+     * be read: the marks that they got are not saved.
      */
     public Map<Partition, Set<String>> unmarked() {
         return unmarkedByPartition;

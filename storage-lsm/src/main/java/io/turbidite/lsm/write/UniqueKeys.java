@@ -23,22 +23,22 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The keys that a batch would put into unique indexes, and the check that nobody else has them (design §4
- * rule 11).
+ * The keys that a batch would put into unique indexes, and the check that nobody else has them
+ * (design §4 rule 11).
  *
  * <ol>
- *   <li>A key's own stripe is locked, across partitions, from before the probe until the entry is in memory:
- *       of two writers who want one key, the second sees the first's entry.
- *   <li>A record that gives a key up needs no lock: whoever finds it given up draws a later timestamp and a
- *       later place in the log.
- *   <li>What counts is the state after the whole batch: records may swap keys in it. A key with a null or
- *       missing field is equal to none.
- *   <li>Keys are compared and locked in the current {@link KeyForm}, in which the two zeros are one. An older index
- *       is probed for both.
+ *   <li>A key's own stripe is locked, across partitions, from before the probe until the entry is
+ *       in memory: of two writers who want one key, the second sees the first's entry.
+ *   <li>A record that gives a key up needs no lock: whoever finds it given up draws a later
+ *       timestamp and a later place in the log.
+ *   <li>What counts is the state after the whole batch: records may swap keys in it. A key with a
+ *       null or missing field is equal to none.
+ *   <li>Keys are compared and locked in the current {@link KeyForm}, in which the two zeros are
+ *       one. An older index is probed for both.
  * </ol>
  *
- * <p><em>Confined to one thread.</em> Costs a search of every partition for each key that is new to its
- * record; nothing if the dataset has no unique index.
+ * <p><em>Confined to one thread.</em> Costs a search of every partition for each key that is new to
+ * its record; nothing if the dataset has no unique index.
  */
 final class UniqueKeys {
     private static final long INDEX_MASK = (1 << 20) - 1;
@@ -112,8 +112,8 @@ final class UniqueKeys {
     }
 
     /**
-     * Checks, under the stripes and with the old records read, that the batch leaves every key with one
-     * record.
+     * Checks, under the stripes and with the old records read, that the batch leaves every key with
+     * one record.
      *
      * @throws DuplicateKeyException naming index, key and both records
      */

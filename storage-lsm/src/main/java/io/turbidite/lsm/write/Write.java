@@ -9,8 +9,9 @@ import io.turbidite.lsm.partition.Partition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One write: the operations that were put in, what is to be done of them, and what {@link WritePath} needs and holds
- * on the way. Can be written again, and reused after {@link Operations#clear}.
+ * One write: the operations that were put in, what is to be done of them, and what
+ * {@link WritePath} needs and holds on the way. Can be written again, and reused after
+ * {@link Operations#clear}.
  *
  * <p><em>Confined to one thread at a time.</em>
  */

@@ -60,7 +60,9 @@ public final class WritePath {
         this.inFlight = new Gate(substrate.tasks());
     }
 
-    /** Does all operations of a write or none; returns when it is visible and durable as promised. */
+    /**
+     * Does all operations of a write or none; returns when it is visible and durable as promised.
+     */
     public void write(Write write) {
         Operations batch = write.operations;
         // before anything is held, the gate included: a schema change must not wait for memory
@@ -336,7 +338,10 @@ public final class WritePath {
         leaveGates(write);
     }
 
-    /** Where the stack was too short for it before. If it still is, the store fails, which wakes who waits. */
+    /**
+     * Where the stack was too short for it before. If it still is, the store fails, which wakes who
+     * waits.
+     */
     private void giveUpAtLast(Write write, Throwable failure) {
         boolean free = false;
         try {
@@ -363,7 +368,10 @@ public final class WritePath {
         }
     }
 
-    /** Whether a version that is superseded may lie elsewhere than where it was found; inside the gates. */
+    /**
+     * Whether a version that is superseded may lie elsewhere than where it was found; inside the
+     * gates.
+     */
     private static boolean isStale(Write write) {
         WriteSet set = write.set;
         for (int i = 0; i < set.size(); i++) {
@@ -375,7 +383,9 @@ public final class WritePath {
         return false;
     }
 
-    /** Finds what is superseded once more; with nothing held but the stripes, as it may read pages. */
+    /**
+     * Finds what is superseded once more; with nothing held but the stripes, as it may read pages.
+     */
     private static void findAgain(Write write) {
         WriteSet set = write.set;
         for (int i = 0; i < set.size(); i++) {

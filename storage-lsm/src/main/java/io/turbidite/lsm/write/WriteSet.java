@@ -10,11 +10,11 @@ import io.turbidite.lsm.strategy.Maintainer;
 import java.util.Arrays;
 
 /**
- * What one write has to do: of the operations of a batch the last one on each key, with what the earlier ones ask
- * for, its partition, and the record that it replaces.
+ * What one write has to do: of the operations of a batch the last one on each key, with what the
+ * earlier ones ask for, its partition, and the record that it replaces.
  *
- * <p>Operations keep their place in the batch, from 0; {@link #at} lists the places of those that are left to do,
- * ascending. {@link #resolve} begins it anew for each write.
+ * <p>Operations keep their place in the batch, from 0; {@link #at} lists the places of those that
+ * are left to do, ascending. {@link #resolve} begins it anew for each write.
  *
  * <p><em>Confined to one thread;</em> reused.
  */
@@ -50,7 +50,8 @@ final class WriteSet {
     }
 
     /**
-     * Leaves out operations that a later one on the same key makes void, and hands the later one what they ask for.
+     * Leaves out operations that a later one on the same key makes void, and hands the later one
+     * what they ask for.
      *
      * @throws DuplicateKeyException if an insert follows an operation that leaves a record
      */
@@ -140,7 +141,9 @@ final class WriteSet {
         return left[i];
     }
 
-    /** Puts an operation that stays behind the {@code i} that stay before it; for one pass over all. */
+    /**
+     * Puts an operation that stays behind the {@code i} that stay before it; for one pass over all.
+     */
     void keep(int i, int at) {
         left[i] = at;
     }

@@ -61,8 +61,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /**
- * Every public method of what is closed, or belongs to a closed store, says so: by reflection, so that new
- * ones do too.
+ * Every public method of what is closed, or belongs to a closed store, says so: by reflection, so
+ * that new ones do too.
  */
 class ClosedTest {
     private static final long SEED = 34;

@@ -26,7 +26,9 @@ import org.junit.jupiter.api.Test;
 import java.util.Map;
 import java.util.Objects;
 
-/** What belongs to one opening of one store is refused by every other; nothing is changed by that. */
+/**
+ * What belongs to one opening of one store is refused by every other; nothing is changed by that.
+ */
 class ForeignTest {
     private static final long SEED = 3;
     private static final StoreOptions OPTIONS = SimStore.options(Durability.SYNC);

@@ -22,7 +22,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Under a correlated policy all indexes of a partition have components of the same IDs (design §4 rule 9). */
+/**
+ * Under a correlated policy all indexes of a partition have components of the same IDs (design §4
+ * rule 9).
+ */
 class CorrelatedMergeTest {
     private static final long SEED = Seeds.of("CorrelatedMergeTest");
     private static final int FLUSHES = 12;

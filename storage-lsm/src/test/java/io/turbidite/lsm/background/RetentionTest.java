@@ -38,9 +38,9 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * Retention against a model: what is young enough is there as it was last written, what is gone stays gone
- * and was old, nothing older ever comes back, and every index agrees; through updates that move records in
- * time, deletes, snapshots, reopenings and power cuts.
+ * Retention against a model: what is young enough is there as it was last written, what is gone
+ * stays gone and was old, nothing older ever comes back, and every index agrees; through updates
+ * that move records in time, deletes, snapshots, reopenings and power cuts.
  */
 class RetentionTest {
     private static final int ROUNDS = Tier.count(3, 12, 200);

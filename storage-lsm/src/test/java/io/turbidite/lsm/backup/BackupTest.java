@@ -36,8 +36,9 @@ import java.util.List;
 import java.util.NavigableMap;
 
 /**
- * R19: a backup that is taken while writers go on equals the oracle at the backup's timestamp; one that is
- * cut short is no store and says so; and the store beside it is what it would have been without.
+ * R19: a backup that is taken while writers go on equals the oracle at the backup's timestamp; one
+ * that is cut short is no store and says so; and the store beside it is what it would have been
+ * without.
  */
 class BackupTest {
     private static final int ROUNDS = Tier.count(3, 10, 500);

@@ -34,7 +34,9 @@ import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
 
-/** Whatever happens to the bytes of a component: the right answer or an error, and verify finds it. */
+/**
+ * Whatever happens to the bytes of a component: the right answer or an error, and verify finds it.
+ */
 class ComponentDamageTest {
     private static final String TEST = "ComponentDamageTest";
 

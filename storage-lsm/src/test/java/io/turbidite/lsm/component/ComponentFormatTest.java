@@ -22,10 +22,11 @@ import java.util.Locale;
 import java.util.Objects;
 
 /**
- * The archived files of this format version are read as they were written, and are still what is written.
+ * The archived files of this format version are read as they were written, and are still what is
+ * written.
  *
- * <p>They hold 200 keys in 4 KiB pages, with versions, anti-matter, key tree and Bloom filter. {@code
- * -Dgolden.print=true} prints what a new archive has to hold.
+ * <p>They hold 200 keys in 4 KiB pages, with versions, anti-matter, key tree and Bloom filter.
+ * {@code -Dgolden.print=true} prints what a new archive has to hold.
  */
 class ComponentFormatTest {
     @ParameterizedTest

@@ -22,11 +22,12 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 
 /**
- * Prints what a component costs: CPU time of the thread, which a shared machine disturbs least, and bytes
- * allocated, each for one operation. Not a test: {@code java … ComponentTiming DIRECTORY [entryCount]}.
+ * Prints what a component costs: CPU time of the thread, which a shared machine disturbs least, and
+ * bytes allocated, each for one operation. Not a test:
+ * {@code java … ComponentTiming DIRECTORY [entryCount]}.
  *
- * <p>Keys are as an encoded int64 (a tag and eight random bytes), values 500 bytes, everything in the
- * cache. The last of several rounds counts.
+ * <p>Keys are as an encoded int64 (a tag and eight random bytes), values 500 bytes, everything in
+ * the cache. The last of several rounds counts.
  */
 final class ComponentTiming {
     private static final int VALUE_BYTES = 500;

@@ -23,7 +23,9 @@ import org.junit.jupiter.api.Test;
 import java.nio.charset.StandardCharsets;
 import java.util.SplittableRandom;
 
-/** What a writer refuses, what it leaves behind when something fails, and what survives a power cut. */
+/**
+ * What a writer refuses, what it leaves behind when something fails, and what survives a power cut.
+ */
 class ComponentWriterTest {
     private static final ComponentOptions OPTIONS = ComponentOptions.primary();
 

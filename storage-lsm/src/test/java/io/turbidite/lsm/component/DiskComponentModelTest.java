@@ -29,7 +29,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** A component answers as a sorted list does, for all shapes of keys and values, sizes and options. */
+/**
+ * A component answers as a sorted list does, for all shapes of keys and values, sizes and options.
+ */
 class DiskComponentModelTest {
     private static final String TEST = "DiskComponentModelTest";
 

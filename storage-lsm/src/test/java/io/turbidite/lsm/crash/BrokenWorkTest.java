@@ -23,7 +23,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A bug in background work ends its thread; whoever waits for the work, or asks for more, must be told. */
+/**
+ * A bug in background work ends its thread; whoever waits for the work, or asks for more, must be
+ * told.
+ */
 @Timeout(60)
 class BrokenWorkTest {
     private static final long SEED = Seeds.of("BrokenWorkTest");

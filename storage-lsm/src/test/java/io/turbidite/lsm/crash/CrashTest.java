@@ -8,9 +8,9 @@ import org.junit.jupiter.api.Test;
 
 /**
  * R1 to R4: a power cut before each durable step of a random history, in all three profiles of what
- * survives; and cuts during the recovery from a cut, three deep. What comes back is the state after some
- * prefix of the history that is no shorter than what was acknowledged, every index agrees with the
- * primary, and recovering again gives the same.
+ * survives; and cuts during the recovery from a cut, three deep. What comes back is the state after
+ * some prefix of the history that is no shorter than what was acknowledged, every index agrees with
+ * the primary, and recovering again gives the same.
  */
 public class CrashTest {
     private static final int CUTS = Tier.count(60, 500, 10_000);

@@ -32,8 +32,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A writer that stands because flushes may write next to nothing is free again within two seconds, by an
- * interrupt, by {@link Store#endWaitsWithin} and by close; what it had not begun was not done.
+ * A writer that stands because flushes may write next to nothing is free again within two seconds,
+ * by an interrupt, by {@link Store#endWaitsWithin} and by close; what it had not begun was not
+ * done.
  */
 @Timeout(60)
 class EndedWaitTest {

@@ -194,7 +194,9 @@ class FailsAloneTest {
         sim.verify();
     }
 
-    /** What a flush or merge has written turns out to be damaged or unreadable, when it is opened. */
+    /**
+     * What a flush or merge has written turns out to be damaged or unreadable, when it is opened.
+     */
     enum Output {
         DAMAGED,
         UNREADABLE;

@@ -27,9 +27,10 @@ import org.junit.jupiter.api.Test;
 import java.util.List;
 
 /**
- * R8: each of the first operations on the disk fails, once or for ever, in each way there is. Whoever
- * asked gets a typed error; the store goes on, or takes no writes any more; nothing is acknowledged that a
- * power cut then takes away; and when the fault is gone it opens with all that was acknowledged.
+ * R8: each of the first operations on the disk fails, once or for ever, in each way there is.
+ * Whoever asked gets a typed error; the store goes on, or takes no writes any more; nothing is
+ * acknowledged that a power cut then takes away; and when the fault is gone it opens with all that
+ * was acknowledged.
  */
 class FaultTest {
     private static final int CALLS = Tier.count(40, 200, 1_000);

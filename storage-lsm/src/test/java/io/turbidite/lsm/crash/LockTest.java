@@ -24,7 +24,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** One process holds a store: whatever is decided is decided under its lock, and the lock is looked after. */
+/**
+ * One process holds a store: whatever is decided is decided under its lock, and the lock is looked
+ * after.
+ */
 class LockTest {
     private static final long SEED = 13;
 

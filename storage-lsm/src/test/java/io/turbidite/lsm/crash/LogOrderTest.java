@@ -22,8 +22,9 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * No component and no bitmap is ahead of the log (design §4 rule 6). Where the log is not synced with each
- * write, a flush could otherwise keep an operation and lose one that was acknowledged before it.
+ * No component and no bitmap is ahead of the log (design §4 rule 6). Where the log is not synced
+ * with each write, a flush could otherwise keep an operation and lose one that was acknowledged
+ * before it.
  */
 class LogOrderTest {
     private static final long SEED = Seeds.of("LogOrderTest");
@@ -54,7 +55,10 @@ class LogOrderTest {
         }
     }
 
-    /** A write that is given up takes a place in the log, and leaves nothing in memory that would hold it. */
+    /**
+     * A write that is given up takes a place in the log, and leaves nothing in memory that would
+     * hold it.
+     */
     @Test
     void the_manifest_names_no_place_in_the_log_that_a_power_cut_takes_away() {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);

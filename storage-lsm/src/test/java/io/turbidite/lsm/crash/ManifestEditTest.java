@@ -36,7 +36,10 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
-/** Every change of the manifest: with an outcome that nobody knows, and on a thread that is interrupted. */
+/**
+ * Every change of the manifest: with an outcome that nobody knows, and on a thread that is
+ * interrupted.
+ */
 class ManifestEditTest {
     private static final long SEED = 17;
 

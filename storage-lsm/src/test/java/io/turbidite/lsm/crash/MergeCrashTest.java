@@ -20,8 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Power cuts at every step of one merge, under each strategy: a record and what is on file of its being
- * superseded (an entry, a mark, a deleted key) are merged together or not at all.
+ * Power cuts at every step of one merge, under each strategy: a record and what is on file of its
+ * being superseded (an entry, a mark, a deleted key) are merged together or not at all.
  */
 class MergeCrashTest {
     private static final long SEED = Seeds.of("MergeCrashTest");

@@ -495,7 +495,10 @@ class QuarantineTest {
         checkRestored(dataset("T"));
     }
 
-    /** Where ours is missing there is no footer to compare, but the manifest knows size and timestamps. */
+    /**
+     * Where ours is missing there is no footer to compare, but the manifest knows size and
+     * timestamps.
+     */
     @Test
     void a_missing_file_is_not_replaced_by_one_of_a_copy_that_went_its_own_way() {
         Dataset dataset = create("T", Maintenance.VALIDATION, "no-merge");
@@ -645,7 +648,10 @@ class QuarantineTest {
         assertThat(tree("T", "by_body").state()).isEqualTo("ready");
     }
 
-    /** Why verify said ok right after a read had met damage: a merge reads records, and makes new key pages. */
+    /**
+     * Why verify said ok right after a read had met damage: a merge reads records, and makes new
+     * key pages.
+     */
     @Test
     void damage_of_a_key_page_is_found_by_verify_told_and_healed_by_a_merge() {
         for (Maintenance maintenance :
@@ -682,7 +688,10 @@ class QuarantineTest {
         }
     }
 
-    /** A byte of the first block of the kind: behind its header of 32 bytes, of which 8 to 11 are its length. */
+    /**
+     * A byte of the first block of the kind: behind its header of 32 bytes, of which 8 to 11 are
+     * its length.
+     */
     private long keyPageAt(String file) {
         ByteBuffer bytes = ByteBuffer.wrap(disk.content(file)).order(ByteOrder.LITTLE_ENDIAN);
         int at = 64;

@@ -27,8 +27,8 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * A power cut before each durable step of a repair, in all profiles, and a full disk at each write: the store
- * has the bitmap of before or the one of after, no file too many, and the same answers.
+ * A power cut before each durable step of a repair, in all profiles, and a full disk at each write:
+ * the store has the bitmap of before or the one of after, no file too many, and the same answers.
  */
 class RepairCrashTest {
     private static final StoreOptions OPTIONS = SimStore.options(Durability.SYNC);
@@ -115,7 +115,9 @@ class RepairCrashTest {
         System.out.printf("RepairCrashTest: %d power cuts%n", cuts[0] + cuts[1]);
     }
 
-    /** The scan of the key trees that the indexes share is lost for all of them, not gone on with. */
+    /**
+     * The scan of the key trees that the indexes share is lost for all of them, not gone on with.
+     */
     @Test
     void a_read_that_fails_in_the_repair_of_several_indexes_marks_nothing_that_lives() {
         load().close();

@@ -133,7 +133,10 @@ class ReplayDamageTest {
         return count;
     }
 
-    /** Opens the store without some files, flushes what replay gave, closes; then the files are back. */
+    /**
+     * Opens the store without some files, flushes what replay gave, closes; then the files are
+     * back.
+     */
     private void replayWithout(String... files) {
         sim.close();
         Map<String, byte[]> whole = new TreeMap<>();
@@ -217,7 +220,10 @@ class ReplayDamageTest {
         checkOnlyRebuildHelps(0, ROWS - 2);
     }
 
-    /** An entry that did not change lies in the component that had it first; that of its record has none. */
+    /**
+     * An entry that did not change lies in the component that had it first; that of its record has
+     * none.
+     */
     @Test
     void an_unchanged_entry_of_an_unread_record_is_not_answered_with() {
         Dataset dataset = sim.store.createDataset(

@@ -21,9 +21,10 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Power cuts while indexes are built, dropped, disabled and enabled, and a dataset comes and goes, with
- * writes, flushes and merges beside them. What comes back has each index whole or not at all, as it was
- * before the change or after it; every record that was acknowledged; and no file that nobody names.
+ * Power cuts while indexes are built, dropped, disabled and enabled, and a dataset comes and goes,
+ * with writes, flushes and merges beside them. What comes back has each index whole or not at all,
+ * as it was before the change or after it; every record that was acknowledged; and no file that
+ * nobody names.
  */
 class SchemaCrashTest {
     private static final int CUTS = Tier.count(50, 400, 10_000);

@@ -116,7 +116,10 @@ class SuspectSpaceTest {
                 .components();
     }
 
-    /** A byte of the first block of keys: behind its header of 32 bytes, of which 8 to 11 are its length. */
+    /**
+     * A byte of the first block of keys: behind its header of 32 bytes, of which 8 to 11 are its
+     * length.
+     */
     private long keyPageAt(String file) {
         ByteBuffer bytes = ByteBuffer.wrap(disk.content(file)).order(ByteOrder.LITTLE_ENDIAN);
         int at = 64;

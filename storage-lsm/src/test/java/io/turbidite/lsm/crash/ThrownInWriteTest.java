@@ -37,8 +37,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * An error on the way of a write, wherever it comes, costs that write and perhaps the store, but nobody's time:
- * what others wait for is let go.
+ * An error on the way of a write, wherever it comes, costs that write and perhaps the store, but
+ * nobody's time: what others wait for is let go.
  */
 @Timeout(120)
 class ThrownInWriteTest {
@@ -125,7 +125,10 @@ class ThrownInWriteTest {
         }
     }
 
-    /** What a flush has moved is looked for again with no claim held: others' records stand behind it. */
+    /**
+     * What a flush has moved is looked for again with no claim held: others' records stand behind
+     * it.
+     */
     @Test
     void nothing_is_read_from_disk_while_a_place_in_the_log_is_held() {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);

@@ -25,7 +25,10 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
-/** A manifest comes back after one opening with an older one: what that put into the trash is put back. */
+/**
+ * A manifest comes back after one opening with an older one: what that put into the trash is put
+ * back.
+ */
 class TrashReturnTest {
     private static final long SEED = Seeds.of("TrashReturnTest");
 

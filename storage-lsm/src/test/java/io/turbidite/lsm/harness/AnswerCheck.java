@@ -35,9 +35,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * The answers that every strategy must give alike at a view: index-only (valid entries), through the
- * index to the records, and with a filter that lets components be skipped; ranges that the view's
- * timestamp picks.
+ * The answers that every strategy must give alike at a view: index-only (valid entries), through
+ * the index to the records, and with a filter that lets components be skipped; ranges that the
+ * view's timestamp picks.
  */
 public final class AnswerCheck {
     private final Dataset dataset;

@@ -10,8 +10,9 @@ import java.util.List;
 /**
  * What a store and its datasets are made like, as a seed says. <em>Immutable.</em>
  *
- * <p>Sixteen bits of the seed are the number of a cell. The first {@link #CELL_COUNT} cells hold each
- * policy with each page size, and any two values of any two axes together, as far as the two are allowed.
+ * <p>Sixteen bits of the seed are the number of a cell. The first {@link #CELL_COUNT} cells hold
+ * each policy with each page size, and any two values of any two axes together, as far as the two
+ * are allowed.
  */
 public record Axes(
         MergePolicySpec policy,

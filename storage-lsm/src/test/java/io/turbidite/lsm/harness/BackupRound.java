@@ -14,7 +14,9 @@ import io.turbidite.lsm.backup.CopyMode;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
-/** A store and its backup on one disk, under a random load that goes on between the backup's steps. */
+/**
+ * A store and its backup on one disk, under a random load that goes on between the backup's steps.
+ */
 public final class BackupRound {
     public static final StoreOptions OPTIONS = SimStore.options(Durability.SYNC);
 

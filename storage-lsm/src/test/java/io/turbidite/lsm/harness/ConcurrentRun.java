@@ -34,10 +34,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Several threads at a few keys of a dataset, with flushes, merges and repairs beside them; and what each of
- * them did and saw, to be checked for one order. Every write has a value of its own, which stands in an indexed
- * field, so that what an index says of a key is a read as well. Views are read long after they were opened: what
- * they show must have been there when they were.
+ * Several threads at a few keys of a dataset, with flushes, merges and repairs beside them; and
+ * what each of them did and saw, to be checked for one order. Every write has a value of its own,
+ * which stands in an indexed field, so that what an index says of a key is a read as well. Views
+ * are read long after they were opened: what they show must have been there when they were.
  */
 public final class ConcurrentRun {
     private static final int KEY_COUNT = 6;

@@ -22,7 +22,8 @@ public final class CrashRun {
     private long nestedCount;
 
     /**
-     * @param lens what the store under test sees of the disk; stores that recover see the disk itself
+     * @param lens what the store under test sees of the disk; stores that recover see the disk
+     *     itself
      */
     public CrashRun(UnaryOperator<Disk> lens) {
         this.lens = lens;

@@ -36,7 +36,10 @@ public final class Garbage {
                 .sum();
     }
 
-    /** Valid entries as an index-only search shows them: by primary key the secondary key's first field. */
+    /**
+     * Valid entries as an index-only search shows them: by primary key the secondary key's first
+     * field.
+     */
     public static Map<Long, Object> valid(Dataset dataset, ReadView view, String index) {
         IndexSchema schema =
                 Objects.requireNonNull(Inside.schema(dataset).catalog().find(index));

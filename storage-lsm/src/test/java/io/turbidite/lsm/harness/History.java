@@ -24,9 +24,10 @@ import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 /**
- * A random history against the oracle: writes, flushes, merges, repairs, changes of schema, snapshots, clean
- * reopenings and power cuts. What happens is drawn beforehand and from the seed alone, so that two stores of
- * different making go through the same, and what fails can be reduced to the few steps that it takes.
+ * A random history against the oracle: writes, flushes, merges, repairs, changes of schema,
+ * snapshots, clean reopenings and power cuts. What happens is drawn beforehand and from the seed
+ * alone, so that two stores of different making go through the same, and what fails can be reduced
+ * to the few steps that it takes.
  */
 public final class History {
     /** Runs that a reduction takes at most. */
@@ -74,7 +75,8 @@ public final class History {
      * Goes through so many writes and what happens between them.
      *
      * @param replay the line that replays it
-     * @throws AssertionError if anything is not as it must be: with the shortest history found that fails alike
+     * @throws AssertionError if anything is not as it must be: with the shortest history found that
+     *     fails alike
      */
     public void check(int writes, String replay) {
         List<Step> steps = draw(writes);

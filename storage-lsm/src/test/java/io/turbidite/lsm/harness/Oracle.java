@@ -12,9 +12,9 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * What a store must hold: sorted maps, the history of commits that led there, and how many of them were
- * acknowledged. A recovered store must equal the state after some prefix of the history that is at least
- * as long as what was durable.
+ * What a store must hold: sorted maps, the history of commits that led there, and how many of them
+ * were acknowledged. A recovered store must equal the state after some prefix of the history that
+ * is at least as long as what was durable.
  */
 public final class Oracle {
     /** One change of a commit; a null row is a delete. */

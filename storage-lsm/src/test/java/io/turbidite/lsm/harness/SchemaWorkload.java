@@ -20,9 +20,10 @@ import java.util.SplittableRandom;
 import java.util.TreeSet;
 
 /**
- * Random changes of schema beside a {@link Workload}: indexes are created, dropped, disabled and enabled, some
- * of them in the background, and a dataset of its own comes and goes. Knows which schemas may be found after
- * a crash: the last one acknowledged, or the one that is being made of it.
+ * Random changes of schema beside a {@link Workload}: indexes are created, dropped, disabled and
+ * enabled, some of them in the background, and a dataset of its own comes and goes. Knows which
+ * schemas may be found after a crash: the last one acknowledged, or the one that is being made of
+ * it.
  */
 public final class SchemaWorkload {
     static final String PASSING = "Passing";

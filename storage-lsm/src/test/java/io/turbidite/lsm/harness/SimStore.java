@@ -111,7 +111,9 @@ public final class SimStore implements AutoCloseable {
         return rows;
     }
 
-    /** A number that stands for everything in the store, but for the dataset that comes and goes. */
+    /**
+     * A number that stands for everything in the store, but for the dataset that comes and goes.
+     */
     public long contentHash() {
         long hash = 0;
         for (Dataset dataset : store.datasets()) {

@@ -7,8 +7,8 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * One thing that happens in a {@link History}. It carries all that it needs, seeds of its own included, so
- * that it means the same whatever is left out around it. <em>Immutable.</em>
+ * One thing that happens in a {@link History}. It carries all that it needs, seeds of its own
+ * included, so that it means the same whatever is left out around it. <em>Immutable.</em>
  */
 public sealed interface Step {
     /** How a {@link Write} is done. */

@@ -194,8 +194,8 @@ public final class Workload {
     }
 
     /**
-     * Merges all when nobody reads anything old: then an index holds as many entries as there are records, and
-     * a companion none. Validation leaves that to repair.
+     * Merges all when nobody reads anything old: then an index holds as many entries as there are
+     * records, and a companion none. Validation leaves that to repair.
      */
     public void checkNoGarbage(Store store) {
         for (int id = 0; id < 12; id++) {

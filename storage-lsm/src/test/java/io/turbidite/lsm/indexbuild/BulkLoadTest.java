@@ -53,7 +53,10 @@ class BulkLoadTest {
 
     private final SplittableRandom random = new SplittableRandom(SEED);
 
-    /** In no order; some keys come again. Sorting them takes several runs, as a run is of some 200 KiB. */
+    /**
+     * In no order; some keys come again. Sorting them takes several runs, as a run is of some 200
+     * KiB.
+     */
     private List<Row> rows(int count, int keyCount, int bodyBytes) {
         List<Row> rows = new ArrayList<>();
         for (int i = 0; i < count; i++) {

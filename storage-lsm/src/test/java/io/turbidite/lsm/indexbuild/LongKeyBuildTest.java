@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * An index is refused for a key that is too long only if a record has it that the index must show: the current
- * one, or one of a snapshot of which views may be opened.
+ * An index is refused for a key that is too long only if a record has it that the index must show:
+ * the current one, or one of a snapshot of which views may be opened.
  */
 class LongKeyBuildTest {
     private static final IndexSpec BY_BODY = IndexSpec.btree("by_body", "body");

@@ -45,7 +45,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Real threads write and read while indexes come and go; and a disk that is full while one is built. */
+/**
+ * Real threads write and read while indexes come and go; and a disk that is full while one is
+ * built.
+ */
 class SchemaStressTest {
     private static final int ROUNDS = Tier.count(3, 12, 200);
 

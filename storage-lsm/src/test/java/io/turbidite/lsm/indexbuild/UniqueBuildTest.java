@@ -21,8 +21,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
 /**
- * A unique index whose build overtakes a write: the write has looked for its key before what is built was there,
- * and comes to memory when the build looks for duplicates, or later (design §4 rule 11).
+ * A unique index whose build overtakes a write: the write has looked for its key before what is
+ * built was there, and comes to memory when the build looks for duplicates, or later (design §4
+ * rule 11).
  */
 class UniqueBuildTest {
     private static final int ROUNDS = 20;

@@ -4,8 +4,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Chunks that the garbage collector frees: Lincheck makes components by the thousand and closes none.
- * <em>Immutable.</em>
+ * Chunks that the garbage collector frees: Lincheck makes components by the thousand and closes
+ * none. <em>Immutable.</em>
  */
 public final class CollectedChunks implements ChunkSource {
     @Override

@@ -14,8 +14,8 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * Put and find are linearizable. The component starts with a root that is a full leaf, so that the first
- * puts move the root's content down and split it under the readers.
+ * Put and find are linearizable. The component starts with a root that is a full leaf, so that the
+ * first puts move the root's content down and split it under the readers.
  */
 @Param(name = "key", gen = IntGen.class, conf = "0:7")
 @Param(name = "timestamp", gen = IntGen.class, conf = "1:3")

@@ -20,7 +20,9 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 
-/** Random puts, finds, seeks and scans against a sorted map; the seed is in each failure's message. */
+/**
+ * Random puts, finds, seeks and scans against a sorted map; the seed is in each failure's message.
+ */
 class MemoryComponentModelTest {
     private static final int OPERATION_COUNT = Tier.count(5_000, 40_000, 2_000_000);
     private static final long SEED = Long.getLong("turbidite.seed", 20_261_121);

@@ -23,8 +23,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Writers, readers and scanners at once. Each version's value can be computed from its key and timestamp,
- * so a torn or misplaced entry shows; what was put before a read began must be seen by it.
+ * Writers, readers and scanners at once. Each version's value can be computed from its key and
+ * timestamp, so a torn or misplaced entry shows; what was put before a read began must be seen by
+ * it.
  */
 class MemoryComponentStressTest {
     private static final int ROUNDS = Tier.count(1, 2, 200);
@@ -182,7 +183,9 @@ class MemoryComponentStressTest {
         }
     }
 
-    /** Checks order, content, and that each key's settled version is met; returns the entries seen. */
+    /**
+     * Checks order, content, and that each key's settled version is met; returns the entries seen.
+     */
     private static long scanOnce(Shared shared, Slice from, long[] settled, int toNumber) {
         long count = 0;
         int number = -1;

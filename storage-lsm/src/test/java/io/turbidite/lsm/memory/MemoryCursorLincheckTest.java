@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Test;
 import java.util.TreeSet;
 
 /**
- * What a cursor shows at a snapshot, backwards, forwards and from the middle, is what was there at one moment,
- * while puts split the leaves under it. As in a store, a put is drawn a timestamp and returns when that is
- * visible, and a reader passes over what is above its snapshot.
+ * What a cursor shows at a snapshot, backwards, forwards and from the middle, is what was there at
+ * one moment, while puts split the leaves under it. As in a store, a put is drawn a timestamp and
+ * returns when that is visible, and a reader passes over what is above its snapshot.
  */
 @Param(name = "key", gen = IntGen.class, conf = "0:7")
 public class MemoryCursorLincheckTest {

@@ -5,7 +5,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Chunks that are poisoned when they come back, and counted, so that tests see leaks and stale reads. */
+/**
+ * Chunks that are poisoned when they come back, and counted, so that tests see leaks and stale
+ * reads.
+ */
 public final class TestChunks implements ChunkSource, AutoCloseable {
     private final int chunkBytes;
     private final boolean poison;

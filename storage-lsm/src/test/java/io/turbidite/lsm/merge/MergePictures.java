@@ -9,10 +9,10 @@ import java.util.Objects;
 import java.util.function.ToLongFunction;
 
 /**
- * The pictures of {@code docs/merge-policies.md}, drawn by the policies themselves: a column for each flush
- * with the components that are there after it, oldest at the bottom, as high as they are large. What was
- * written at that flush is coloured, so the coloured area is what was written in all (but for flushes that
- * were merged at once).
+ * The pictures of {@code docs/merge-policies.md}, drawn by the policies themselves: a column for
+ * each flush with the components that are there after it, oldest at the bottom, as high as they are
+ * large. What was written at that flush is coloured, so the coloured area is what was written in
+ * all (but for flushes that were merged at once).
  */
 final class MergePictures {
     private static final int FLUSHES = 40;
@@ -21,7 +21,10 @@ final class MergePictures {
     private static final int TOP = 40;
     private static final int HEIGHT = 160;
 
-    /** Every policy has flushes of 64 bytes, which is the least size of a level for ratios 2, 4 and 8. */
+    /**
+     * Every policy has flushes of 64 bytes, which is the least size of a level for ratios 2, 4 and
+     * 8.
+     */
     private static final long FLUSH = 64;
 
     private static final String KEPT = "fill=\"#e3dcc8\" stroke=\"#8c7a45\"";
@@ -63,7 +66,9 @@ final class MergePictures {
         return svg(2 * LEFT + FLUSHES * COLUMN, title, List.of(panel));
     }
 
-    /** A primary and a small secondary, which decides for itself or follows; height is time covered. */
+    /**
+     * A primary and a small secondary, which decides for itself or follows; height is time covered.
+     */
     private static String correlated() {
         MergePolicy policy = MergePolicySpec.parse(
                         "prefix(mergeableBytesMax=256, toleranceCount=3)")

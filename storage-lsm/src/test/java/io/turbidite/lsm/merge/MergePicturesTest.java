@@ -17,7 +17,8 @@ import java.util.Locale;
 import java.util.Objects;
 
 /**
- * The pictures in the documentation are what the policies do. {@code -Dpictures.write=true} draws them anew.
+ * The pictures in the documentation are what the policies do. {@code -Dpictures.write=true} draws
+ * them anew.
  */
 class MergePicturesTest {
     /** The repository's {@code docs}, whether the test runs in the module or above it. */

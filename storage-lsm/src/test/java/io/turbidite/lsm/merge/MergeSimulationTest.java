@@ -17,9 +17,9 @@ import java.util.function.BiPredicate;
 import java.util.function.LongSupplier;
 
 /**
- * A million flushes on paper under each policy, against the formula in the policy's Javadoc and in {@code
- * docs/merge-policies.md}: exact where it is exact, bounds as bounds, and "about" within the stated share. Prints what it
- * saw, which is the table of that page.
+ * A million flushes on paper under each policy, against the formula in the policy's Javadoc and in
+ * {@code docs/merge-policies.md}: exact where it is exact, bounds as bounds, and "about" within the
+ * stated share. Prints what it saw, which is the table of that page.
  */
 class MergeSimulationTest {
     private static final int MILLION = 1_000_000;
@@ -94,9 +94,9 @@ class MergeSimulationTest {
     }
 
     /**
-     * The exact cost of policies that merge all from some component to the newest as soon as those younger
-     * than it are enough; see {@code TieringMergePolicy}. {@code written[n]} and {@code components[n]} are what
-     * merges wrote in n flushes, in flushes, and what they left.
+     * The exact cost of policies that merge all from some component to the newest as soon as those
+     * younger than it are enough; see {@code TieringMergePolicy}. {@code written[n]} and
+     * {@code components[n]} are what merges wrote in n flushes, in flushes, and what they left.
      */
     private static final class Recurrence {
         final long[] written;

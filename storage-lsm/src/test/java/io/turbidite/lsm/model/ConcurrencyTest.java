@@ -48,9 +48,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Real threads: transfers between accounts in atomic batches, while readers check at snapshots that no
- * money is lost, and flushes and merges go on. A reader that saw half a batch, a moment that differs
- * between partitions, or a lost update would change the sum.
+ * Real threads: transfers between accounts in atomic batches, while readers check at snapshots that
+ * no money is lost, and flushes and merges go on. A reader that saw half a batch, a moment that
+ * differs between partitions, or a lost update would change the sum.
  */
 class ConcurrencyTest {
     private static final int ACCOUNTS = 64;

@@ -42,7 +42,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** The ends of what is allowed: keys of no byte and of the most, nothing but 0xFF, nothing at all. */
+/**
+ * The ends of what is allowed: keys of no byte and of the most, nothing but 0xFF, nothing at all.
+ */
 class EdgeTest {
     private final SimDisk disk = new SimDisk(7, Profile.STRICT);
     private SimStore sim = SimStore.open(disk, 7, SimStore.options(Durability.SYNC));

@@ -36,9 +36,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Searches of a secondary index with a filter (design §4 rule 2): a search may pass over the layer that hides
- * an entry, so it says which entries it vouches for; those, and the candidates that prove valid, are the
- * records' current ones, and all inside the filter are among them.
+ * Searches of a secondary index with a filter (design §4 rule 2): a search may pass over the layer
+ * that hides an entry, so it says which entries it vouches for; those, and the candidates that
+ * prove valid, are the records' current ones, and all inside the filter are among them.
  */
 class FilteredSearchTest {
     private static final int HISTORIES = Boolean.getBoolean("long") ? 200 : 2;

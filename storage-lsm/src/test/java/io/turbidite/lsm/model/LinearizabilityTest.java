@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Real threads fight for a few keys: whatever they write and read, by key, in batches, at views and through an
- * index, happens at one moment each, in one order, between call and return.
+ * Real threads fight for a few keys: whatever they write and read, by key, in batches, at views and
+ * through an index, happens at one moment each, in one order, between call and return.
  */
 class LinearizabilityTest {
     private static final int THREADS = 5;

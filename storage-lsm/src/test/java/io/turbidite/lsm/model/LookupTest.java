@@ -173,7 +173,9 @@ class LookupTest {
         views.forEach(ReadView::close);
     }
 
-    /** The timestamp that some entry of the key may have had: of any version that the view shows. */
+    /**
+     * The timestamp that some entry of the key may have had: of any version that the view shows.
+     */
     private long entryTimestamp(long id, ReadView view, SplittableRandom random) {
         TreeMap<Long, Row> versions = history.get(id);
         if (versions == null || versions.firstKey() > view.timestamp()) {
@@ -184,7 +186,10 @@ class LookupTest {
         return known.get(random.nextInt(known.size()));
     }
 
-    /** Up to where the entry may be known to have no successor: anything below its successor's timestamp. */
+    /**
+     * Up to where the entry may be known to have no successor: anything below its successor's
+     * timestamp.
+     */
     private long checkedUntil(long id, long timestamp, SplittableRandom random) {
         Long next = history.getOrDefault(id, new TreeMap<>()).higherKey(timestamp);
         long known = next == null ? now() : next - 1;

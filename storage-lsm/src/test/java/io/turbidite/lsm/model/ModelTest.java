@@ -19,9 +19,10 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * R11: random histories against the oracle, with flushes, merges, changes of schema, snapshots, clean
- * reopenings and power cuts. Policies, page sizes, compressions, schedulers, strategies and kinds of file
- * access are those of the {@link Axes}' cells in turn, the rest is picked by the seed.
+ * R11: random histories against the oracle, with flushes, merges, changes of schema, snapshots,
+ * clean reopenings and power cuts. Policies, page sizes, compressions, schedulers, strategies and
+ * kinds of file access are those of the {@link Axes}' cells in turn, the rest is picked by the
+ * seed.
  */
 public class ModelTest {
     private static final int HISTORIES = Tier.count(12, 100, 2_000);

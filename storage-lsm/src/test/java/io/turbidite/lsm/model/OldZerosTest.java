@@ -30,7 +30,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.util.List;
 import java.util.Map;
 
-/** Datasets and indexes whose keys tell the two zeros apart keep them as one: bulk loads and unique indexes. */
+/**
+ * Datasets and indexes whose keys tell the two zeros apart keep them as one: bulk loads and unique
+ * indexes.
+ */
 class OldZerosTest {
     private static final long SEED = 33;
     private final SimDisk disk = new SimDisk(SEED, Profile.STRICT);

@@ -30,7 +30,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** Bytes that no record writer made, given as records: refused as a bad request, or as good as a record. */
+/**
+ * Bytes that no record writer made, given as records: refused as a bad request, or as good as a
+ * record.
+ */
 class RubbishRecordTest {
     private static final long SEED = Seeds.of("RubbishRecordTest");
 

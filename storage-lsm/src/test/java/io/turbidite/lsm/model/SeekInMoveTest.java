@@ -25,7 +25,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A cursor is sought by one thread while another one moves it: the place is the one that was sought. */
+/**
+ * A cursor is sought by one thread while another one moves it: the place is the one that was
+ * sought.
+ */
 class SeekInMoveTest {
     private static final long SEED = 43;
     private static final int ROWS = 1_000;

@@ -28,9 +28,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The same history under every strategy and policy that go together: the answers are the oracle's, and so
- * one another's, at every snapshot; and in the end, with all merged and repaired, no index has an entry
- * more than there are records.
+ * The same history under every strategy and policy that go together: the answers are the oracle's,
+ * and so one another's, at every snapshot; and in the end, with all merged and repaired, no index
+ * has an entry more than there are records.
  */
 class StrategyMatrixTest {
     private static final List<String> POLICIES = List.of(

@@ -34,8 +34,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import java.util.Map;
 
 /**
- * Writes into a dataset whose keys tell the two zeros apart, as older releases made them: what a write asks
- * for holds when it is written, for both zeros, whatever came since it was put into its batch.
+ * Writes into a dataset whose keys tell the two zeros apart, as older releases made them: what a
+ * write asks for holds when it is written, for both zeros, whatever came since it was put into its
+ * batch.
  */
 class TwinWritesTest {
     private static final long SEED = 23;
@@ -141,7 +142,10 @@ class TwinWritesTest {
         sim.verify();
     }
 
-    /** A write that moves the record to the other zero, between a reader's looks at the two, hides it from neither. */
+    /**
+     * A write that moves the record to the other zero, between a reader's looks at the two, hides
+     * it from neither.
+     */
     @Test
     void a_record_that_moves_to_the_other_zero_is_there_all_the_while() {
         Dataset dataset = older(Maintenance.EAGER);
@@ -162,7 +166,10 @@ class TwinWritesTest {
         }
     }
 
-    /** Who holds the same stripes waits: so of two inserts of the two zeros at once, one sees the other. */
+    /**
+     * Who holds the same stripes waits: so of two inserts of the two zeros at once, one sees the
+     * other.
+     */
     @Test
     void writes_of_the_two_zeros_lock_the_same_stripes() {
         Dataset dataset = older(spec(Maintenance.EAGER).primaryKey("d", "e").partitions(4));

@@ -31,8 +31,8 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 /**
- * A batch does what its operations would do one after the other, or nothing: every sequence of up to three
- * of them on two keys, over every state that they may meet.
+ * A batch does what its operations would do one after the other, or nothing: every sequence of up
+ * to three of them on two keys, over every state that they may meet.
  */
 class WriteBatchTest {
     private static final long SEED = 11;
@@ -43,7 +43,9 @@ class WriteBatchTest {
         DELETE
     }
 
-    /** An operation of a sequence; {@code user} is what it writes, and has no meaning for a delete. */
+    /**
+     * An operation of a sequence; {@code user} is what it writes, and has no meaning for a delete.
+     */
     private record Op(Kind kind, long id, String user) {
         @Override
         public String toString() {
@@ -89,7 +91,9 @@ class WriteBatchTest {
         return all;
     }
 
-    /** What is there afterwards, one operation after the other; null if the whole is to be refused. */
+    /**
+     * What is there afterwards, one operation after the other; null if the whole is to be refused.
+     */
     private static @Nullable Map<Long, String> expected(
             Map<Long, String> before, List<Op> sequence, boolean unique) {
         Map<Long, String> state = new TreeMap<>(before);

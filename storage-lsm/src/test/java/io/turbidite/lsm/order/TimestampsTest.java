@@ -31,7 +31,9 @@ class TimestampsTest {
         assertThat(timestamps.watermark()).isEqualTo(second);
     }
 
-    /** Who gives up a write may have completed its timestamp before something failed, and be late. */
+    /**
+     * Who gives up a write may have completed its timestamp before something failed, and be late.
+     */
     @Test
     void what_is_completed_again_takes_nobody_elses_place() {
         long first = timestamps.draw();
@@ -49,8 +51,9 @@ class TimestampsTest {
     }
 
     /**
-     * Two writers complete neighbouring timestamps at once, then nobody writes any more. Each must see the
-     * other's or be seen by it; if neither were, the later one's writer would wait for the watermark for ever.
+     * Two writers complete neighbouring timestamps at once, then nobody writes any more. Each must
+     * see the other's or be seen by it; if neither were, the later one's writer would wait for the
+     * watermark for ever.
      */
     @Test
     void of_two_that_complete_at_once_one_passes_both() throws Exception {

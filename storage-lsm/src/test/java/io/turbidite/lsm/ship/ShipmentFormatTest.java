@@ -20,8 +20,8 @@ import java.util.HexFormat;
 import java.util.Objects;
 
 /**
- * The archived stream of this format version is read as it was written, and is still what is written. {@code
- * -Dgolden.print=true} prints what a new archive has to hold.
+ * The archived stream of this format version is read as it was written, and is still what is
+ * written. {@code -Dgolden.print=true} prints what a new archive has to hold.
  */
 class ShipmentFormatTest {
     private static final String GOLDEN = "/golden/shipment-v1.hex";

@@ -41,8 +41,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A shipment that is sent while writers go on equals the oracle at its timestamp; whatever happens to the
- * stream, to the power or to the disk at the receiver, there is a whole store or none; and what broke goes on.
+ * A shipment that is sent while writers go on equals the oracle at its timestamp; whatever happens
+ * to the stream, to the power or to the disk at the receiver, there is a whole store or none; and
+ * what broke goes on.
  */
 class ShipmentTest {
     private static final int ROUNDS = Tier.count(3, 10, 500);

@@ -26,7 +26,10 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The sort beside that of {@code java.util}: keys, duplicates, sizes, budgets and failures by chance. */
+/**
+ * The sort beside that of {@code java.util}: keys, duplicates, sizes, budgets and failures by
+ * chance.
+ */
 class EntrySortModelTest {
     private static final long SEED = Seeds.of("EntrySortModelTest");
     private static final int CHUNK = 64 << 10;
@@ -193,7 +196,10 @@ class EntrySortModelTest {
         assertThat(failed).isPositive();
     }
 
-    /** The budget of the store is used up by others: what was added stays, and goes on when there is some. */
+    /**
+     * The budget of the store is used up by others: what was added stays, and goes on when there is
+     * some.
+     */
     @Test
     void an_entry_without_memory_is_refused_and_nothing_is_lost() {
         SplittableRandom random = new SplittableRandom(SEED);

@@ -30,7 +30,10 @@ import io.turbidite.lsm.version.DatasetCounts.Reads;
 
 import org.junit.jupiter.api.Test;
 
-/** What a store counts for advice outlives the process, and is neither lost nor counted twice in a crash. */
+/**
+ * What a store counts for advice outlives the process, and is neither lost nor counted twice in a
+ * crash.
+ */
 class AdviceTest {
     private static final long SEED = 41;
     private static final StoreOptions OPTIONS = SimStore.options(Durability.SYNC);

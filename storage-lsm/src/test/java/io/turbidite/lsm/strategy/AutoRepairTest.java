@@ -43,8 +43,8 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Maintenance auto: a workload that changes, and where repair is placed meanwhile; answers are the oracle's
- * throughout.
+ * Maintenance auto: a workload that changes, and where repair is placed meanwhile; answers are the
+ * oracle's throughout.
  */
 class AutoRepairTest {
     private static final long SEED = Seeds.of("AutoRepairTest");
@@ -255,7 +255,10 @@ class AutoRepairTest {
         assertThat(invalidEntries()).isEqualTo(2_000);
     }
 
-    /** No answer changes, and no file is left over, wherever the power goes while the store repairs by itself. */
+    /**
+     * No answer changes, and no file is left over, wherever the power goes while the store repairs
+     * by itself.
+     */
     @Test
     void a_power_cut_at_any_step_of_a_repair_that_nobody_asked_for_loses_nothing() {
         write(0, 40);

@@ -35,7 +35,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 
-/** Records that are superseded while what holds them is flushed or merged (LUO19 §5.3, design §4 rule 5). */
+/**
+ * Records that are superseded while what holds them is flushed or merged (LUO19 §5.3, design §4
+ * rule 5).
+ */
 class BitmapHandoverTest {
     private static final long SEED = 23;
     private static final int ROWS = 300;
@@ -109,7 +112,10 @@ class BitmapHandoverTest {
         sim.close();
     }
 
-    /** Every second row, then every third of them deleted: in what is copied already and in what is not. */
+    /**
+     * Every second row, then every third of them deleted: in what is copied already and in what is
+     * not.
+     */
     private static void supersede(Dataset dataset, int second) {
         for (int i = second % 2; i < ROWS; i += 2) {
             if (i % 3 == 0) {

@@ -30,8 +30,9 @@ import java.util.NavigableMap;
 import java.util.function.Predicate;
 
 /**
- * Each line of a save of live bitmaps that touches the disk fails, in a flush and in a merge: the marks stay, in memory and
- * over a power cut, no file is left over, and the next save succeeds or the store takes no more writes.
+ * Each line of a save of live bitmaps that touches the disk fails, in a flush and in a merge: the
+ * marks stay, in memory and over a power cut, no file is left over, and the next save succeeds or
+ * the store takes no more writes.
  */
 class BitmapSaveTest {
     private static final long SEED = 29;

@@ -127,7 +127,9 @@ class BlindWriteTest {
         }
     }
 
-    /** Rule 2: the newer component has nothing of the span asked for, and yet hides what is older. */
+    /**
+     * Rule 2: the newer component has nothing of the span asked for, and yet hides what is older.
+     */
     @ParameterizedTest
     @EnumSource(
             value = Maintenance.class,

@@ -43,8 +43,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Deferred indexes (DEFER18). The tests with a number are after what went wrong in the database that had them
- * first, by the number of its issue; {@code docs/strategies.md} has the list.
+ * Deferred indexes (DEFER18). The tests with a number are after what went wrong in the database
+ * that had them first, by the number of its issue; {@code docs/strategies.md} has the list.
  */
 class DeferredTest {
     private static final long SEED = Seeds.of("DeferredTest");
@@ -146,7 +146,9 @@ class DeferredTest {
         assertThat(valid()).isEqualTo(Map.of(2L, "other"));
     }
 
-    /** The paper's mark "deferred delete" must outlive a merge that sees the newer version alone. */
+    /**
+     * The paper's mark "deferred delete" must outlive a merge that sees the newer version alone.
+     */
     @Test
     void a_merge_that_sees_the_newer_version_alone_leaves_the_older_to_the_next() {
         layer(1, "anna");
@@ -176,7 +178,10 @@ class DeferredTest {
         assertThat(entries()).isEqualTo(2);
     }
 
-    /** The snapshot is below both versions: the primary drops the older one for good, so its entry goes too. */
+    /**
+     * The snapshot is below both versions: the primary drops the older one for good, so its entry
+     * goes too.
+     */
     @Test
     void a_snapshot_of_long_ago_keeps_no_entry_that_nobody_sees() {
         layer(9, "first");
@@ -192,7 +197,9 @@ class DeferredTest {
         assertThat(valid()).isEqualTo(Map.of(1L, "bert", 9L, "first"));
     }
 
-    /** Found in 2018: the flag that says that readers pass a deferred delete over was lost on dump. */
+    /**
+     * Found in 2018: the flag that says that readers pass a deferred delete over was lost on dump.
+     */
     @Test
     void skip_read_lost_on_dump_an_entry_that_came_again_is_not_hidden_wherever_things_lie() {
         layer(1, "anna");

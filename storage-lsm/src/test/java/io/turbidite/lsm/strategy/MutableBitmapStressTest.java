@@ -41,9 +41,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Real threads: writers supersede records on disk while those are flushed, merged and read at snapshots, so
- * that marks fall before, during and after each handover. A mark that is lost shows a record twice or a deleted one
- * again; one too many, or too early, hides one.
+ * Real threads: writers supersede records on disk while those are flushed, merged and read at
+ * snapshots, so that marks fall before, during and after each handover. A mark that is lost shows a
+ * record twice or a deleted one again; one too many, or too early, hides one.
  */
 class MutableBitmapStressTest {
     private static final int WRITERS = 3;
@@ -143,7 +143,10 @@ class MutableBitmapStressTest {
         }
     }
 
-    /** What a scan shows by the marks is what gets show by the keys, at the first look and at the second. */
+    /**
+     * What a scan shows by the marks is what gets show by the keys, at the first look and at the
+     * second.
+     */
     private static void read(Dataset dataset) {
         try (ReadView view = dataset.openView()) {
             NavigableMap<Long, Row> first = SimStore.rows(dataset, view);

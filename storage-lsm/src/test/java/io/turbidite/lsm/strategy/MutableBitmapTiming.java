@@ -33,11 +33,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Prints what handing marks over costs a writer while a merge copies what it supersedes, by each method, and what a scan in
- * no order costs against one in key order. Not a test: {@code java … MutableBitmapTiming DIRECTORY [rows]}, in an empty
- * directory.
+ * Prints what handing marks over costs a writer while a merge copies what it supersedes, by each
+ * method, and what a scan in no order costs against one in key order. Not a test:
+ * {@code java … MutableBitmapTiming DIRECTORY [rows]}, in an empty directory.
  *
- * <p>CPU is that of the thread; the longest upsert is by the wall, and says little on a machine that is shared.
+ * <p>CPU is that of the thread; the longest upsert is by the wall, and says little on a machine
+ * that is shared.
  */
 final class MutableBitmapTiming {
     private static final int ROUNDS = 9;

@@ -33,7 +33,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Merge repair and standalone repair (LUO19 §4.4), and the histories that would break a naive one. */
+/**
+ * Merge repair and standalone repair (LUO19 §4.4), and the histories that would break a naive one.
+ */
 class RepairTest {
     private static final long SEED = 7;
     private static final String NO_MERGE = "no-merge";
@@ -409,8 +411,9 @@ class RepairTest {
     }
 
     /**
-     * One scan tells which timestamps are live. A batch has one timestamp: what it says is invalid is invalid, what
-     * it does not say may be invalid too, also where the primary has forgotten the superseded version.
+     * One scan tells which timestamps are live. A batch has one timestamp: what it says is invalid
+     * is invalid, what it does not say may be invalid too, also where the primary has forgotten the
+     * superseded version.
      */
     @Test
     void an_entry_is_invalid_though_others_of_its_batch_are_valid() {

@@ -37,8 +37,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The archived manifests are read as they were written, and the newest is still what is written. {@code
- * -Dgolden.print=true} prints what a new archive has to hold.
+ * The archived manifests are read as they were written, and the newest is still what is written.
+ * {@code -Dgolden.print=true} prints what a new archive has to hold.
  */
 class ManifestFormatTest {
     private static final RecordType TYPE = RecordType.builder()

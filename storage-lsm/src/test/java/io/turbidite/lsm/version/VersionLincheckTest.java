@@ -35,8 +35,9 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Versions come and go while readers pin them: whoever has one pinned can read its component, whoever comes
- * later gets a newer one, and when all is over exactly the files are buried whose versions nobody holds.
+ * Versions come and go while readers pin them: whoever has one pinned can read its component,
+ * whoever comes later gets a newer one, and when all is over exactly the files are buried whose
+ * versions nobody holds.
  */
 @LeaksOnPurpose("versions are held when a run ends")
 @Param(name = "thread", gen = ThreadIdGen.class)

@@ -17,8 +17,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * The pin count alone, in loops so tight that threads meet in it: what {@link VersionLincheckTest} does
- * between two of its pins takes longer than the window that a lost count needs.
+ * The pin count alone, in loops so tight that threads meet in it: what {@link VersionLincheckTest}
+ * does between two of its pins takes longer than the window that a lost count needs.
  */
 class VersionPinTest {
     private static final int PINS = Tier.count(50_000, 300_000, 20_000_000);

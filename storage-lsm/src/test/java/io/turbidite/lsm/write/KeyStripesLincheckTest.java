@@ -12,8 +12,8 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * What is read and written under a stripe, or under several, is one moment's: numbers without any other
- * protection are counted and moved by several threads, in single steps and in pairs.
+ * What is read and written under a stripe, or under several, is one moment's: numbers without any
+ * other protection are counted and moved by several threads, in single steps and in pairs.
  */
 @Param(name = "key", gen = IntGen.class, conf = "0:2")
 public class KeyStripesLincheckTest {

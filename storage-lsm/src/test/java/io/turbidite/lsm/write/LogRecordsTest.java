@@ -16,7 +16,10 @@ import java.util.HexFormat;
 import java.util.List;
 
 class LogRecordsTest {
-    /** Timestamp 0x1234; an upsert of (7) to (8, 9) and a delete of (6) that changes a bitmap, dataset 3. */
+    /**
+     * Timestamp 0x1234; an upsert of (7) to (8, 9) and a delete of (6) that changes a bitmap,
+     * dataset 3.
+     */
     private static final String GOLDEN = "3412000000000003" // timestamp, version
             + "02" // operations
             + "01" + "03" + "01" + "02" + "07" + "0809"

@@ -51,7 +51,8 @@ public final class Failures {
     }
 
     /**
-     * The exit code of a load that came to its end: one that met records and took none has failed, and says so.
+     * The exit code of a load that came to its end: one that met records and took none has failed,
+     * and says so.
      *
      * @param taken records that are now in their dataset or log
      */

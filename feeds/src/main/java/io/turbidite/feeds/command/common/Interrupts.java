@@ -5,7 +5,10 @@ import io.turbidite.core.task.ExitHook;
 /** How the user asks a running command to stop: Ctrl-C, or a test. */
 @FunctionalInterface
 public interface Interrupts {
-    /** Whoever has asked to stop waits no longer than that for a device: two seconds with all the rest. */
+    /**
+     * Whoever has asked to stop waits no longer than that for a device: two seconds with all the
+     * rest.
+     */
     long WAIT_MICROS_MAX = 1_500_000;
 
     /**

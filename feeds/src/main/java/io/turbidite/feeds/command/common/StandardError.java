@@ -10,10 +10,11 @@ import java.lang.invoke.MethodHandle;
 /**
  * Gives the process its standard error back. Static, without state.
  *
- * <p>The JVM remarks on the vector module, which the hash log's parser needs, in a line on standard error, before any
- * code of ours runs. So the launcher starts a log command with a pipe there, to a filter of that one line, and the
- * real one under another number; this puts the real one back ({@code dup2}), whereupon the filter ends. What the JVM
- * says before passes the filter, what comes after goes its usual way.
+ * <p>The JVM remarks on the vector module, which the hash log's parser needs, in a line on standard
+ * error, before any code of ours runs. So the launcher starts a log command with a pipe there, to a
+ * filter of that one line, and the real one under another number; this puts the real one back
+ * ({@code dup2}), whereupon the filter ends. What the JVM says before passes the filter, what comes
+ * after goes its usual way.
  */
 public final class StandardError {
     /** The real one's number; set by the launcher. */

@@ -20,7 +20,10 @@ public final class StandardOutput extends FilterOutputStream {
         super(new BufferedOutputStream(out, BUFFER_BYTES));
     }
 
-    /** Whether it failed because its reader has gone, as {@code head} does: nothing to complain about. */
+    /**
+     * Whether it failed because its reader has gone, as {@code head} does: nothing to complain
+     * about.
+     */
     public boolean isReaderGone() {
         return failure != null && String.valueOf(failure.getMessage()).contains("Broken pipe");
     }

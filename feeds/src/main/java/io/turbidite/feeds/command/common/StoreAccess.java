@@ -11,8 +11,9 @@ import java.util.function.Function;
 import java.util.function.ToIntFunction;
 
 /**
- * How a command comes to its store: it opens it; or, if another process holds it, has its command line run
- * there; or it is being run so, and is given the store. Who only reads changes no byte of it.
+ * How a command comes to its store: it opens it; or, if another process holds it, has its command
+ * line run there; or it is being run so, and is given the store. Who only reads changes no byte of
+ * it.
  */
 public interface StoreAccess {
     /** What a process that holds a store runs for others, if it serves them. */

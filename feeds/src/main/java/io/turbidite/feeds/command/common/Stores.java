@@ -34,7 +34,8 @@ public final class Stores {
     /**
      * A dataset of a user's, to be changed.
      *
-     * @throws InvalidRequestException if there is none of that name, or it is one that the store keeps for itself
+     * @throws InvalidRequestException if there is none of that name, or it is one that the store
+     *     keeps for itself
      */
     public static Dataset usersDataset(Store store, String name) {
         if (name.startsWith("_")) {

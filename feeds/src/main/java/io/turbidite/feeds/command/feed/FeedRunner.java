@@ -23,8 +23,8 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 
 /**
- * Runs a feed into a store while somebody watches: with progress, and until the source ends or the user
- * asks to stop. <em>Used once; stopping is thread-safe.</em>
+ * Runs a feed into a store while somebody watches: with progress, and until the source ends or the
+ * user asks to stop. <em>Used once; stopping is thread-safe.</em>
  */
 final class FeedRunner {
     private final Console console;

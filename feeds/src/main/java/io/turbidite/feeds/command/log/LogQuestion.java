@@ -64,7 +64,8 @@ final class LogQuestion {
     }
 
     /**
-     * What to tell somebody who found nothing: that the value that was meant may be of another type.
+     * What to tell somebody who found nothing: that the value that was meant may be of another
+     * type.
      *
      * @return null if there is nothing of it either
      */

@@ -25,7 +25,10 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 
-/** Lists components that are set aside, sets one aside by hand, and brings back what can be brought back. */
+/**
+ * Lists components that are set aside, sets one aside by hand, and brings back what can be brought
+ * back.
+ */
 @Command(
         name = "quarantine",
         customSynopsis =
@@ -91,7 +94,10 @@ public final class QuarantineCommand implements Callable<Integer> {
         }
     }
 
-    /** As the store calls it: people name a file by its path, its name, or by the number that inspect shows. */
+    /**
+     * As the store calls it: people name a file by its path, its name, or by the number that
+     * inspect shows.
+     */
     private String componentName(String given) {
         if (NUMBER.matcher(given).matches()) {
             return StoreFiles.component(Long.parseLong(given));

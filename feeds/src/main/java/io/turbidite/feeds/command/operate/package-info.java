@@ -1,6 +1,6 @@
 /**
- * Keeping a store: {@code backup}, {@code restore}, {@code ship}, {@code receive}, {@code repair}, {@code verify},
- * {@code quarantine} and {@code trash}.
+ * Keeping a store: {@code backup}, {@code restore}, {@code ship}, {@code receive}, {@code repair},
+ * {@code verify}, {@code quarantine} and {@code trash}.
  */
 @NullMarked
 package io.turbidite.feeds.command.operate;

@@ -110,7 +110,9 @@ public final class Inspection {
                 .toMap();
     }
 
-    /** Of indexes that are maintained eagerly nothing is ever left to repair, and nothing is dead. */
+    /**
+     * Of indexes that are maintained eagerly nothing is ever left to repair, and nothing is dead.
+     */
     private static Map<String, @Nullable Object> toMap(ComponentDescription component) {
         return Json.line()
                 .put("minTs", component.minTimestamp())

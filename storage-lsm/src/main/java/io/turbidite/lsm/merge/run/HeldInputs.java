@@ -10,9 +10,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Components whose merge failed for a reason that may pass, and until when no merge takes them: one that the system
- * could not read, or all of a merge if it failed for something else. Policies see them as if they were being merged, so
- * that merges of others go on around them.
+ * Components whose merge failed for a reason that may pass, and until when no merge takes them: one
+ * that the system could not read, or all of a merge if it failed for something else. Policies see
+ * them as if they were being merged, so that merges of others go on around them.
  *
  * <p><em>Thread-safe.</em>
  */

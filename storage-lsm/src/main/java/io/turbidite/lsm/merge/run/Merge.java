@@ -28,11 +28,12 @@ import java.util.Map;
 
 /**
  * A merge of neighbouring components under way: it holds its inputs, is advanced step by step, and
- * installs the result of all its trees together at the end. Between two steps it holds files, read-ahead
- * buffers and the writer's page, but no version, so that a long merge keeps no memory layer alive.
+ * installs the result of all its trees together at the end. Between two steps it holds files,
+ * read-ahead buffers and the writer's page, but no version, so that a long merge keeps no memory
+ * layer alive.
  *
- * <p>The merged component covers the union of its inputs' IDs, never recomputed from its entries, and
- * its filter is the union of theirs (rule 2).
+ * <p>The merged component covers the union of its inputs' IDs, never recomputed from its entries,
+ * and its filter is the union of theirs (rule 2).
  *
  * <p><em>Confined to one thread at a time;</em> the workers hand it over by the run queue.
  */
@@ -49,7 +50,10 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
     private final List<ComponentHandle> merged = new ArrayList<>();
     private @Nullable VersionRetention readers;
 
-    /** Is told of what is invalidated in the inputs of the primary meanwhile; null without live bitmaps. */
+    /**
+     * Is told of what is invalidated in the inputs of the primary meanwhile; null without live
+     * bitmaps.
+     */
     private final @Nullable BuildConcurrency handover;
 
     private @Nullable MergeOutput output;
@@ -326,7 +330,8 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
     }
 
     /**
-     * What readers need, as of the first tree: what goes from one tree may be counted on in the next.
+     * What readers need, as of the first tree: what goes from one tree may be counted on in the
+     * next.
      */
     private VersionRetention readers() {
         VersionRetention asked = readers;

@@ -11,11 +11,12 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * What a maintenance strategy adds to the merge of one tree: further inputs, entries left out, a look at
- * what was written. A merge does its trees one after the other, the primary first, so that the hook of the
- * primary can hand something to those of the secondaries.
+ * What a maintenance strategy adds to the merge of one tree: further inputs, entries left out, a
+ * look at what was written. A merge does its trees one after the other, the primary first, so that
+ * the hook of the primary can hand something to those of the secondaries.
  *
- * <p><em>Confined to one thread at a time,</em> as its merge is. Closed with the output of its tree.
+ * <p><em>Confined to one thread at a time,</em> as its merge is. Closed with the output of its
+ * tree.
  */
 public interface MergeHook extends AutoCloseable {
     /** Adds nothing. */
@@ -40,7 +41,8 @@ public interface MergeHook extends AutoCloseable {
     }
 
     /**
-     * The entry that {@code kept} stands on was written; its ordinal is the number of those before it.
+     * The entry that {@code kept} stands on was written; its ordinal is the number of those before
+     * it.
      *
      * @param input stands on it too, and tells where it came from
      */
@@ -56,7 +58,9 @@ public interface MergeHook extends AutoCloseable {
         return true;
     }
 
-    /** What is known of the written component, when all is complete; null if it was not repaired. */
+    /**
+     * What is known of the written component, when all is complete; null if it was not repaired.
+     */
     default ComponentFiles.@Nullable Repaired repaired() {
         return null;
     }

@@ -22,16 +22,19 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What to merge in one go: the same number of neighbours in one tree and its companion or, correlated, in
- * all trees of a partition (ALS15: the primary decides). <em>Immutable.</em>
+ * What to merge in one go: the same number of neighbours in one tree and its companion or,
+ * correlated, in all trees of a partition (ALS15: the primary decides). <em>Immutable.</em>
  *
- * <p>Components that are claimed are being replaced already: the policy sees them marked, so merges of
- * disjoint ranges run at once.
+ * <p>Components that are claimed are being replaced already: the policy sees them marked, so merges
+ * of disjoint ranges run at once.
  *
  * @param trees ids of their indexes
  */
 record MergePlan(List<TreeId> trees, MergeRange range) {
-    /** What the policy wants, at most one merge for each tree that decides; none of what is held back. */
+    /**
+     * What the policy wants, at most one merge for each tree that decides; none of what is held
+     * back.
+     */
     static List<MergePlan> wanted(Version pinned, HeldInputs held) {
         MergePolicySpec spec = pinned.schema().mergePolicy();
         List<MergePlan> plans = new ArrayList<>();
@@ -85,8 +88,9 @@ record MergePlan(List<TreeId> trees, MergeRange range) {
     }
 
     /**
-     * The components of trees that are merged together, cut where one of them is in quarantine: no merge goes
-     * across it, so that what it may hold keeps its place in time. A policy takes each piece for the whole list.
+     * The components of trees that are merged together, cut where one of them is in quarantine: no
+     * merge goes across it, so that what it may hold keeps its place in time. A policy takes each
+     * piece for the whole list.
      */
     static List<MergeRange> soundRuns(Version pinned, List<TreeId> trees) {
         int count = pinned.tree(trees.getFirst()).size();
@@ -110,9 +114,9 @@ record MergePlan(List<TreeId> trees, MergeRange range) {
     }
 
     /**
-     * All components of a tree, or of all trees if they are aligned; null if what they hold up to {@code
-     * maxTimestamp} is in one already. Under an index that is being built, what a correlated policy has
-     * not got yet waits for it.
+     * All components of a tree, or of all trees if they are aligned; null if what they hold up to
+     * {@code maxTimestamp} is in one already. Under an index that is being built, what a correlated
+     * policy has not got yet waits for it.
      */
     static @Nullable MergePlan all(Version pinned, long maxTimestamp) {
         List<TreeId> trees = pinned.schema().treeIds();
@@ -136,9 +140,9 @@ record MergePlan(List<TreeId> trees, MergeRange range) {
     }
 
     /**
-     * What to merge though no policy wants it, so that no more than half of the garbage that is too much stays in
-     * deferred indexes; null if that can't be had now: something is being merged, or retention will drop what is
-     * old, which a merge with something young would keep.
+     * What to merge though no policy wants it, so that no more than half of the garbage that is too
+     * much stays in deferred indexes; null if that can't be had now: something is being merged, or
+     * retention will drop what is old, which a merge with something young would keep.
      */
     static @Nullable MergePlan ofGarbage(Version pinned) {
         DatasetSchema schema = pinned.schema();
@@ -178,8 +182,8 @@ record MergePlan(List<TreeId> trees, MergeRange range) {
     }
 
     /**
-     * One component of a secondary by itself, without its invalid entries; its ID stays what it is, so that
-     * indexes stay aligned.
+     * One component of a secondary by itself, without its invalid entries; its ID stays what it is,
+     * so that indexes stay aligned.
      *
      * @param deadFiles of components that are meant
      * @return null if none of them is left
@@ -201,7 +205,8 @@ record MergePlan(List<TreeId> trees, MergeRange range) {
     }
 
     /**
-     * A component by itself, with what is merged together with its tree, to make a new one of what can be read of it.
+     * A component by itself, with what is merged together with its tree, to make a new one of what
+     * can be read of it.
      *
      * @return null if it can't be merged now
      */

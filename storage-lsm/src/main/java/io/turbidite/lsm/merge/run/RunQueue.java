@@ -11,9 +11,9 @@ import java.util.List;
 /**
  * Work under way that is advanced step by step, by several workers: says which goes on next.
  *
- * <p>Under {@link MergeScheduler#FAIR} those that wait go on in turn; under {@link MergeScheduler#GREEDY}
- * the one with the least left to do. While the I/O budget is the narrow place, greedy gives all of it to
- * one: {@code takersMax} is 1 then.
+ * <p>Under {@link MergeScheduler#FAIR} those that wait go on in turn; under
+ * {@link MergeScheduler#GREEDY} the one with the least left to do. While the I/O budget is the
+ * narrow place, greedy gives all of it to one: {@code takersMax} is 1 then.
  *
  * <p><em>Thread-safe</em> by its monitor, held for no more than a walk over the queue.
  */

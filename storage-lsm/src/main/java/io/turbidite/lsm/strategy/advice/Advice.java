@@ -29,8 +29,8 @@ public record Advice(
      * What to do about one index.
      *
      * @param advised the strategy of now if nothing should be changed
-     * @param costs of the strategies that it may have; reading old records, which indexes share, is not in
-     *     it
+     * @param costs of the strategies that it may have; reading old records, which indexes share, is
+     *     not in it
      * @param refused those that it may not have, each with the reason
      * @param repair where its repair is placed, of an index under auto; else null
      */

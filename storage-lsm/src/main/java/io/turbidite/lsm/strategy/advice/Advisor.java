@@ -14,11 +14,11 @@ import java.util.Map;
  * Chooses a strategy for each index of a dataset by the {@link CostModel}.
  *
  * <ol>
- *   <li>One eager index makes every write read the old record, and then the others have it for nothing. So there
- *       are two worlds: in one it is read and each index takes what is cheapest; in the other it is not, and
- *       none is eager.
- *   <li>The cheaper world is compared with what there is. An index is built anew for a fifth less, not for
- *       less than that; and not before enough was seen.
+ *   <li>One eager index makes every write read the old record, and then the others have it for
+ *       nothing. So there are two worlds: in one it is read and each index takes what is cheapest;
+ *       in the other it is not, and none is eager.
+ *   <li>The cheaper world is compared with what there is. An index is built anew for a fifth less,
+ *       not for less than that; and not before enough was seen.
  * </ol>
  *
  * Stateless and pure.
@@ -77,8 +77,8 @@ public final class Advisor {
     }
 
     /**
-     * What each index has cheapest, if that is enough less than what it has; an index that must be eager is,
-     * whatever is asked for.
+     * What each index has cheapest, if that is enough less than what it has; an index that must be
+     * eager is, whatever is asked for.
      */
     private static List<Maintenance> cheapest(
             Facts facts, List<Map<Maintenance, Cost>> costs, boolean eagerToo) {

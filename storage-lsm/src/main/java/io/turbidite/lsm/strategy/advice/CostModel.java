@@ -6,27 +6,28 @@ import io.turbidite.lsm.strategy.advice.Facts.IndexFacts;
 /**
  * What maintenance costs, as a function of what was measured. Stateless and pure.
  *
- * <p>With C components of the primary, Bloom filters wrong at rate f, a share u of writes that take the place of
- * something, amplification W, and e entries to a page (k keys to a page of a key tree):
+ * <p>With C components of the primary, Bloom filters wrong at rate f, a share u of writes that take
+ * the place of something, amplification W, and e entries to a page (k keys to a page of a key
+ * tree):
  *
  * <ul>
- *   <li><b>The old record</b> costs a writer 1 + f (C - 1)/2 pages if there is one (half of the components are
- *       newer), f C if not. Once for a write, however many indexes want it.
- *   <li><b>Entries</b> of an upsert: one, and under eager anti-matter for u of all writes (as if keys always
- *       changed); deleted-key writes a key besides for each write. Each entry is written W times, e to a
- *       page.
- *   <li><b>Merging</b>: validation has each entry looked up in key order each time that it is merged, k to a
- *       page, unless merges don't repair; deleted-key searches the companions for each, in no order; deferred writes what is superseded
- *       to a sort and reads it back.
- *   <li><b>Auto</b> costs what validation does with merges that repair, or with such that don't, whichever is
- *       less.
- *   <li><b>Obsolete entries</b>: merges find those that they meet, and of W times that an entry is written the
- *       first is the flush. So about u / W of the entries are obsolete and not found out (u if merges don't
- *       repair), unless that was measured.
- *   <li><b>Queries</b> that fetch: a page for each obsolete candidate, under validation and deferred. Queries
- *       that don't: b candidates of a search are looked up in the P pages of key trees in key order, which
- *       touches P (1 - exp(-b/P)) of them (LUO19 §4.3). Deleted-key: f of the newer half of the companions
- *       for each candidate, and a page for each obsolete one.
+ *   <li><b>The old record</b> costs a writer 1 + f (C - 1)/2 pages if there is one (half of the
+ *       components are newer), f C if not. Once for a write, however many indexes want it.
+ *   <li><b>Entries</b> of an upsert: one, and under eager anti-matter for u of all writes (as if
+ *       keys always changed); deleted-key writes a key besides for each write. Each entry is
+ *       written W times, e to a page.
+ *   <li><b>Merging</b>: validation has each entry looked up in key order each time that it is
+ *       merged, k to a page, unless merges don't repair; deleted-key searches the companions for
+ *       each, in no order; deferred writes what is superseded to a sort and reads it back.
+ *   <li><b>Auto</b> costs what validation does with merges that repair, or with such that don't,
+ *       whichever is less.
+ *   <li><b>Obsolete entries</b>: merges find those that they meet, and of W times that an entry is
+ *       written the first is the flush. So about u / W of the entries are obsolete and not found
+ *       out (u if merges don't repair), unless that was measured.
+ *   <li><b>Queries</b> that fetch: a page for each obsolete candidate, under validation and
+ *       deferred. Queries that don't: b candidates of a search are looked up in the P pages of key
+ *       trees in key order, which touches P (1 - exp(-b/P)) of them (LUO19 §4.3). Deleted-key: f of
+ *       the newer half of the companions for each candidate, and a page for each obsolete one.
  * </ul>
  *
  * What is the same under all strategies, such as fetching valid records, is left out.

@@ -12,8 +12,8 @@ import java.util.Map;
  *
  * @param writes what was written
  * @param primary what the key trees and records are like
- * @param needsOldRecord whether writers must read the old record whatever its indexes are: for an exact
- *     filter
+ * @param needsOldRecord whether writers must read the old record whatever its indexes are: for an
+ *     exact filter
  * @param fetchShare the part of what indexes returned, 0 to 1, of which queries fetched the records
  * @param indexes its secondaries
  */
@@ -50,8 +50,8 @@ public record Facts(
      * @param count upserts, inserts and deletes
      * @param deletes of these
      * @param updateShare the part of them, 0 to 1, that took the place of an older version
-     * @param isCounted whether that share was counted by writers; otherwise it is what flushes and merges
-     *     found, and about as much as components have keys in common
+     * @param isCounted whether that share was counted by writers; otherwise it is what flushes and
+     *     merges found, and about as much as components have keys in common
      * @param amplification how often an entry is written by flushes and merges, at least 1
      */
     public record Writes(
@@ -68,7 +68,8 @@ public record Facts(
      * @param bloomRate false positives of a Bloom filter, 0 to 1; 1 if there are none
      * @param keyPages leaf pages of all key trees
      * @param keysPerPage of a key tree
-     * @param mergesRepair whether merges of indexes under validation look for obsolete entries there
+     * @param mergesRepair whether merges of indexes under validation look for obsolete entries
+     *     there
      */
     public record Primary(
             double components,

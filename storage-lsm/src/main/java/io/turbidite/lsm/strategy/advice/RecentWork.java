@@ -2,8 +2,9 @@ package io.turbidite.lsm.strategy.advice;
 
 /**
  * What was done lately with an index under auto: each count loses half of its weight in {@value
- * #HALF_LIFE_SECONDS} s, so that a decision follows a workload within minutes and forgets a burst as fast. It is
- * fed from totals that go up, at whatever moments; the first ones are where counting begins.
+ * #HALF_LIFE_SECONDS} s, so that a decision follows a workload within minutes and forgets a burst
+ * as fast. It is fed from totals that go up, at whatever moments; the first ones are where counting
+ * begins.
  *
  * <p><em>Confined to one thread at a time.</em>
  */
@@ -15,8 +16,8 @@ public final class RecentWork {
      * What has been counted until now.
      *
      * @param writes that were flushed
-     * @param updates of these that took the place of something; an estimate, which may go back: it is taken to
-     *     stand still then
+     * @param updates of these that took the place of something; an estimate, which may go back: it
+     *     is taken to stand still then
      * @param paidPages that queries read for obsolete entries
      */
     public record Totals(long writes, long updates, long paidPages) {}
@@ -37,7 +38,8 @@ public final class RecentWork {
     /**
      * Goes on to other totals.
      *
-     * @param mergePagesPerWrite that merges read to check the entries of a write, over its whole life
+     * @param mergePagesPerWrite that merges read to check the entries of a write, over its whole
+     *     life
      * @return pages that queries have paid since the last look
      */
     public long advance(Totals now, double mergePagesPerWrite, long nowNanos) {

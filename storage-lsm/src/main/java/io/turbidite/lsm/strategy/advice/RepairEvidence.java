@@ -3,7 +3,8 @@ package io.turbidite.lsm.strategy.advice;
 import io.turbidite.lsm.schema.RepairPlacement;
 
 /**
- * What is known of an index under auto and of what was done with it, all partitions together. <em>Immutable.</em>
+ * What is known of an index under auto and of what was done with it, all partitions together.
+ * <em>Immutable.</em>
  *
  * @param now where its repair is placed now
  * @param debt what queries have paid since the last repair, and what the next one costs
@@ -41,9 +42,10 @@ public record RepairEvidence(
      * Whether to rent or to buy.
      *
      * @param paidPages that queries read for obsolete entries since the last repair
-     * @param repairPages that a repair of all that can be checked further would read; 0 if there is none
-     * @param passedOverMax obsolete entries that one query passed over since, if they were more than a query
-     *     should; else 0
+     * @param repairPages that a repair of all that can be checked further would read; 0 if there is
+     *     none
+     * @param passedOverMax obsolete entries that one query passed over since, if they were more
+     *     than a query should; else 0
      */
     public record Debt(double paidPages, double repairPages, long passedOverMax) {}
 }

@@ -9,27 +9,33 @@ import java.util.Locale;
  * maintenance).
  *
  * <ol>
- *   <li><b>Never</b>, while there is nothing to find: hardly an entry is obsolete, and hardly a write takes the
- *       place of something.
- *   <li><b>Now</b>, when queries have paid as much for obsolete entries since the last repair as a repair costs.
- *       Whoever rents until he has paid the price, and buys then, never pays more than twice what he would have
- *       paid had he known what was coming. Or when a single query passed over more than a query should.
- *   <li><b>At merge</b>, while queries pay as much for obsolete entries as merges would to find them: these
- *       have the entries in hand, and pay for the keys alone.
+ *   <li><b>Never</b>, while there is nothing to find: hardly an entry is obsolete, and hardly a
+ *       write takes the place of something.
+ *   <li><b>Now</b>, when queries have paid as much for obsolete entries since the last repair as a
+ *       repair costs. Whoever rents until he has paid the price, and buys then, never pays more
+ *       than twice what he would have paid had he known what was coming. Or when a single query
+ *       passed over more than a query should.
+ *   <li><b>At merge</b>, while queries pay as much for obsolete entries as merges would to find
+ *       them: these have the entries in hand, and pay for the keys alone.
  *   <li><b>When idle</b> otherwise: nobody pays, so nobody is made to wait.
  * </ol>
  *
- * A place is left later than it is entered, so that a workload on the border does not move it to and fro. Where
- * nothing is written or asked it stays: that is no evidence.
+ * A place is left later than it is entered, so that a workload on the border does not move it to
+ * and fro. Where nothing is written or asked it stays: that is no evidence.
  *
- * <p>Prices are pages: an obsolete entry that a query returns costs one, of the record that is not the one, or of
- * a key tree. Stateless and pure.
+ * <p>Prices are pages: an obsolete entry that a query returns costs one, of the record that is not
+ * the one, or of a key tree. Stateless and pure.
  */
 public final class RepairPlanner {
-    /** Obsolete entries, or writes that take the place of something, from which on there is something to find. */
+    /**
+     * Obsolete entries, or writes that take the place of something, from which on there is
+     * something to find.
+     */
     static final double GARBAGE_ENTER = 0.05;
 
-    /** Below this there is nothing to find any more; and no repair by itself is worth its beginning. */
+    /**
+     * Below this there is nothing to find any more; and no repair by itself is worth its beginning.
+     */
     static final double GARBAGE_LEAVE = 0.01;
 
     /** What queries pay for each page that merges would: from here on merges do it. */
@@ -38,12 +44,14 @@ public final class RepairPlanner {
     /** Below this they don't any more. */
     static final double PAY_LEAVE = 0.25;
 
-    /** Obsolete entries that one query may pass over before something is done about them (DEFER18). */
+    /**
+     * Obsolete entries that one query may pass over before something is done about them (DEFER18).
+     */
     static final long PASSED_OVER_MAX = 10_000;
 
     /**
-     * And only if they are more than this part of what the index gave it: to find many in a large answer is no
-     * waste.
+     * And only if they are more than this part of what the index gave it: to find many in a large
+     * answer is no waste.
      */
     static final double PASSED_OVER_SHARE = 0.2;
 

@@ -10,20 +10,24 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * How invalidations of entries reach the component that is being built from them (LUO19 §5.3, design §4 rule 5).
+ * How invalidations of entries reach the component that is being built from them (LUO19 §5.3,
+ * design §4 rule 5).
  *
  * <ol>
- *   <li>Before the builder looks at an entry, the sources' writers are given their {@link #sink}: every later invalidation is told
- *       to it. Invalidations of before are known to the builder, each beside its entry.
+ *   <li>Before the builder looks at an entry, the sources' writers are given their {@link #sink}:
+ *       every later invalidation is told to it. Invalidations of before are known to the builder,
+ *       each beside its entry.
  *   <li>{@link #begin}, then {@link #copied} for each entry that is written to the new component.
  *   <li>{@link #catchUp}, when it can be searched, while writers go on.
- *   <li>{@link #finish}, when no writer is inside the gate; there the component takes the place of its sources.
+ *   <li>{@link #finish}, when no writer is inside the gate; there the component takes the place of
+ *       its sources.
  * </ol>
  *
- * A build that failed ends with {@link #end}, and may begin again. An invalidation may be told before, while and after its entry is
- * copied, or of an entry that is not copied at all.
+ * A build that failed ends with {@link #end}, and may begin again. An invalidation may be told
+ * before, while and after its entry is copied, or of an entry that is not copied at all.
  *
- * <p>Methods 2 to 4 are the builder's, <em>confined to one thread at a time</em>; sinks are thread-safe.
+ * <p>Methods 2 to 4 are the builder's, <em>confined to one thread at a time</em>; sinks are
+ * thread-safe.
  */
 public sealed interface BuildConcurrency extends AutoCloseable permits SideFileMethod, LockMethod {
     /** Ordinals that bitmaps reach are below 2^32. */
@@ -65,7 +69,10 @@ public sealed interface BuildConcurrency extends AutoCloseable permits SideFileM
         return new SideFileMethod(site.layers(), List.of(), site);
     }
 
-    /** A handover from components. The lock method needs four bytes for each entry, and is not used if they are not free. */
+    /**
+     * A handover from components. The lock method needs four bytes for each entry, and is not used
+     * if they are not free.
+     */
     static BuildConcurrency ofComponents(BitmapHandover method, List<Source> sources, Site site) {
         if (method == BitmapHandover.LOCK) {
             BuildConcurrency locks = LockMethod.ofComponents(sources, site);
@@ -79,10 +86,16 @@ public sealed interface BuildConcurrency extends AutoCloseable permits SideFileM
     /** What writers tell of the invalidations in a source; numbers go from 0. */
     InvalidationSink sink(int source);
 
-    /** Nothing is copied yet; what will be gets its marks in {@code target}, whose owner lets it go after {@link #end}. */
+    /**
+     * Nothing is copied yet; what will be gets its marks in {@code target}, whose owner lets it go
+     * after {@link #end}.
+     */
     void begin(MutableValidityBitmap target);
 
-    /** The entry on which {@code entry} stands was written, with all that is on record of its successor. */
+    /**
+     * The entry on which {@code entry} stands was written, with all that is on record of its
+     * successor.
+     */
     void copied(EntryStream entry, long ordinal);
 
     /** Applies what has come, while writers go on. */
@@ -105,7 +118,10 @@ public sealed interface BuildConcurrency extends AutoCloseable permits SideFileM
     @Override
     void close();
 
-    /** The position of an entry of one of several sources: so an {@link EntryStream} over all of them tells. */
+    /**
+     * The position of an entry of one of several sources: so an {@link EntryStream} over all of
+     * them tells.
+     */
     static long position(int source, long ordinal) {
         assert ordinal >>> SOURCE_SHIFT == 0 : ordinal;
         return (long) source << SOURCE_SHIFT | ordinal;

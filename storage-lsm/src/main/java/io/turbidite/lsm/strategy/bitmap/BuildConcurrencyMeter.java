@@ -22,7 +22,9 @@ public final class BuildConcurrencyMeter {
         sideFileBytes.add(bytes);
     }
 
-    /** A side-file had no more memory: invalidations were read from the sources' bitmaps instead. */
+    /**
+     * A side-file had no more memory: invalidations were read from the sources' bitmaps instead.
+     */
     void sideFileFull() {
         sideFilesFull.increment();
     }

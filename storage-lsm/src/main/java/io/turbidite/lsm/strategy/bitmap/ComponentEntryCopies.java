@@ -12,11 +12,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * Where entries of a component have been copied to: for each ordinal four bytes, the new ordinal plus one, or 0.
+ * Where entries of a component have been copied to: for each ordinal four bytes, the new ordinal
+ * plus one, or 0.
  *
- * <p><em>Thread-safe:</em> an entry's place, and what happens to its copy, is guarded by one of a few monitors, chosen
- * by its ordinal and held for some memory accesses. That a source's bit is set before an invalidation is told makes the
- * builder's look at the bit, under the monitor, enough.
+ * <p><em>Thread-safe:</em> an entry's place, and what happens to its copy, is guarded by one of a
+ * few monitors, chosen by its ordinal and held for some memory accesses. That a source's bit is set
+ * before an invalidation is told makes the builder's look at the bit, under the monitor, enough.
  */
 final class ComponentEntryCopies implements EntryCopies {
     private static final int LOCK_COUNT = 64;

@@ -1,8 +1,9 @@
 package io.turbidite.lsm.strategy.bitmap;
 
 /**
- * Where entries of one source have been copied to, under the lock method. For one entry, {@link #invalidated} and {@link
- * #copied} exclude one another: whichever comes second knows of the first and marks the copy.
+ * Where entries of one source have been copied to, under the lock method. For one entry,
+ * {@link #invalidated} and {@link #copied} exclude one another: whichever comes second knows of the
+ * first and marks the copy.
  */
 sealed interface EntryCopies extends InvalidationSink
         permits ComponentEntryCopies, LayerEntryCopies {

@@ -15,8 +15,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The invalid entries of a component, by ordinal. They stay in memory while it is open: off-heap, a bit for an
- * entry at most, and two bytes for each invalid one where those are rare.
+ * The invalid entries of a component, by ordinal. They stay in memory while it is open: off-heap, a
+ * bit for an entry at most, and two bytes for each invalid one where those are rare.
  *
  * <p><em>Immutable and thread-safe.</em> The component's handle closes it; nobody reads it then.
  */

@@ -3,9 +3,9 @@ package io.turbidite.lsm.strategy.bitmap;
 import io.turbidite.core.bytes.Slice;
 
 /**
- * Is told of every invalidation of an entry of one component, or of one frozen memory layer, while a component is being built
- * from it. <em>Thread-safe.</em> Called inside the partition's gate, so it never waits for I/O and never fails for want of
- * memory.
+ * Is told of every invalidation of an entry of one component, or of one frozen memory layer, while
+ * a component is being built from it. <em>Thread-safe.</em> Called inside the partition's gate, so
+ * it never waits for I/O and never fails for want of memory.
  */
 @FunctionalInterface
 public interface InvalidationSink {

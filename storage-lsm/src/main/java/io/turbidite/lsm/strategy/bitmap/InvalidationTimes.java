@@ -11,16 +11,16 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * From which timestamp on entries of a component are invalid, for those that some reader may still see valid
- * (design §4 rule 5): an open-addressed table of (ordinal, timestamp) off the heap. What the horizon has
- * passed is invalid for everybody and need not be listed.
+ * From which timestamp on entries of a component are invalid, for those that some reader may still
+ * see valid (design §4 rule 5): an open-addressed table of (ordinal, timestamp) off the heap. What
+ * the horizon has passed is invalid for everybody and need not be listed.
  *
- * <p><em>Thread-safe</em> by its monitor, held for a few memory accesses, but for making room: that is one
- * pass over the table each time it has filled up.
+ * <p><em>Thread-safe</em> by its monitor, held for a few memory accesses, but for making room: that
+ * is one pass over the table each time it has filled up.
  *
- * <p>An invalidation is never refused: whoever brings one has logged it. What all lists of a store hold together is bounded
- * by those who let writers in; so a table has an arena of its own, and is given back when it is outgrown or when
- * most of it was forgotten.
+ * <p>An invalidation is never refused: whoever brings one has logged it. What all lists of a store
+ * hold together is bounded by those who let writers in; so a table has an arena of its own, and is
+ * given back when it is outgrown or when most of it was forgotten.
  */
 final class InvalidationTimes {
     private static final int SLOT_BYTES = 2 * Long.BYTES;
@@ -61,7 +61,10 @@ final class InvalidationTimes {
         return true;
     }
 
-    /** Forgets what is at or below the horizon; takes a larger table if that is less than half of it. */
+    /**
+     * Forgets what is at or below the horizon; takes a larger table if that is less than half of
+     * it.
+     */
     synchronized void makeRoom(long horizon) {
         long[] kept = youngerThan(horizon);
         boolean grows = kept.length / 2 >= slotCount / 2;

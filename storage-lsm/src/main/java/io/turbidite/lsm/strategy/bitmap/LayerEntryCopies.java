@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * Where entries of a frozen memory layer have been copied to, and which of them were invalidated: its entries have no bitmap,
- * and a flush that failed begins again.
+ * Where entries of a frozen memory layer have been copied to, and which of them were invalidated:
+ * its entries have no bitmap, and a flush that failed begins again.
  *
  * <p>An open-addressed table off the heap, with room for all entries of the layer:
  *

@@ -10,12 +10,14 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The lock method of LUO19 §5.3: an invalidation of an entry that was copied already marks the copy at once; one of an entry that
- * was not is found beside it by the builder. Nothing is left to apply when the component is built.
+ * The lock method of LUO19 §5.3: an invalidation of an entry that was copied already marks the copy
+ * at once; one of an entry that was not is found beside it by the builder. Nothing is left to apply
+ * when the component is built.
  *
- * <p>The paper has the builder lock each key that it scans, and looks an invalidated key up in what was built. Here the lock
- * is that of the entry's place: a writer that invalidates has found the place of the entry in its source, and {@link EntryCopies} leads
- * from there to the place of the copy without a search, which inside the gate might read a page.
+ * <p>The paper has the builder lock each key that it scans, and looks an invalidated key up in what
+ * was built. Here the lock is that of the entry's place: a writer that invalidates has found the
+ * place of the entry in its source, and {@link EntryCopies} leads from there to the place of the
+ * copy without a search, which inside the gate might read a page.
  */
 final class LockMethod implements BuildConcurrency {
     private static final long ORDINAL_MASK = (1L << SOURCE_SHIFT) - 1;

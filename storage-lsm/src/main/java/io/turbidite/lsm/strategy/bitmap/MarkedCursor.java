@@ -4,10 +4,11 @@ import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.entry.ForwardingCursor;
 
 /**
- * All entries of a component with a live bitmap, each with its successor's timestamp and its position: for merges.
+ * All entries of a component with a live bitmap, each with its successor's timestamp and its
+ * position: for merges.
  *
- * <p><em>Confined to one thread.</em> Owns the cursor it reads, not the bitmap. A successor that comes after
- * the entry was read is not seen: that is what handovers are for.
+ * <p><em>Confined to one thread.</em> Owns the cursor it reads, not the bitmap. A successor that
+ * comes after the entry was read is not seen: that is what handovers are for.
  */
 public final class MarkedCursor implements ForwardingCursor {
     private final TreeCursor entries;

@@ -14,16 +14,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 
 /**
- * Which entries of a primary component are invalid, set by writers (the mutable bitmap of LUO19 §5): one bit
- * for each ordinal, which serves the record tree and the key tree alike, since they have the same ordinals.
+ * Which entries of a primary component are invalid, set by writers (the mutable bitmap of LUO19
+ * §5): one bit for each ordinal, which serves the record tree and the key tree alike, since they
+ * have the same ordinals.
  *
- * <p>A bit has a time (design §4 rule 5): an entry is invalid for readers at or above the timestamp of its
- * successor, and valid below. The time is listed before the bit is set, and forgotten when nobody reads
- * below it any more.
+ * <p>A bit has a time (design §4 rule 5): an entry is invalid for readers at or above the timestamp
+ * of its successor, and valid below. The time is listed before the bit is set, and forgotten when
+ * nobody reads below it any more.
  *
- * <p>Owned by the component's handle. <em>Thread-safe:</em> bits are set by compare-and-swap; an acquiring load that
- * finds one set finds its time listed. Of one entry only one thread at a time may ask for {@link #invalidate}: whoever holds
- * the stripe of its key, or whoever has the component for itself.
+ * <p>Owned by the component's handle. <em>Thread-safe:</em> bits are set by compare-and-swap; an
+ * acquiring load that finds one set finds its time listed. Of one entry only one thread at a time
+ * may ask for {@link #invalidate}: whoever holds the stripe of its key, or whoever has the
+ * component for itself.
  */
 public final class MutableValidityBitmap implements AutoCloseable {
     /** What {@link #invalidatedAt} says of an entry that is valid for everybody. */
@@ -139,7 +141,10 @@ public final class MutableValidityBitmap implements AutoCloseable {
                 || invalidations.timestampOf(ordinal) <= snapshot;
     }
 
-    /** The first timestamp at which an entry is invalid; {@link #VALID} or {@link #SETTLED} if there is none. */
+    /**
+     * The first timestamp at which an entry is invalid; {@link #VALID} or {@link #SETTLED} if there
+     * is none.
+     */
     public long invalidatedAt(long ordinal) {
         return isSet(ordinal) ? invalidations.timestampOf(ordinal) : VALID;
     }
@@ -189,8 +194,8 @@ public final class MutableValidityBitmap implements AutoCloseable {
     }
 
     /**
-     * The component is being replaced: a writer that wants to invalidate an entry of it must look where that is
-     * now. Called while no writer is inside the partition's gate.
+     * The component is being replaced: a writer that wants to invalidate an entry of it must look
+     * where that is now. Called while no writer is inside the partition's gate.
      */
     public void retire() {
         retired = true;
@@ -201,8 +206,8 @@ public final class MutableValidityBitmap implements AutoCloseable {
     }
 
     /**
-     * Names who must be told of every invalidation from now on, because the component is being merged; null for nobody.
-     * Called while no writer is inside the partition's gate.
+     * Names who must be told of every invalidation from now on, because the component is being
+     * merged; null for nobody. Called while no writer is inside the partition's gate.
      */
     public void tellTo(@Nullable InvalidationSink told) {
         sink = told;
@@ -218,7 +223,10 @@ public final class MutableValidityBitmap implements AutoCloseable {
         return invalidations.count();
     }
 
-    /** Forgets the times of invalidations that nobody can see any more, and gives back what they took. */
+    /**
+     * Forgets the times of invalidations that nobody can see any more, and gives back what they
+     * took.
+     */
     public void forgetInvalidations(Horizon horizon) {
         invalidations.forget(horizon.timestamp());
     }

@@ -11,17 +11,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Invalidations that came while a flush or a merge builds the component that their entries will lie in (the
- * side-file of LUO19 §5.3): keys, which hold good whatever the ordinals will be, with the timestamps of
- * the successors.
+ * Invalidations that came while a flush or a merge builds the component that their entries will lie
+ * in (the side-file of LUO19 §5.3): keys, which hold good whatever the ordinals will be, with the
+ * timestamps of the successors.
  *
  * <pre>
  * invalidation := timestamp i64, keyBytes i32, key
  * </pre>
  *
- * <p>Off the heap, in blocks; grows by 12 bytes and a key for each entry that is superseded meanwhile, until its
- * account has no more: then it takes nothing further and says so ({@link #isFull}), and whoever reads it gets the invalidations
- * elsewhere. <em>Thread-safe</em> by its monitor, held for a copy of a key; invalidations are read without it.
+ * <p>Off the heap, in blocks; grows by 12 bytes and a key for each entry that is superseded
+ * meanwhile, until its account has no more: then it takes nothing further and says so
+ * ({@link #isFull}), and whoever reads it gets the invalidations elsewhere. <em>Thread-safe</em> by
+ * its monitor, held for a copy of a key; invalidations are read without it.
  */
 final class SideFile implements AutoCloseable {
     static final int BLOCK_BYTES = 64 << 10;

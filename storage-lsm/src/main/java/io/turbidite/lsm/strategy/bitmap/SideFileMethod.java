@@ -14,19 +14,24 @@ import java.util.Objects;
 import java.util.function.Supplier;
 
 /**
- * The side-file method of LUO19 §5.3: invalidations are kept by key while the component is built, and applied to it afterwards,
- * found in its key tree, again and again until few are left, which are applied inside the closed gate.
+ * The side-file method of LUO19 §5.3: invalidations are kept by key while the component is built,
+ * and applied to it afterwards, found in its key tree, again and again until few are left, which
+ * are applied inside the closed gate.
  *
- * <p>Invalidations are told to their source's bitmap first. So where a side-file of a merge has no more memory its invalidations are not
- * lost: after the build all invalid entries of the sources are looked up in what was built, by key and timestamp, while a
- * new side-file gets what comes meanwhile. A memory layer has no bitmap; its side-file is counted as part of
- * it, which slows writers down by and by, and has no more invalidations than the layer has entries.
+ * <p>Invalidations are told to their source's bitmap first. So where a side-file of a merge has no
+ * more memory its invalidations are not lost: after the build all invalid entries of the sources
+ * are looked up in what was built, by key and timestamp, while a new side-file gets what comes
+ * meanwhile. A memory layer has no bitmap; its side-file is counted as part of it, which slows
+ * writers down by and by, and has no more invalidations than the layer has entries.
  */
 final class SideFileMethod implements BuildConcurrency {
     /** So many invalidations may be left to apply while writers wait. */
     private static final long LEFT_COUNT_MAX = 64;
 
-    /** Rounds of applying while writers go on; each is shorter than the one before unless writers are faster. */
+    /**
+     * Rounds of applying while writers go on; each is shorter than the one before unless writers
+     * are faster.
+     */
     private static final int ROUND_COUNT_MAX = 16;
 
     private final SideFile invalidations;
@@ -38,7 +43,8 @@ final class SideFileMethod implements BuildConcurrency {
 
     /**
      * @param account pays for the side-file
-     * @param sources empty if there is a memory layer instead, for which the account must have enough
+     * @param sources empty if there is a memory layer instead, for which the account must have
+     *     enough
      */
     SideFileMethod(MemoryBudget.Account account, List<Source> sources, Site site) {
         this.invalidations = new SideFile(account);
@@ -108,7 +114,10 @@ final class SideFileMethod implements BuildConcurrency {
         }
     }
 
-    /** The invalidated entry is the newest below its successor; it may be dropped, or known as invalid already. */
+    /**
+     * The invalidated entry is the newest below its successor; it may be dropped, or known as
+     * invalid already.
+     */
     private void apply(PointCursor keys, Slice key, long timestamp, Found found) {
         if (keys.find(key, timestamp - 1, found, false) == Found.MATTER) {
             target().invalidate(found.position, timestamp, site.horizon());

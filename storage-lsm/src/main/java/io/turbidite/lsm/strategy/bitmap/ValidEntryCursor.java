@@ -6,8 +6,9 @@ import io.turbidite.lsm.entry.SelectingCursor;
 /**
  * The entries of a component without the invalid ones.
  *
- * <p><em>Confined to one thread.</em> Owns the cursor it reads, not the bitmap. It asks the bitmap once for
- * each run of valid entries, so that a component with few invalid ones costs two comparisons an entry.
+ * <p><em>Confined to one thread.</em> Owns the cursor it reads, not the bitmap. It asks the bitmap
+ * once for each run of valid entries, so that a component with few invalid ones costs two
+ * comparisons an entry.
  */
 public final class ValidEntryCursor implements SelectingCursor {
     private final TreeCursor entries;

@@ -20,8 +20,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * Gathers the invalid entries of a component, in any order, and writes them as a file.
  *
- * <p><em>Confined to one thread at a time.</em> Memory: a bit for an entry at most, on the heap; less where
- * few are invalid.
+ * <p><em>Confined to one thread at a time.</em> Memory: a bit for an entry at most, on the heap;
+ * less where few are invalid.
  */
 public final class ValidityBitmapBuilder {
     private final long entryCountMax;
@@ -70,8 +70,8 @@ public final class ValidityBitmapBuilder {
     }
 
     /**
-     * Writes the file and makes it durable; its directory is the caller's to sync. If it fails there is no
-     * file, as far as that can be.
+     * Writes the file and makes it durable; its directory is the caller's to sync. If it fails
+     * there is no file, as far as that can be.
      *
      * @param entryCount of the component
      * @return bytes of the file

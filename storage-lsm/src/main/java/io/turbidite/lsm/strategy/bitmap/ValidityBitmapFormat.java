@@ -1,8 +1,8 @@
 package io.turbidite.lsm.strategy.bitmap;
 
 /**
- * The file of a component's invalid entries, version 1 (little-endian): a header of the envelope, one payload,
- * the envelope's footer, whose checksum covers the payload.
+ * The file of a component's invalid entries, version 1 (little-endian): a header of the envelope,
+ * one payload, the envelope's footer, whose checksum covers the payload.
  *
  * <pre>
  * payload

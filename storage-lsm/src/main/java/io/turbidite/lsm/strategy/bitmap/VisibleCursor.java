@@ -4,9 +4,9 @@ import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.entry.SelectingCursor;
 
 /**
- * What a reader at a snapshot sees of one component with a live bitmap: of each key at most one entry, the
- * one that is valid then. No other component needs to be asked (LUO19 §5, §6.4.2): whatever supersedes an
- * entry, wherever it lies, has marked it.
+ * What a reader at a snapshot sees of one component with a live bitmap: of each key at most one
+ * entry, the one that is valid then. No other component needs to be asked (LUO19 §5, §6.4.2):
+ * whatever supersedes an entry, wherever it lies, has marked it.
  *
  * <p><em>Confined to one thread.</em> Owns the cursor it reads, not the bitmap.
  */

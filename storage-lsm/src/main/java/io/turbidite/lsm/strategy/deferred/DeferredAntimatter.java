@@ -16,19 +16,20 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Makes, of the records that a merge of the primary finds superseded, anti-matter for each deferred secondary
- * (DEFER18 §4; design §4 rule 8).
+ * Makes, of the records that a merge of the primary finds superseded, anti-matter for each deferred
+ * secondary (DEFER18 §4; design §4 rule 8).
  *
- * <p>The anti-matter for the entry of an old record has the old record's secondary key, the primary key and
- * the <em>overwriter's</em> timestamp: a snapshot between the two still finds the entry, and an entry that came
- * later with the same keys is not touched. Where the secondary key has not changed there is none: the
- * overwriter's own entry has the same key, and hides the old one.
+ * <p>The anti-matter for the entry of an old record has the old record's secondary key, the primary
+ * key and the <em>overwriter's</em> timestamp: a snapshot between the two still finds the entry,
+ * and an entry that came later with the same keys is not touched. Where the secondary key has not
+ * changed there is none: the overwriter's own entry has the same key, and hides the old one.
  *
- * <p>Records come in the order of primary keys, entries are wanted in that of secondary keys: they are sorted,
- * in memory while they fit (DEFER18's memory-sort), else in runs on disk that are merged (its disk-merge).
+ * <p>Records come in the order of primary keys, entries are wanted in that of secondary keys: they
+ * are sorted, in memory while they fit (DEFER18's memory-sort), else in runs on disk that are
+ * merged (its disk-merge).
  *
- * <p><em>Confined to one thread at a time.</em> Owns its sorts: their memory and files are gone after {@link
- * #close}, and files also when the store is opened after a crash.
+ * <p><em>Confined to one thread at a time.</em> Owns its sorts: their memory and files are gone
+ * after {@link #close}, and files also when the store is opened after a crash.
  */
 public final class DeferredAntimatter implements Discards, AutoCloseable {
     private static final Slice NOTHING = new Slice();
@@ -86,7 +87,9 @@ public final class DeferredAntimatter implements Discards, AutoCloseable {
         }
     }
 
-    /** False if the record has no entry, because it is older than the index and its key too long. */
+    /**
+     * False if the record has no entry, because it is older than the index and its key too long.
+     */
     private static boolean entryKey(
             IndexSchema index, RecordView record, Slice key, ByteSink sink) {
         sink.clear();
@@ -100,8 +103,8 @@ public final class DeferredAntimatter implements Discards, AutoCloseable {
     }
 
     /**
-     * The anti-matter for an index, by key and then newest first; nothing is superseded any more. To be closed
-     * before this is.
+     * The anti-matter for an index, by key and then newest first; nothing is superseded any more.
+     * To be closed before this is.
      */
     public EntryStream sorted(int indexId) {
         return target(indexId).sort.sorted();

@@ -17,13 +17,14 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * A correlated merge of a dataset with deferred secondaries (DEFER18 §4; design §4 rule 8): what the
- * primary's merge finds superseded is sorted, and joined into the merge of the same range of each of them.
+ * A correlated merge of a dataset with deferred secondaries (DEFER18 §4; design §4 rule 8): what
+ * the primary's merge finds superseded is sorted, and joined into the merge of the same range of
+ * each of them.
  *
- * <p>The obsolete entry lies in that range: its ID is that of the record's version, which the primary's merge
- * has just read. So the anti-matter meets it here or nowhere, and none is ever written. All trees of a merge
- * are installed together, so a crash loses either both, the old record and what was to be said of it, or
- * neither.
+ * <p>The obsolete entry lies in that range: its ID is that of the record's version, which the
+ * primary's merge has just read. So the anti-matter meets it here or nowhere, and none is ever
+ * written. All trees of a merge are installed together, so a crash loses either both, the old
+ * record and what was to be said of it, or neither.
  *
  * <p><em>Confined to one thread at a time,</em> as its merge is.
  */
@@ -78,8 +79,8 @@ public final class DeferredMerge implements AutoCloseable {
         }
 
         /**
-         * Up to the horizon no entry that is left has a successor in the range: the primary's merge has told
-         * of all. So readers need not look for one there.
+         * Up to the horizon no entry that is left has a successor in the range: the primary's merge
+         * has told of all. So readers need not look for one there.
          */
         @Override
         public ComponentFiles.Repaired repaired() {

@@ -4,13 +4,13 @@ import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.entry.ForwardingStream;
 
 /**
- * The entries of a deleted-key index that a merge keeps: without those whose primary key was written over,
- * as the companions of the merged components say. Only what was written over at or below the horizon goes:
- * nobody reads the entry any more.
+ * The entries of a deleted-key index that a merge keeps: without those whose primary key was
+ * written over, as the companions of the merged components say. Only what was written over at or
+ * below the horizon goes: nobody reads the entry any more.
  *
- * <p>Each entry costs a search in the companions, which are in the order of primary keys while entries come in
- * that of secondary keys. That is what LUO19 §4.1 holds against the strategy, and why repair by the key trees
- * sorts first.
+ * <p>Each entry costs a search in the companions, which are in the order of primary keys while
+ * entries come in that of secondary keys. That is what LUO19 §4.1 holds against the strategy, and
+ * why repair by the key trees sorts first.
  *
  * <p><em>Confined to one thread.</em> Owns the stream, not the companions.
  */

@@ -12,11 +12,12 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * The merge of a deleted-key index: entries go whose primary keys the companions of the merged components
- * have, newer than the entry and at or below the horizon.
+ * The merge of a deleted-key index: entries go whose primary keys the companions of the merged
+ * components have, newer than the entry and at or below the horizon.
  *
- * <p>The companions are merged right after, with the same readers in mind: where the oldest component is
- * among the inputs they drop what is at or below that horizon, and what they told of is gone here.
+ * <p>The companions are merged right after, with the same readers in mind: where the oldest
+ * component is among the inputs they drop what is at or below that horizon, and what they told of
+ * is gone here.
  */
 public final class DeletedKeyMerge implements MergeHook {
     private final IndexSchema index;

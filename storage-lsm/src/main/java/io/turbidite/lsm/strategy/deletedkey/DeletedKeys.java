@@ -10,12 +10,12 @@ import io.turbidite.lsm.version.ComponentHandle;
 import java.util.List;
 
 /**
- * The companions of a deleted-key index: which primary keys were written in each of its layers over something
- * older (LUO19 §4.1, on AsterixDB's former way).
+ * The companions of a deleted-key index: which primary keys were written in each of its layers over
+ * something older (LUO19 §4.1, on AsterixDB's former way).
  *
- * <p>An entry of the index is obsolete for a reader if a companion has its primary key with a timestamp above
- * the entry's, and at or below the reader's. An entry that was superseded within its own memory component is
- * not told of here: local anti-matter took it away.
+ * <p>An entry of the index is obsolete for a reader if a companion has its primary key with a
+ * timestamp above the entry's, and at or below the reader's. An entry that was superseded within
+ * its own memory component is not told of here: local anti-matter took it away.
  *
  * <p><em>Confined to one thread.</em> The layers are whoever's pinned them.
  */
@@ -40,7 +40,10 @@ public final class DeletedKeys {
         this.disksNewestFirst = List.copyOf(disksNewestFirst);
     }
 
-    /** Whether the entry of this key, put at {@code timestamp}, is obsolete for a reader at {@code snapshot}. */
+    /**
+     * Whether the entry of this key, put at {@code timestamp}, is obsolete for a reader at
+     * {@code snapshot}.
+     */
     boolean hides(Slice entryKey, long timestamp, long snapshot) {
         int before = secondary.length(entryKey, 0);
         primaryKey.set(entryKey.segment(), entryKey.offset() + before, entryKey.length() - before);

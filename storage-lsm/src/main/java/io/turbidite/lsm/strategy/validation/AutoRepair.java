@@ -28,20 +28,22 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
- * Places the repair of indexes under {@link Maintenance#AUTO}, and begins those that are due. What is decided and
- * why is the {@link RepairPlanner}'s; this gathers the evidence, all partitions of an index together:
+ * Places the repair of indexes under {@link Maintenance#AUTO}, and begins those that are due. What
+ * is decided and why is the {@link RepairPlanner}'s; this gathers the evidence, all partitions of
+ * an index together:
  *
  * <ul>
- *   <li>obsolete entries on disk: those of the index that are not known to be invalid, less the records there
- *       are. An index has one entry for each version, so each entry without a record is obsolete. Records are
- *       the versions of the primary less those whose successor is in another component, by the {@link
- *       io.turbidite.lsm.partition.GarbageEstimate};
+ *   <li>obsolete entries on disk: those of the index that are not known to be invalid, less the
+ *       records there are. An index has one entry for each version, so each entry without a record
+ *       is obsolete. Records are the versions of the primary less those whose successor is in
+ *       another component, by the {@link io.turbidite.lsm.partition.GarbageEstimate};
  *   <li>what was written, updated and paid lately ({@link RecentWork});
  *   <li>what queries have paid since the last repair.
  * </ul>
  *
- * <p>The decision stands in the dataset's {@link WorkMeter}, where merges look, and goes to the manifest with its
- * counts; what fades begins anew with each opening. <em>Confined to one thread at a time.</em>
+ * <p>The decision stands in the dataset's {@link WorkMeter}, where merges look, and goes to the
+ * manifest with its counts; what fades begins anew with each opening. <em>Confined to one thread at
+ * a time.</em>
  */
 public final class AutoRepair {
     /** Between two tries of a repair that fails: a full disk, say. */
@@ -127,7 +129,9 @@ public final class AutoRepair {
         private List<RepairWork.Request> underWay = List.of();
         private @Nullable RecentWork recent;
 
-        /** What queries have paid since the last repair, and the most that one of them passed over. */
+        /**
+         * What queries have paid since the last repair, and the most that one of them passed over.
+         */
         private double debtPages;
 
         private long passedOverMax;

@@ -6,9 +6,10 @@ import io.turbidite.lsm.version.ComponentHandle;
 import java.util.List;
 
 /**
- * Tells by Bloom filters alone that an entry has no successor, so that it need not be sorted (LUO19 §4.4,
- * Bloom filter optimization). Made for the entries of one component, by how far that is checked: one that was
- * checked further must not be tested against its own record (design §4 rule 3).
+ * Tells by Bloom filters alone that an entry has no successor, so that it need not be sorted (LUO19
+ * §4.4, Bloom filter optimization). Made for the entries of one component, by how far that is
+ * checked: one that was checked further must not be tested against its own record (design §4 rule
+ * 3).
  *
  * <p><em>Confined to one thread.</em>
  */

@@ -24,19 +24,21 @@ import java.util.List;
  * Finds which entries of one component of a secondary index are invalid (LUO19 §4.4, Figure 7):
  *
  * <ol>
- *   <li>Entries come in the order of their ordinals, from a scan of the component or while a merge writes it.
- *       Those that nothing newer can have superseded, at or below the reach, are passed over. Those whose
- *       timestamps are no longer live are invalid ({@link LiveTimestamps}), those whose keys the Bloom filters
- *       of newer components do not know are not.
+ *   <li>Entries come in the order of their ordinals, from a scan of the component or while a merge
+ *       writes it. Those that nothing newer can have superseded, at or below the reach, are passed
+ *       over. Those whose timestamps are no longer live are invalid ({@link LiveTimestamps}), those
+ *       whose keys the Bloom filters of newer components do not know are not.
  *   <li>The others' primary keys, with ordinals and timestamps, are streamed to a sorter.
- *   <li>In the order of primary keys each is looked up in the key trees, or these are read beside it where
- *       they have few keys more than there are to check.
- *   <li>An entry is invalid unless the newest version at or below the reach is its own; if there is none, unless
- *       an older component, which was not searched, covers its timestamp. Its bit is set.
+ *   <li>In the order of primary keys each is looked up in the key trees, or these are read beside
+ *       it where they have few keys more than there are to check.
+ *   <li>An entry is invalid unless the newest version at or below the reach is its own; if there is
+ *       none, unless an older component, which was not searched, covers its timestamp. Its bit is
+ *       set.
  * </ol>
  *
- * <p>Several source components may be checked to different timestamps, as those of a merge are. All trees newer
- * than the least of these are searched: that more than necessary is searched harms no answer.
+ * <p>Several source components may be checked to different timestamps, as those of a merge are. All
+ * trees newer than the least of these are searched: that more than necessary is searched harms no
+ * answer.
  *
  * <p><em>Confined to one thread at a time.</em> Owns its sort; the key trees are the caller's.
  */

@@ -7,8 +7,8 @@ import io.turbidite.lsm.version.Version;
 import java.util.List;
 
 /**
- * The primary's components at one moment, whose key trees index entries are checked against, and up to
- * where. It holds them, not the version: a long repair keeps no memory layer alive.
+ * The primary's components at one moment, whose key trees index entries are checked against, and up
+ * to where. It holds them, not the version: a long repair keeps no memory layer alive.
  *
  * <p><em>Immutable.</em> The owner closes it.
  */
@@ -35,8 +35,8 @@ public final class KeyTrees implements AutoCloseable {
     }
 
     /**
-     * Up to where successors are found, and may be: at or below the horizon. It is the repaired timestamp of
-     * what is checked against all trees that are newer than its own.
+     * Up to where successors are found, and may be: at or below the horizon. It is the repaired
+     * timestamp of what is checked against all trees that are newer than its own.
      */
     public long reach() {
         return reach;
@@ -62,8 +62,9 @@ public final class KeyTrees implements AutoCloseable {
     }
 
     /**
-     * Whether a component that is not searched covers a timestamp. Then an entry that no searched one knows is
-     * valid; otherwise its record is gone, with the anti-matter that hid it (design §4 rule 1).
+     * Whether a component that is not searched covers a timestamp. Then an entry that no searched
+     * one knows is valid; otherwise its record is gone, with the anti-matter that hid it (design §4
+     * rule 1).
      */
     boolean isCoveredUpTo(long checkedUntil, long timestamp) {
         for (ComponentHandle handle : newestFirst) {

@@ -18,15 +18,16 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * Which timestamps some key's newest version has, at or below the reach: a bit for each, from one scan over
- * all key trees. An entry of a secondary whose timestamp is none of these is invalid, whatever its key is: that
- * is told without a hash, a sort or a search, and one scan serves all indexes of a partition.
+ * Which timestamps some key's newest version has, at or below the reach: a bit for each, from one
+ * scan over all key trees. An entry of a secondary whose timestamp is none of these is invalid,
+ * whatever its key is: that is told without a hash, a sort or a search, and one scan serves all
+ * indexes of a partition.
  *
- * <p>The other way round it says nothing: the writes of a batch have one timestamp, so an entry may be invalid
- * while another key's of its batch is valid. Those are sorted and searched for as ever.
+ * <p>The other way round it says nothing: the writes of a batch have one timestamp, so an entry may
+ * be invalid while another key's of its batch is valid. Those are sorted and searched for as ever.
  *
- * <p><em>Confined to one thread at a time</em> while it is gathered, immutable afterwards, until the owner closes
- * it. Memory: a bit for a timestamp, out of the write memory.
+ * <p><em>Confined to one thread at a time</em> while it is gathered, immutable afterwards, until
+ * the owner closes it. Memory: a bit for a timestamp, out of the write memory.
  */
 public final class LiveTimestamps implements AutoCloseable {
     private final long base;
@@ -38,7 +39,10 @@ public final class LiveTimestamps implements AutoCloseable {
     private final KeyCopy decided = new KeyCopy();
     private boolean isComplete;
 
-    /** What a move of the keys threw: they stand nowhere since, and a key that is passed over would seem invalid. */
+    /**
+     * What a move of the keys threw: they stand nowhere since, and a key that is passed over would
+     * seem invalid.
+     */
     private @Nullable StorageException lost;
 
     private boolean closed;

@@ -20,14 +20,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * DELI's way to repair, for comparison (LUO19 §4.1, §6.5 "primary repair"): all components of the primary are
- * scanned together, records and all; each that was written over gives anti-matter for every index. It finds
- * what is still on disk: what a merge of the primary has dropped leaves its entries behind, so nothing can be
- * said of how far a component is checked.
+ * DELI's way to repair, for comparison (LUO19 §4.1, §6.5 "primary repair"): all components of the
+ * primary are scanned together, records and all; each that was written over gives anti-matter for
+ * every index. It finds what is still on disk: what a merge of the primary has dropped leaves its
+ * entries behind, so nothing can be said of how far a component is checked.
  *
- * <p>DELI puts the anti-matter into the indexes' memory components. Here it is applied at once: sorted, then
- * read beside each component, whose obsolete entries become invalid. That is less work than to flush and
- * merge it.
+ * <p>DELI puts the anti-matter into the indexes' memory components. Here it is applied at once:
+ * sorted, then read beside each component, whose obsolete entries become invalid. That is less work
+ * than to flush and merge it.
  *
  * <p><em>Confined to the caller's thread.</em> A component that is being merged is left out.
  */

@@ -27,15 +27,17 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * A standalone repair of one component of a secondary index under way (LUO19 §4.4): its valid entries are
- * checked against the primary's key trees, and it gets a new bitmap; the component's file stays as it is.
+ * A standalone repair of one component of a secondary index under way (LUO19 §4.4): its valid
+ * entries are checked against the primary's key trees, and it gets a new bitmap; the component's
+ * file stays as it is.
  *
  * <ol>
  *   <li>Claim the component, so that no merge replaces it meanwhile.
  *   <li>Scan it and check, step by step.
- *   <li>Write and sync the bitmap, sync the directory. What it is made of lies in components, which are on
- *       disk later than their log: no bitmap is ahead of the log (rule 6).
- *   <li>One manifest edit; under its lock the new version, with another handle on the same component file.
+ *   <li>Write and sync the bitmap, sync the directory. What it is made of lies in components, which
+ *       are on disk later than their log: no bitmap is ahead of the log (rule 6).
+ *   <li>One manifest edit; under its lock the new version, with another handle on the same
+ *       component file.
  * </ol>
  *
  * <p><em>Confined to one thread at a time.</em>
@@ -86,7 +88,8 @@ final class Repair implements AutoCloseable {
      *
      * @param ground ready; stays the caller's
      * @return null if somebody else has claimed or replaced it
-     * @throws io.turbidite.core.InvalidRequestException if it has more entries than a bitmap reaches
+     * @throws io.turbidite.core.InvalidRequestException if it has more entries than a bitmap
+     *     reaches
      */
     static @Nullable Repair start(
             Partition partition,

@@ -20,12 +20,13 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * Merge repair (LUO19 §4.4): while a secondary's components are merged, the merged one's entries are checked
- * against the primary's key trees as they were when the merge of the tree began; what is invalid is marked in its
- * bitmap, and goes with the next merge.
+ * Merge repair (LUO19 §4.4): while a secondary's components are merged, the merged one's entries
+ * are checked against the primary's key trees as they were when the merge of the tree began; what
+ * is invalid is marked in its bitmap, and goes with the next merge.
  *
- * <p>Under a correlated policy the primary's merge comes first but is installed together with this one, so
- * the key trees are those of before: newer than the entries, which is what Bloom filters need (rule 3).
+ * <p>Under a correlated policy the primary's merge comes first but is installed together with this
+ * one, so the key trees are those of before: newer than the entries, which is what Bloom filters
+ * need (rule 3).
  */
 public final class RepairHook implements MergeHook {
     private final Partition partition;

@@ -23,10 +23,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
 
 /**
- * Standalone repairs that somebody asked for, one index of one partition at a time, several at once: workers
- * take them in turn and advance each by a step.
+ * Standalone repairs that somebody asked for, one index of one partition at a time, several at
+ * once: workers take them in turn and advance each by a step.
  *
- * <p><em>Thread-safe.</em> No step waits: a component that is being merged is looked for again later.
+ * <p><em>Thread-safe.</em> No step waits: a component that is being merged is looked for again
+ * later.
  */
 public final class RepairWork implements AutoCloseable {
     private static final long IDLE_MICROS = 20_000;
@@ -244,7 +245,9 @@ public final class RepairWork implements AutoCloseable {
         }
     }
 
-    /** Starts on a component that is not checked far enough; false if there is none that is free. */
+    /**
+     * Starts on a component that is not checked far enough; false if there is none that is free.
+     */
     private boolean startNext(Request request) {
         Version pinned = request.partition.pinUnlessDropped();
         if (pinned == null) {

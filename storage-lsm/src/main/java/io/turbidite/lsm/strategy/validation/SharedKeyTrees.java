@@ -14,10 +14,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * What the repairs of several indexes of a partition have in common: the key trees that they check against,
- * and, where it pays, one scan of them that spares most entries a search.
+ * What the repairs of several indexes of a partition have in common: the key trees that they check
+ * against, and, where it pays, one scan of them that spares most entries a search.
  *
- * <p><em>Thread-safe</em>: of the workers one at a time reads on. The last repair that lets go closes it.
+ * <p><em>Thread-safe</em>: of the workers one at a time reads on. The last repair that lets go
+ * closes it.
  */
 final class SharedKeyTrees {
     private final KeyTrees keyTrees;

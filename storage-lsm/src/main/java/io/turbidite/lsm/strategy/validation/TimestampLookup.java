@@ -3,7 +3,9 @@ package io.turbidite.lsm.strategy.validation;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.Found;
 
-/** Finds versions of ascending keys in key trees. <em>Confined to one thread.</em> Owns its cursors. */
+/**
+ * Finds versions of ascending keys in key trees. <em>Confined to one thread.</em> Owns its cursors.
+ */
 interface TimestampLookup extends AutoCloseable {
     /**
      * Finds the newest version of {@code key} at or below the reach.

@@ -23,20 +23,21 @@ import java.util.List;
  *
  * <ol>
  *   <li>Keys ascend, so that each key tree is read from front to back by a stateful cursor.
- *   <li>For each, layers are searched from the newest on, but for those that cover nothing above what the
- *       entry has been checked for: they can't hold its successor.
- *   <li>The first that has a version at or below the snapshot decides: the entry is valid if that is matter
- *       with exactly its timestamp.
- *   <li>If none has: it is valid if a layer that was passed over covers its timestamp. Otherwise its
- *       version is gone, with the anti-matter that hid it.
+ *   <li>For each, layers are searched from the newest on, but for those that cover nothing above
+ *       what the entry has been checked for: they can't hold its successor.
+ *   <li>The first that has a version at or below the snapshot decides: the entry is valid if that
+ *       is matter with exactly its timestamp.
+ *   <li>If none has: it is valid if a layer that was passed over covers its timestamp. Otherwise
+ *       its version is gone, with the anti-matter that hid it.
  * </ol>
  *
  * <p><em>Confined to one thread</em>, for one batch: it pins a version for as long as it lives.
  */
 public final class TimestampValidation implements AutoCloseable {
     /**
-     * What searches fill in, with memory off the heap that it takes a short query longer to get, and the
-     * collector to free, than to validate a handful of candidates. Nothing stays in it between batches.
+     * What searches fill in, with memory off the heap that it takes a short query longer to get,
+     * and the collector to free, than to validate a handful of candidates. Nothing stays in it
+     * between batches.
      */
     private static final ThreadLocal<Found> FOUND =
             ThreadLocal.withInitial(() -> new Found(Limits.KEY_BYTES_MAX));

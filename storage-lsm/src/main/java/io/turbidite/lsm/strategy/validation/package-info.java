@@ -9,9 +9,9 @@
  * has exactly its timestamp.
  *
  * <p><em>One merge.</em> {@code RepairHook} checks the entries that the merge writes ({@link
- * InvalidEntrySearch}), and marks what is invalid in the bitmap of the new component; the next merge
- * leaves it out. {@code RepairWork} does the same to one component at a time when somebody asks, or
- * when {@code AutoRepair} finds it worthwhile.
+ * InvalidEntrySearch}), and marks what is invalid in the bitmap of the new component; the next
+ * merge leaves it out. {@code RepairWork} does the same to one component at a time when somebody
+ * asks, or when {@code AutoRepair} finds it worthwhile.
  *
  * <p>Invariant (design §4 rule 3): an entry is invalid only if its successor is at or below the
  * horizon.

@@ -128,7 +128,10 @@ class RepairPlannerTest {
         assertThat(little.isDue()).isFalse();
     }
 
-    /** A steady workload moves the place once, not to and fro, though what is measured varies by a fifth. */
+    /**
+     * A steady workload moves the place once, not to and fro, though what is measured varies by a
+     * fifth.
+     */
     @Test
     void what_varies_a_little_moves_nothing() {
         long seed = Seeds.of("RepairPlannerTest");

@@ -28,8 +28,8 @@ import java.util.SplittableRandom;
 import java.util.TreeSet;
 
 /**
- * The archived file of this format version is read as it was written, and is still what is written. {@code
- * -Dgolden.print=true} prints what a new archive has to hold.
+ * The archived file of this format version is read as it was written, and is still what is written.
+ * {@code -Dgolden.print=true} prints what a new archive has to hold.
  */
 class ImmutableValidityBitmapTest {
     private static final String GOLDEN = "/golden/dead-entries-v1.hex";

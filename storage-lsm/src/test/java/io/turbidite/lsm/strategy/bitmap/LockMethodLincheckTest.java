@@ -21,8 +21,8 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Invalidating entries of a component and of a frozen layer while a builder copies them is linearizable: a copy is invalid from the
- * invalidation on, whichever came first.
+ * Invalidating entries of a component and of a frozen layer while a builder copies them is
+ * linearizable: a copy is invalid from the invalidation on, whichever came first.
  */
 @LeaksOnPurpose("Lincheck closes nothing")
 @Param(name = "entry", gen = IntGen.class, conf = "1:3")

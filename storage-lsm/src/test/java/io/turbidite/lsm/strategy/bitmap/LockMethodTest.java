@@ -17,8 +17,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * A writer and a builder at the same entry at the same time, as often as {@link LockMethodLincheckTest} can't have
- * them.
+ * A writer and a builder at the same entry at the same time, as often as
+ * {@link LockMethodLincheckTest} can't have them.
  */
 class LockMethodTest {
     private static final int ROUNDS = Tier.count(6, 50, 5_000);

@@ -14,8 +14,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Setting bits of one word and asking for them at snapshots is linearizable, the list of invalidations growing
- * meanwhile. As in the store, only one thread invalidates a given entry: the others' invalidations go elsewhere.
+ * Setting bits of one word and asking for them at snapshots is linearizable, the list of
+ * invalidations growing meanwhile. As in the store, only one thread invalidates a given entry: the
+ * others' invalidations go elsewhere.
  */
 @LeaksOnPurpose("Lincheck closes nothing")
 @Param(name = "entry", gen = IntGen.class, conf = "0:3")
@@ -35,7 +36,9 @@ public class MutableValidityBitmapLincheckTest {
         }
     }
 
-    /** The stripe's part is played by a monitor, as two invalidations of one entry never overlap. */
+    /**
+     * The stripe's part is played by a monitor, as two invalidations of one entry never overlap.
+     */
     @Operation
     public boolean invalidate(@Param(name = "entry") int entry, @Param(name = "time") int time) {
         synchronized (stripe(entry)) {

@@ -24,20 +24,20 @@ import java.util.Objects;
 import java.util.function.UnaryOperator;
 
 /**
- * A manifest edit that puts live bitmaps to rest with it: what changed in them since they were last saved
- * is written to new files, which the edit names (no-steal and no-force, LUO19 §5.2).
+ * A manifest edit that puts live bitmaps to rest with it: what changed in them since they were last
+ * saved is written to new files, which the edit names (no-steal and no-force, LUO19 §5.2).
  *
  * <ol>
  *   <li>Read the bitmaps, while writers go on.
  *   <li>Make the log durable: every invalidation that was read is in it (design §4 rule 6).
  *   <li>Write the files, sync their directory.
- *   <li>Under the manifest's lock: if the partition was flushed or merged since the first step, begin again;
- *       else make the edit.
+ *   <li>Under the manifest's lock: if the partition was flushed or merged since the first step,
+ *       begin again; else make the edit.
  * </ol>
  *
- * A flush saves every bitmap of its partition, a merge that of its output: so all invalidations up to the partition's
- * flushed timestamp are at rest, and the log that holds them may go. What the files know beyond is in the log
- * too, and replay does it again.
+ * A flush saves every bitmap of its partition, a merge that of its output: so all invalidations up
+ * to the partition's flushed timestamp are at rest, and the log that holds them may go. What the
+ * files know beyond is in the log too, and replay does it again.
  *
  * <p><em>Confined to one thread.</em>
  */
@@ -59,7 +59,8 @@ public final class BitmapSave {
     /** A manifest edit that changes the components of a partition with live bitmaps. */
     public interface Edit {
         /**
-         * The components whose bitmaps must be saved with it; asked again if something came in between.
+         * The components whose bitmaps must be saved with it; asked again if something came in
+         * between.
          *
          * @param primary the primary's components of now, held for the length of the edit
          */

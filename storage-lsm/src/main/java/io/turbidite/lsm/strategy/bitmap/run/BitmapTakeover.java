@@ -14,9 +14,10 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * How a component with a live bitmap that a flush or a merge has built takes its sources' place (LUO19 §5.3): inside the
- * closed gate it gets the last invalidations of what was copied, and its sources' bitmaps are retired. So no invalidation falls in between
- * (design §4 rule 5), whatever the {@link BuildConcurrency} does before.
+ * How a component with a live bitmap that a flush or a merge has built takes its sources' place
+ * (LUO19 §5.3): inside the closed gate it gets the last invalidations of what was copied, and its
+ * sources' bitmaps are retired. So no invalidation falls in between (design §4 rule 5), whatever
+ * the {@link BuildConcurrency} does before.
  *
  * <p><em>Confined to one thread at a time.</em> The handover is its maker's.
  */
@@ -46,7 +47,10 @@ public final class BitmapTakeover {
         return sources;
     }
 
-    /** Has invalidations in {@code sources} told to a handover; null ends it, and no writer tells of one any more. */
+    /**
+     * Has invalidations in {@code sources} told to a handover; null ends it, and no writer tells of
+     * one any more.
+     */
     public static void tell(
             Partition partition,
             List<ComponentHandle> sources,

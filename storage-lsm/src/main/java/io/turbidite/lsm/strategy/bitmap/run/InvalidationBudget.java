@@ -10,11 +10,11 @@ import io.turbidite.lsm.schedule.WritePace;
 import java.util.List;
 
 /**
- * Bounds what live bitmaps hold for readers of the past: as long as a snapshot is open, the time of each invalidation
- * since then has to be known (design §4 rule 5), some 20 to 40 bytes each.
+ * Bounds what live bitmaps hold for readers of the past: as long as a snapshot is open, the time of
+ * each invalidation since then has to be known (design §4 rule 5), some 20 to 40 bytes each.
  *
- * <p>Invariant: an invalidation that was let in is never refused. So writers are asked before they hold anything, and
- * what those that are in flight bring comes on top of the bound.
+ * <p>Invariant: an invalidation that was let in is never refused. So writers are asked before they
+ * hold anything, and what those that are in flight bring comes on top of the bound.
  *
  * <p><em>Thread-safe</em>, but for {@link #forget}, which is the flush worker's.
  */

@@ -21,16 +21,17 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * Where the version lies that a write supersedes, in a partition with live bitmaps (LUO19 §5.2): in a memory
- * layer, at an ordinal of a component, or nowhere.
+ * Where the version lies that a write supersedes, in a partition with live bitmaps (LUO19 §5.2): in
+ * a memory layer, at an ordinal of a component, or nowhere.
  *
  * <ol>
- *   <li>{@link #find} asks the key trees, under the key's stripe. What it found stays true until the layer is
- *       flushed or the component merged.
- *   <li>Inside the gate, {@link #isStale} says whether that has happened: then the writer leaves the gate and
- *       looks again.
- *   <li>{@link #supersede} marks the version, when the log record of its successor is published. Every component that
- *       could get the mark is there or is told of it: nothing is installed while somebody is inside.
+ *   <li>{@link #find} asks the key trees, under the key's stripe. What it found stays true until
+ *       the layer is flushed or the component merged.
+ *   <li>Inside the gate, {@link #isStale} says whether that has happened: then the writer leaves
+ *       the gate and looks again.
+ *   <li>{@link #supersede} marks the version, when the log record of its successor is published.
+ *       Every component that could get the mark is there or is told of it: nothing is installed
+ *       while somebody is inside.
  * </ol>
  *
  * <p><em>Confined to one thread;</em> reused.
@@ -40,7 +41,10 @@ public final class OldPosition {
     private @Nullable MutableValidityBitmap bitmap;
     private long position;
 
-    /** The component that {@link #bitmap} belongs to, if what is marked there is not saved; null if it is. */
+    /**
+     * The component that {@link #bitmap} belongs to, if what is marked there is not saved; null if
+     * it is.
+     */
     private @Nullable String unsaved;
 
     /** There is no such version. */
@@ -52,8 +56,8 @@ public final class OldPosition {
     /**
      * Finds the newest version of a key; touches no record page unless the record is wanted.
      *
-     * @param wantRecord whether the record is wanted wherever it lies; otherwise {@code found} has it if it
-     *     lies in the current layer, and an empty value if not
+     * @param wantRecord whether the record is wanted wherever it lies; otherwise {@code found} has
+     *     it if it lies in the current layer, and an empty value if not
      * @return a code of {@link Found}
      */
     public int find(Partition partition, Slice key, long keyHash, boolean wantRecord, Found found) {
@@ -141,8 +145,8 @@ public final class OldPosition {
     }
 
     /**
-     * Whether there is such a version, outside the current memory layer, so that a bitmap must know: the log's
-     * update bit. Inside the gate.
+     * Whether there is such a version, outside the current memory layer, so that a bitmap must
+     * know: the log's update bit. Inside the gate.
      */
     public boolean needsMark(Partition partition) {
         return bitmap != null
@@ -150,8 +154,8 @@ public final class OldPosition {
     }
 
     /**
-     * Invalidates the version if {@link #needsMark}; whoever reads the current layer reconciles it. Inside the
-     * gate.
+     * Invalidates the version if {@link #needsMark}; whoever reads the current layer reconciles it.
+     * Inside the gate.
      *
      * @param timestamp the successor's
      */
@@ -175,10 +179,11 @@ public final class OldPosition {
     }
 
     /**
-     * Invalidates the version while the log is replayed, if it lies on disk; its bitmap may know already. No
-     * older reader is left, so the mark needs no time.
+     * Invalidates the version while the log is replayed, if it lies on disk; its bitmap may know
+     * already. No older reader is left, so the mark needs no time.
      *
-     * @return the component whose bitmap could not be read, so that nobody saves the mark; null if it lasts
+     * @return the component whose bitmap could not be read, so that nobody saves the mark; null if
+     *     it lasts
      */
     public @Nullable String supersedeInReplay() {
         if (bitmap == null) {
