@@ -58,8 +58,9 @@ public final class PreparedQuery {
      * @throws InvalidRequestException if there are too many or too few values, or one does not fit
      *     its field
      */
-    public QueryResult run(@Nullable Object... values) {
-        return QueryResult.start(source, view, moment -> plan.bind(moment, options, values));
+    public QueryResult run(@Nullable Object @Nullable ... values) {
+        @Nullable Object[] given = given(values);
+        return QueryResult.start(source, view, moment -> plan.bind(moment, options, given));
     }
 
     /**
@@ -68,16 +69,23 @@ public final class PreparedQuery {
      *
      * @throws InvalidRequestException also if it is a view of another source
      */
-    public QueryResult runOn(ReadView moment, @Nullable Object... values) {
+    public QueryResult runOn(ReadView moment, @Nullable Object @Nullable ... values) {
         if (!moment.source().equals(source)) {
             throw new InvalidRequestException("the query was prepared for %s, the view shows %s"
                     .formatted(source.name(), moment.source().name()));
         }
-        return QueryResult.start(source, moment, same -> plan.bind(same, options, values));
+        @Nullable Object[] given = given(values);
+        return QueryResult.start(source, moment, same -> plan.bind(same, options, given));
     }
 
     /** Plans the query with these values without running it. */
-    public Explanation explain(@Nullable Object... values) {
-        return QueryResult.explain(source, view, moment -> plan.bind(moment, options, values));
+    public Explanation explain(@Nullable Object @Nullable ... values) {
+        @Nullable Object[] given = given(values);
+        return QueryResult.explain(source, view, moment -> plan.bind(moment, options, given));
+    }
+
+    /** The values as an array: Java passes a lone null as none. */
+    private static @Nullable Object[] given(@Nullable Object @Nullable [] values) {
+        return values == null ? new @Nullable Object[] {null} : values;
     }
 }

@@ -132,7 +132,8 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
 
     /**
      * The current row in place, without copying. The same object for all rows, valid until the next
-     * move.
+     * move or the close, whoever closes: then other queries use its memory, and reading on may show
+     * their rows. {@link #map} gives a copy.
      */
     public RecordView row() {
         turns.checkOpen();

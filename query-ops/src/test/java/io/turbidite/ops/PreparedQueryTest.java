@@ -112,6 +112,21 @@ class PreparedQueryTest {
                 .hasMessageContaining("'key' has no value");
     }
 
+    /** Java passes a lone null as no array at all, not as an array of one null. */
+    @Test
+    void a_lone_null_is_one_value() {
+        Flights.many(flights, 10);
+        flights.upsert(Flights.flight(11, "delay", null));
+        PreparedQuery byDelay =
+                query().where(Predicates.eq("delay", Predicates.parameter("d"))).prepare();
+        assertThat(ids(byDelay.run((Object[]) null))).containsExactly(11L);
+        assertThat(byDelay.explain((Object[]) null)).isNotNull();
+        PreparedQuery all = query().prepare();
+        assertThatThrownBy(() -> all.run((Object[]) null))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("1 values were given");
+    }
+
     @Test
     void later_changes_of_the_query_do_not_reach_what_was_prepared() {
         Flights.many(flights, 20);
