@@ -68,7 +68,7 @@ final class LogCost {
             workers.add(tasks.start("producer", 1_000_000, () -> {
                 if (producerNanos[id] == 0) {
                     long before = threadNanos();
-                    produce(mode, records / producers);
+                    produce(records / producers);
                     producerNanos[id] = threadNanos() - before;
                     done.countDown();
                 }
@@ -98,7 +98,7 @@ final class LogCost {
                 wall / records);
     }
 
-    private void produce(Durability mode, int records) {
+    private void produce(int records) {
         for (int i = 0; i < records; i++) {
             Claim claim = log.claim(payloadBytes);
             MemorySegment.copy(source, 0, claim.segment(), claim.offset(), payloadBytes);

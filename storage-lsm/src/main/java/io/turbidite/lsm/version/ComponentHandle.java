@@ -148,7 +148,7 @@ public final class ComponentHandle {
      * of this.
      *
      * @param changed the same component with another repaired timestamp or bitmap
-     * @param changedDead this one's, or a new bitmap, which the new handle owns
+     * @param changedBitmap this one's, or a new bitmap, which the new handle owns
      */
     public ComponentHandle repaired(
             ManifestState.ComponentState changed, @Nullable ImmutableValidityBitmap changedBitmap) {
