@@ -8,7 +8,6 @@ import io.turbidite.core.file.RealDisk;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -170,9 +169,14 @@ public final class FileSource {
         static Head of(DiskFile file, long bytesMax) {
             byte[] bytes = new byte[(int) Math.min(HEAD_BYTES, bytesMax)];
             int read = file.read(0, MemorySegment.ofArray(bytes), 0, bytes.length);
+            return of(bytes, read);
+        }
+
+        /** Over the first {@code byteCount} of {@code bytes}, which are a file's first. */
+        static Head of(byte[] bytes, int byteCount) {
             CRC32C crc = new CRC32C();
-            crc.update(ByteBuffer.wrap(bytes, 0, read));
-            return new Head(read, crc.getValue());
+            crc.update(bytes, 0, byteCount);
+            return new Head(byteCount, crc.getValue());
         }
     }
 }

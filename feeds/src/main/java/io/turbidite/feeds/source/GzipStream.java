@@ -2,6 +2,7 @@ package io.turbidite.feeds.source;
 
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.feeds.source.FileSource.Head;
 
 import java.io.EOFException;
 import java.io.IOException;
@@ -62,6 +63,9 @@ final class GzipStream implements AutoCloseable {
 
     private int blockCount;
     private final CRC32C blockSum = new CRC32C();
+
+    /** What the file begins with, as it was when it was read first: the file's may be another by now. */
+    private final byte[] firstBytes = new byte[FileSource.HEAD_BYTES];
 
     private final Inflater inflater = new Inflater(true);
     private final CRC32 crc = new CRC32();
@@ -181,6 +185,11 @@ final class GzipStream implements AutoCloseable {
     /** The end of the last member from the beginning on that was proven, with all before it. */
     long provenBytes() {
         return provenBytes;
+    }
+
+    /** What the file begins with, as far as that was proven. */
+    Head head() {
+        return Head.of(firstBytes, (int) Math.min(firstBytes.length, provenBytes));
     }
 
     /** How much of the work on the file is done, counted in its bytes: each is read twice. */
@@ -386,6 +395,9 @@ final class GzipStream implements AutoCloseable {
         blockOffset = offset;
         next = 0;
         reachedBytes = Math.max(reachedBytes, offset + end);
+        if (blockCount == 0) {
+            System.arraycopy(block, 0, firstBytes, 0, Math.min(firstBytes.length, end));
+        }
         checkUnchanged((int) (offset / BLOCK_BYTES));
     }
 

@@ -58,7 +58,7 @@ public final class SourceStream implements AutoCloseable {
                             "content that does not begin as gzip does, though the name ends in .gz"));
         }
         gzip = compressed ? new GzipStream(opened, file.byteCount(), proves) : null;
-        head = Head.of(opened, settledBytes());
+        head = gzip == null ? Head.of(opened, file.byteCount()) : gzip.head();
     }
 
     /** Whether {@code byteCount} bytes begin as gzip does. */
@@ -109,7 +109,7 @@ public final class SourceStream implements AutoCloseable {
         try {
             if (gzip != null) {
                 gzip.proveAll();
-                head = Head.of(opened, settledBytes());
+                head = gzip.head();
             }
         } catch (IOException e) {
             throw damaged(position(), e);
@@ -156,7 +156,7 @@ public final class SourceStream implements AutoCloseable {
         try {
             int count = from.read(target, offset, byteCount);
             if (Math.min(FileSource.HEAD_BYTES, settledBytes()) > head.byteCount()) {
-                head = Head.of(opened, settledBytes());
+                head = from.head();
             }
             return count;
         } catch (IOException e) {

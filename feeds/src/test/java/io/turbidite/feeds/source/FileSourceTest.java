@@ -376,6 +376,36 @@ class FileSourceTest {
         }
     }
 
+    /** A position with the new file's head would make the next run go on in the middle of that. */
+    @Test
+    void theHeadOfAGzipFileIsOfWhatWasReadOfIt(@TempDir Path directory) throws IOException {
+        byte[] content = random(5_000);
+        Path file = directory.resolve("a.gz");
+        Files.write(file, gzip(content));
+        FileSource source = FileSource.open(file);
+        FileSource.Head before = source.head(source.files().getFirst(), FileSource.HEAD_BYTES);
+        byte[] other = new byte[content.length];
+        new SplittableRandom(7).nextBytes(other);
+        try (SourceStream stream = source.read(source.files().getFirst())) {
+            stream.stopWhen(() -> {
+                writeOver(file, gzip(other)); // it was read, and is being proven
+                return false;
+            });
+            assertThat(content(stream)).isEqualTo(content);
+            assertThat(stream.head()).isEqualTo(before);
+        }
+        assertThat(source.head(source.files().getFirst(), FileSource.HEAD_BYTES))
+                .isNotEqualTo(before);
+    }
+
+    private static void writeOver(Path file, byte[] bytes) {
+        try {
+            Files.write(file, bytes);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     @Test
     void aPlainFileThatIsCutWhileItIsReadHasNotEnded(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("a.csv");
