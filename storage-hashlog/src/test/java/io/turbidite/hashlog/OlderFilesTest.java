@@ -74,7 +74,21 @@ class OlderFilesTest {
         return contents.keySet().stream().filter(n -> n.endsWith(".pages")).count();
     }
 
-    private record Older(byte[] tail, String name, byte[] segment) {}
+    /** TAIL and the last segment as they were at some moment. */
+    private static final class Older {
+        final byte[] tail;
+        final String name;
+        final byte[] segment;
+
+        Older(SimDisk disk) {
+            tail = disk.content("log/TAIL");
+            name = disk.files().stream()
+                    .filter(n -> n.endsWith(".pages"))
+                    .toList()
+                    .getLast();
+            segment = disk.content(name);
+        }
+    }
 
     @ParameterizedTest
     @EnumSource(Profile.class)
@@ -87,11 +101,7 @@ class OlderFilesTest {
                 append(session, i);
                 if (i % 50 == 49) {
                     session.awaitDurable();
-                    String last = disk.files().stream()
-                            .filter(n -> n.endsWith(".pages"))
-                            .toList()
-                            .getLast();
-                    olders.add(new Older(disk.content("log/TAIL"), last, disk.content(last)));
+                    olders.add(new Older(disk));
                 }
             }
         }
@@ -120,8 +130,8 @@ class OlderFilesTest {
                     .isInstanceOf(CorruptionException.class);
             assertThat(hashes(mixed)).isEqualTo(before);
             requireSalvaged(mixed);
-            mixed.put("log/TAIL", whole.get("log/TAIL"));
-            mixed.put(older.name, whole.get(older.name));
+            mixed.put("log/TAIL", disk.content("log/TAIL"));
+            mixed.put(older.name, disk.content(older.name));
             assertThat(numbersOf(mixed, OPTIONS)).hasSize(COUNT);
             refused++;
         }

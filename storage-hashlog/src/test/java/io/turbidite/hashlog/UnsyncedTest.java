@@ -19,7 +19,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Predicate;
 
 /**
  * A process ends while its syncs fail: what it wrote is seen by the next one, and need not be on
@@ -29,7 +28,6 @@ import java.util.function.Predicate;
 class UnsyncedTest {
     private static final long SEED = Seeds.of("UnsyncedTest");
     private static final int SEEDS = Tier.count(4, 12, 60);
-    private static final Predicate<String> ANY = _ -> true;
 
     private static int append(IngestSession session, int from, int count) {
         for (int i = from; i < from + count; i++) {
@@ -48,8 +46,12 @@ class UnsyncedTest {
 
     /** Of a sync from the {@code call}th on. */
     private static FaultScript failing(OperationKind kind, String part, int call) {
-        Predicate<String> named = part.isEmpty() ? ANY : name -> name.contains(part);
-        return FaultScript.with(Fault.EIO).on(kind).named(named).call(call).forever();
+        // every name contains the empty one
+        return FaultScript.with(Fault.EIO)
+                .on(kind)
+                .named(name -> name.contains(part))
+                .call(call)
+                .forever();
     }
 
     private static void firstLife(SimDisk disk, FaultScript script, int seed, boolean truncating) {
