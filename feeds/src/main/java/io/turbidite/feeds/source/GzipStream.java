@@ -64,7 +64,7 @@ final class GzipStream implements AutoCloseable {
     private int blockCount;
     private final CRC32C blockSum = new CRC32C();
 
-    /** What the file begins with, as it was when it was read first: the file's may be another by now. */
+    /** What the file begins with, as it was when it was read first: it may be another by now. */
     private final byte[] firstBytes = new byte[FileSource.HEAD_BYTES];
 
     private final Inflater inflater = new Inflater(true);
