@@ -128,7 +128,7 @@ class UnsyncedTest {
             OperationKind kind, String part, boolean truncating) {
         int checked = 0;
         for (int seed = 0; seed < SEEDS; seed++) {
-            SimDisk disk = new SimDisk(SEED + seed, Profile.values()[seed % 3]);
+            SimDisk disk = new SimDisk(SEED + seed, List.of(Profile.values()).get(seed % 3));
             FaultScript script = failing(kind, part, 1 + seed % 2);
             firstLife(disk, script, seed, truncating);
             for (Cut cut : secondLife(disk, seed)) {
