@@ -24,7 +24,8 @@ import java.util.List;
  * }</pre>
  *
  * <p>Each run gives the answer that the query with these values would give at that moment. Each run
- * chooses its index, so indexes may come and go in between.
+ * chooses its index, so indexes may come and go between runs. A result that reads an index
+ * while it is dropped or disabled fails with an {@link InvalidRequestException}; run it again.
  *
  * <p><em>Thread-safe.</em> It holds nothing open.
  */
@@ -71,8 +72,12 @@ public final class PreparedQuery {
      */
     public QueryResult runOn(ReadView moment, @Nullable Object @Nullable ... values) {
         if (!moment.source().equals(source)) {
-            throw new InvalidRequestException("the query was prepared for %s, the view shows %s"
-                    .formatted(source.name(), moment.source().name()));
+            throw new InvalidRequestException(
+                    moment.source().name().equals(source.name())
+                            ? "the query was prepared for another dataset named %s than the view shows: that one was dropped, or is another store's"
+                                    .formatted(source.name())
+                            : "the query was prepared for %s, the view shows %s"
+                                    .formatted(source.name(), moment.source().name()));
         }
         @Nullable Object[] given = given(values);
         return QueryResult.start(source, moment, same -> plan.bind(same, options, given));

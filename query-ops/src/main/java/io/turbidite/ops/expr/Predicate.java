@@ -18,6 +18,10 @@ public sealed interface Predicate {
      * @param value of the field's Java class, a {@link Text} or a {@link Parameter}
      */
     record Eq(String field, @Nullable Object value) implements Predicate {
+        public Eq {
+            value = own(value);
+        }
+
         @Override
         public String toString() {
             return field + " = " + show(value);
@@ -32,6 +36,11 @@ public sealed interface Predicate {
      */
     record Range(
             String field, @Nullable Object low, @Nullable Object high) implements Predicate {
+        public Range {
+            low = own(low);
+            high = own(high);
+        }
+
         @Override
         public String toString() {
             return field
@@ -75,7 +84,17 @@ public sealed interface Predicate {
         }
     }
 
+    /** Shown in messages and plans, long ones by their beginning. */
     private static String show(@Nullable Object value) {
-        return value instanceof String text ? '"' + text + '"' : String.valueOf(value);
+        String text = String.valueOf(value);
+        String shown = text.length() <= 200
+                ? text
+                : "%s… (%d characters)".formatted(text.substring(0, 100), text.length());
+        return value instanceof String ? '"' + shown + '"' : shown;
+    }
+
+    /** What the caller can't change any more. */
+    private static @Nullable Object own(@Nullable Object value) {
+        return value instanceof byte[] bytes ? bytes.clone() : value;
     }
 }

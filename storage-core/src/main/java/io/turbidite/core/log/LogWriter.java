@@ -127,8 +127,13 @@ final class LogWriter implements EventPoller.Handler<Claim> {
         this.marks = NativeMemory.allocate(arena, MARKS_BYTES, FrameFormat.ALIGNMENT);
     }
 
-    /** Writes what the ring holds, up to a batch; returns whether there was anything. */
-    boolean step(EventPoller<Claim> poller) {
+    /**
+     * Writes what the ring holds, up to a batch.
+     *
+     * @param mayMark whether a step that finds nothing may {@link #leaveMark leave a mark}
+     * @return whether there was anything
+     */
+    boolean step(EventPoller<Claim> poller, boolean mayMark) {
         if (progress.failed()) {
             return false;
         }
@@ -136,7 +141,9 @@ final class LogWriter implements EventPoller.Handler<Claim> {
         try {
             poller.poll(this);
             if (next == before) {
-                leaveMark();
+                if (mayMark) {
+                    leaveMark();
+                }
                 return false;
             }
             idle = false;

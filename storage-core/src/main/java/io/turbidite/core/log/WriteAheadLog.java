@@ -187,15 +187,15 @@ public final class WriteAheadLog implements AutoCloseable {
     private boolean writerStep() {
         writing.lock();
         try {
-            return step();
+            return step(true);
         } finally {
             writing.unlock();
         }
     }
 
-    private boolean step() {
+    private boolean step(boolean mayMark) {
         return orFail(() -> {
-            boolean more = !stopped && writer.step(poller);
+            boolean more = !stopped && writer.step(poller, mayMark);
             if (keeper.wantsWork()) {
                 keeperWorker.wake();
             }
@@ -399,7 +399,7 @@ public final class WriteAheadLog implements AutoCloseable {
             }
             boolean wrote;
             try {
-                wrote = step();
+                wrote = step(false);
             } finally {
                 writing.unlock();
             }

@@ -32,11 +32,14 @@ public enum TypeKind {
     UUID,
     /** {@link java.time.LocalDate}. */
     DATE,
-    /** {@link java.time.LocalTime} of whole microseconds. */
+    /** {@link java.time.LocalTime} of whole microseconds, cut off as {@link #DATETIME}s are. */
     TIME,
-    /** {@link java.time.Instant} of whole microseconds. */
+    /**
+     * {@link java.time.Instant} of whole microseconds: what is finer is cut off, in records, keys
+     * and predicates.
+     */
     DATETIME,
-    /** {@link java.time.Duration} of whole microseconds. */
+    /** {@link java.time.Duration} of whole microseconds, cut off as {@link #DATETIME}s are. */
     DURATION,
     /** {@link Point}; as a key ordered by x, then y. */
     POINT,

@@ -2,6 +2,7 @@ package io.turbidite.lsm.indexbuild;
 
 import io.turbidite.core.Limits;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
@@ -85,13 +86,16 @@ public final class BulkLoad implements AutoCloseable {
             wallMicros = substrate.clock().wallMicros();
             filter = ComponentFilter.builder(load.schema.filter().size());
             primary = load.build(TreeId.PRIMARY);
-            records = primary.create(expectedRecords);
-            int count = load.schema.indexes().size();
-            for (int i = 0; i < count; i++) {
-                secondaries.add(EntrySort.create(
-                        substrate.sortSite(),
-                        load.secondaryBytesMax / count,
-                        new Duplicates.Keep()));
+            try (Undo undo = Undo.of(this::close)) {
+                records = primary.create(expectedRecords);
+                int count = load.schema.indexes().size();
+                for (int i = 0; i < count; i++) {
+                    secondaries.add(EntrySort.create(
+                            substrate.sortSite(),
+                            load.secondaryBytesMax / count,
+                            new Duplicates.Keep()));
+                }
+                undo.keep();
             }
         }
 

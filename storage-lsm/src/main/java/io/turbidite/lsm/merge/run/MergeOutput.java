@@ -106,10 +106,10 @@ final class MergeOutput implements AutoCloseable {
             MutableValidityBitmap live =
                     handover == null ? null : build.withBitmap(tree.entryCount());
             var _ = build.create(entries);
-            opened = new MergeOutput(tree, build, hook, streams, handover);
             if (handover != null && live != null) {
                 handover.begin(live);
             }
+            opened = new MergeOutput(tree, build, hook, streams, handover);
             return opened;
         } finally {
             if (opened == null) {
