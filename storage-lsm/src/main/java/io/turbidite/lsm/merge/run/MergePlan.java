@@ -185,7 +185,7 @@ record MergePlan(List<TreeId> trees, MergeRange range) {
      * One component of a secondary by itself, without its invalid entries; its ID stays what it is,
      * so that indexes stay aligned.
      *
-     * @param deadFiles of components that are meant
+     * @param bitmapFiles of components that are meant
      * @return null if none of them is left
      */
     static @Nullable MergePlan rewriting(Version pinned, Set<Long> bitmapFiles) {
