@@ -184,9 +184,11 @@ final class DefinitionReader {
         String strategy = section.choice("maintenance", MAINTENANCES, List.of());
         Maintenance maintenance =
                 strategy == null ? Maintenance.EAGER : Maintenance.ofLabel(strategy);
-        MergePolicySpec mergePolicy = mergePolicy(section);
+        @Nullable MergePolicySpec mergePolicy = mergePolicy(section);
         section.convert("maintenance", maintenance, chosen -> {
-            chosen.checkOfDataset(String.valueOf(name), mergePolicy);
+            if (mergePolicy != null) {
+                chosen.checkOfDataset(String.valueOf(name), mergePolicy);
+            }
             return chosen;
         });
         PageOptions pages = pages(section, PageOptions.standard());
@@ -204,7 +206,7 @@ final class DefinitionReader {
             return chosen;
         });
         section.end();
-        if (name == null || type == null || primaryKey.isEmpty()) {
+        if (name == null || type == null || primaryKey.isEmpty() || mergePolicy == null) {
             return null;
         }
         int partitionCount = partitions == null ? 1 : partitions;
@@ -291,7 +293,7 @@ final class DefinitionReader {
             String datasetName,
             @Nullable RecordType type,
             Maintenance ofDataset,
-            MergePolicySpec mergePolicy,
+            @Nullable MergePolicySpec mergePolicy,
             PageOptions datasetPages) {
         List<IndexPart> indexes = new ArrayList<>();
         Set<String> names = new HashSet<>();
@@ -307,14 +309,18 @@ final class DefinitionReader {
             var _ = section.choice("kind", INDEX_KINDS, INDEX_KINDS_NAMED);
             section.missing("on");
             List<String> on = fields(section, "on", type);
-            String strategy = section.choice("maintenance", MAINTENANCES, List.of());
-            Maintenance maintenance =
-                    strategy == null ? ofDataset.ofItsIndexes() : Maintenance.ofLabel(strategy);
+            String label = section.text("maintenance");
+            Maintenance strategy = label == null
+                    ? null
+                    : section.convert("maintenance", label, Maintenance::ofIndexLabel);
+            Maintenance maintenance = strategy == null ? ofDataset.ofItsIndexes() : strategy;
             PageOptions pages = pages(section, datasetPages);
             boolean unique = section.truth("unique", false);
             section.convert("maintenance", maintenance, chosen -> {
                 chosen.checkOfIndex(datasetName, String.valueOf(name), unique);
-                chosen.checkWithin(ofDataset, mergePolicy, datasetName, String.valueOf(name));
+                if (mergePolicy != null) {
+                    chosen.checkWithin(ofDataset, mergePolicy, datasetName, String.valueOf(name));
+                }
                 return chosen;
             });
             var _ = section.ignoreRestOf("kind", INDEX_KINDS_NAMED);
@@ -505,10 +511,11 @@ final class DefinitionReader {
             Section dataset,
             @Nullable RecordType type,
             List<String> filters,
-            MergePolicySpec mergePolicy) {
+            @Nullable MergePolicySpec mergePolicy) {
         Retention retention = age(dataset);
         if (retention != null
                 && type != null
+                && mergePolicy != null
                 && filters.stream().allMatch(filter -> type.indexOf(filter) >= 0)) {
             List<KeySpec> keys = filters.stream()
                     .map(f -> KeySpec.of(type, List.of(f), "filter"))
@@ -535,10 +542,14 @@ final class DefinitionReader {
         return text == null ? null : section.convert("retain", text, Retention::parse);
     }
 
-    private MergePolicySpec mergePolicy(Section dataset) {
+    /** Null if it is wrong: then nothing is checked against it. */
+    private @Nullable MergePolicySpec mergePolicy(Section dataset) {
+        if (!dataset.keys().contains("mergePolicy")) {
+            return MergePolicySpec.standard();
+        }
         Section section = dataset.child("mergePolicy");
         if (section == null) {
-            return MergePolicySpec.standard();
+            return null;
         }
         String kind = section.requiredText("kind");
         Map<String, String> parameters = section.scalars();
@@ -553,6 +564,6 @@ final class DefinitionReader {
                         message.substring(0, colon), "is wrong: " + message.substring(colon + 2));
             }
         }
-        return MergePolicySpec.standard();
+        return null;
     }
 }

@@ -189,7 +189,7 @@ public final class Feed implements AutoCloseable {
                 problems.addAll(definition
                         .problem(
                                 "feed",
-                                "is '%s', a feed that has read of %s, but dataset %s is not in the store: give the feed another name to load everything anew"
+                                "'%s' has already read %s, but dataset %s is gone: give the feed another name to load everything anew"
                                         .formatted(
                                                 definition.feed(),
                                                 file.name(),

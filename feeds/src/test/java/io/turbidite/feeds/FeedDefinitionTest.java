@@ -306,6 +306,7 @@ class FeedDefinitionTest {
                 "on], maintenance: eager | on], maintenance: validation, unique: true | f.yaml:17: dataset.indexes[1].maintenance | is unique and needs maintenance eager",
                 "on], maintenance: eager | on], maintenance: auto, unique: true | f.yaml:17: dataset.indexes[1].maintenance | is unique and needs maintenance eager",
                 "on], maintenance: eager | on], maintenance: mutable-bitmap | f.yaml:17: dataset.indexes[1].maintenance | is for a dataset, not for index by_two",
+                "on], maintenance: eager | on], maintenance: lazy | f.yaml:17: dataset.indexes[1].maintenance | unknown maintenance 'lazy'; indexes have eager, validation, deleted-key, deferred, auto",
                 "kind: prefix | kind: steady | f.yaml:14: dataset.mergePolicy.kind | there is no merge policy 'steady'",
                 "toleranceCount: 7 | tolerance: 7 | f.yaml:14: dataset.mergePolicy.tolerance | no such parameter",
                 "toleranceCount: 7 | toleranceCount: x | f.yaml:14: dataset.mergePolicy.toleranceCount | not a whole number",
@@ -358,6 +359,18 @@ class FeedDefinitionTest {
         assertThat(problems).hasSize(4);
         assertThat(problems.getFirst()).startsWith("f.yaml:5: dataset.type.id");
         assertThat(problems.getLast()).startsWith("f.yaml:23: mode");
+    }
+
+    @Test
+    void ofAWrongMergePolicyNothingFollows() {
+        String deferred = GOOD.replace("on], maintenance: eager", "on], maintenance: deferred");
+        assertThat(deferred).isNotEqualTo(GOOD);
+        for (String wrong : List.of("kind: steady", "kind: [prefix]", "kid: prefix")) {
+            assertThat(problems(deferred.replace("kind: prefix", wrong)))
+                    .as(wrong)
+                    .isNotEmpty()
+                    .allSatisfy(problem -> assertThat(problem).contains("dataset.mergePolicy"));
+        }
     }
 
     @Test

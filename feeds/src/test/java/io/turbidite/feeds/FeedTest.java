@@ -435,8 +435,7 @@ class FeedTest {
         assertThatThrownBy(() -> run(DEFINITION))
                 .isInstanceOf(DefinitionException.class)
                 .hasMessageContainingAll(
-                        "feed.yaml:1: feed is 'people', a feed that has read of people.csv",
-                        "dataset People is not in the store",
+                        "feed.yaml:1: feed 'people' has already read people.csv, but dataset People is gone",
                         "give the feed another name");
         assertThat(store().findDataset("People")).isNull();
         assertThat(run(DEFINITION.replace("feed: people", "feed: again")).records())

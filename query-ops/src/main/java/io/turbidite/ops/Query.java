@@ -139,10 +139,19 @@ public final class Query {
         return this;
     }
 
-    /** Reads {@code f}, {@code f:asc} or {@code f:desc}. */
+    /**
+     * Reads {@code f}, {@code f:asc} or {@code f:desc}.
+     *
+     * @throws InvalidRequestException if something else follows a colon
+     */
     public Query orderBy(String text) {
         if (text.endsWith(":desc")) {
             return orderBy(text.substring(0, text.length() - ":desc".length()), Order.DESC);
+        }
+        // a field's own name may hold a colon
+        if (text.contains(":") && !text.endsWith(":asc") && source.type().indexOf(text) < 0) {
+            throw new InvalidRequestException(
+                    "order '%s' is wrong: only :asc or :desc can follow a field".formatted(text));
         }
         return orderBy(
                 text.endsWith(":asc") ? text.substring(0, text.length() - ":asc".length()) : text,

@@ -32,6 +32,16 @@ public sealed class CorruptionException extends StorageException
         this.offset = 0;
     }
 
+    /**
+     * Of a file that is gone.
+     *
+     * @param file the file's name in its store
+     * @param more how one knows that it was there, and what to do
+     */
+    public static CorruptionException missing(String file, String more) {
+        return new CorruptionException(file, "%s is missing: %s".formatted(file, more));
+    }
+
     /** The file's name in its store. */
     public String file() {
         return file;

@@ -39,12 +39,8 @@ final class LogDirectory {
     static void requireNoLog(Disk disk, String directory) {
         for (String name : disk.list(directory)) {
             if (isLogFile(name)) {
-                throw new CorruptionException(
-                        directory + "/HASHLOG",
-                        0,
-                        "the file",
-                        "there, as %s is; restore it".formatted(name),
-                        "missing");
+                throw CorruptionException.missing(
+                        directory + "/HASHLOG", "%s is there; restore it".formatted(name));
             }
         }
     }

@@ -22,7 +22,7 @@ import java.util.concurrent.Callable;
         sortOptions = false)
 final class HelpCommand implements Callable<Integer> {
     @Parameters(
-            arity = "0..2",
+            arity = "0..*",
             paramLabel = "COMMAND",
             description = "Such as query, or: index create.")
     private List<String> names = List.of();
@@ -46,13 +46,11 @@ final class HelpCommand implements Callable<Integer> {
                 line.getOut().println("./turbidite bench --help says what experiments there are");
                 return CommandLine.ExitCode.OK;
             }
+            if (sub == null && line.getSubcommands().isEmpty()) {
+                break; // the word is an argument, as add of: log psf add
+            }
             if (sub == null) {
-                throw new ParameterException(
-                        line,
-                        line.getSubcommands().isEmpty()
-                                ? "unknown command '%s'; %s has none of its own"
-                                        .formatted(name, line.getCommandName())
-                                : Main.unknown(name, line));
+                throw new ParameterException(line, Main.unknown(name, line));
             }
             line = sub;
         }

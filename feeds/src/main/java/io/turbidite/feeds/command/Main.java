@@ -54,6 +54,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
 
 /**
  * The command {@code ./turbidite}: parses arguments, runs a subcommand, turns failures into lines.
@@ -70,6 +71,10 @@ public final class Main {
 
     /** The launcher's own command. */
     static final String BENCH = "bench";
+
+    /** As the parser tells it. */
+    private static final Pattern EXCLUSIVE =
+            Pattern.compile("^Error: (.+), (.+) are mutually exclusive.*", Pattern.DOTALL);
 
     private Main() {}
 
@@ -201,6 +206,11 @@ public final class Main {
             what = meant != null
                     ? meant
                     : unknown ? unknown(unmatched.getUnmatched().getFirst(), line) : what;
+        }
+        if (e instanceof CommandLine.MutuallyExclusiveArgsException) {
+            what = EXCLUSIVE
+                    .matcher(what)
+                    .replaceFirst("$1 and $2 don't go together; give only one");
         }
         err.println("turbidite: " + Failures.oneLine(what));
         err.println(

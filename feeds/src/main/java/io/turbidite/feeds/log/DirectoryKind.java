@@ -17,7 +17,9 @@ public enum DirectoryKind {
     OTHER;
 
     private static final String MANIFEST = "MANIFEST";
-    private static final String REGISTRY = "log/HASHLOG";
+    private static final String LOG_DIRECTORY = "log";
+    private static final String REGISTRY_NAME = "HASHLOG";
+    private static final String REGISTRY = LOG_DIRECTORY + "/" + REGISTRY_NAME;
     private static final String SEGMENT_SUFFIX = ".pages";
 
     /** Of a directory, which may be missing. */
@@ -28,8 +30,8 @@ public enum DirectoryKind {
         Disk disk = RealDisk.open(directory);
         boolean isStore = disk.exists(MANIFEST);
         boolean isLog = disk.exists(REGISTRY)
-                || (RealDisk.isDirectory(directory.resolve("log"))
-                        && disk.list("log").stream()
+                || (RealDisk.isDirectory(directory.resolve(LOG_DIRECTORY))
+                        && disk.list(LOG_DIRECTORY).stream()
                                 .anyMatch(name -> name.endsWith(SEGMENT_SUFFIX)));
         return isStore == isLog ? OTHER : isStore ? STORE : LOG;
     }
@@ -48,11 +50,18 @@ public enum DirectoryKind {
     }
 
     /**
-     * Requires that a directory is none of a store.
+     * Requires that a directory is none of a store, nor the one that a log keeps its files in.
      *
      * @throws InvalidRequestException otherwise
      */
     public static void checkNoStore(Path directory) {
+        Path whole = directory.toAbsolutePath().normalize();
+        Path log = whole.getParent();
+        if (log != null && whole.endsWith(LOG_DIRECTORY) && of(log) == LOG) {
+            throw new InvalidRequestException(
+                    "%s lies in a hash log; the log is one directory up: %s"
+                            .formatted(directory, log));
+        }
         if (of(directory) == STORE) {
             throw new InvalidRequestException(
                     "%s is a store, not a hash log: ./turbidite inspect STORE"

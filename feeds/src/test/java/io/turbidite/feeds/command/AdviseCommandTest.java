@@ -36,6 +36,7 @@ class AdviseCommandTest {
         assertThat(result.out())
                 .contains("dataset Trips", "writes were flushed", "index by_tail: eager")
                 .contains("too few to advise on", "keep eager", "deferred       refused")
+                .contains("queries by a command that opens the store itself are not counted")
                 .doesNotContain("Numbers");
     }
 

@@ -120,6 +120,8 @@ class BackupCommandTest {
             }
         }
         assertThat(tree()).isEqualTo(before);
+        assertThat(Command.run("backup", store, at("x"), "--link", "--copy").err())
+                .startsWith("turbidite: --link and --copy don't go together; give only one\n");
         assertThat(Command.run("backup", store, at("x"), "--link", "--copy").code())
                 .isEqualTo(2);
         assertThat(Command.run("backup", at("nowhere"), at("x")).code()).isEqualTo(2);
@@ -198,7 +200,10 @@ class BackupCommandTest {
         assertThat(Command.run("ship", store, at("shipment")).err()).contains("new file");
         assertThat(Command.run("receive", at("shipment"), at("received")).code())
                 .isEqualTo(2);
-        assertThat(Command.run("receive", at("nowhere"), at("x")).code()).isEqualTo(2);
+        Result nowhere = Command.run("receive", at("nowhere"), at("x"));
+        assertThat(nowhere.code()).isEqualTo(2);
+        assertThat(nowhere.errLines())
+                .containsExactly("turbidite: %s does not exist".formatted(at("nowhere")));
         assertThat(at("x")).doesNotExist();
     }
 

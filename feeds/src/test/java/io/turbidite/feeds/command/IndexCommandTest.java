@@ -83,6 +83,18 @@ class IndexCommandTest {
                 Command.run(
                         "index", "create", store, "Trips", "x", "--on", "day", "--kind", "rtree"),
                 "rtree");
+        assertRefused(
+                Command.run(
+                        "index",
+                        "create",
+                        store,
+                        "Trips",
+                        "x",
+                        "--on",
+                        "day",
+                        "--maintenance",
+                        "lazy"),
+                "unknown maintenance 'lazy'; indexes have eager, validation, deleted-key, deferred, auto\n");
         assertRefused(Command.run("index", "drop", store, "Trips", "no"), "no index 'no'");
         assertRefused(Command.run("index", "enable", store, "Trips", "by_tail"), "not disabled");
         assertRefused(Command.run("index", "create", store, "Trips", "x"), "--on");
@@ -94,6 +106,24 @@ class IndexCommandTest {
                 "can't be unique",
                 "UA");
         assertThat(Command.run("inspect", store).out()).isEqualTo(before);
+    }
+
+    @Test
+    void inspect_shows_the_strategy_of_an_index_that_has_another_than_its_dataset() {
+        assertThat(Command.run(
+                                "index",
+                                "create",
+                                store,
+                                "Trips",
+                                "by_note",
+                                "--on",
+                                "note",
+                                "--maintenance",
+                                "validation")
+                        .code())
+                .isZero();
+        assertThat(Command.run("inspect", store).out())
+                .contains("index by_note on note, maintenance validation\n");
     }
 
     @Test
@@ -118,6 +148,9 @@ class IndexCommandTest {
         assertThat(index.path("name").asText()).isEqualTo("by_note");
         assertThat(index.path("pageBytes").asInt()).isEqualTo(8 << 10);
         assertThat(index.path("compression").asText()).isEqualTo("zstd");
+        assertThat(Command.run("inspect", store).out())
+                .contains("index by_note on note, compression zstd, pages of 8.0 KiB")
+                .contains("index by_tail on tail\n");
         assertRefused(
                 Command.run(
                         "index",

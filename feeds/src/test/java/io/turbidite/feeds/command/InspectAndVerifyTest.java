@@ -143,6 +143,15 @@ class InspectAndVerifyTest {
     }
 
     @Test
+    void a_file_that_is_missing_is_not_called_damaged() throws IOException {
+        Files.delete(store.resolve("MANIFEST"));
+        assertThat(Command.run("inspect", store).err())
+                .startsWith("turbidite: MANIFEST is missing: " + store)
+                .contains("put it back", "restore a backup")
+                .doesNotContain("damaged:");
+    }
+
+    @Test
     void the_directory_of_a_hash_log_is_told_from_that_of_a_store() throws IOException {
         Path log = directory.resolve("log");
         Files.writeString(directory.resolve("events.json"), "{\"id\":1}\n");

@@ -74,6 +74,21 @@ class LogCommandTest {
     }
 
     @Test
+    void the_directory_within_a_log_is_told_from_the_log() {
+        calls.ingest("--psf", "type=field(type)");
+        Path inner = log.resolve("log");
+        for (String command : List.of("inspect", "query")) {
+            assertRefused(
+                    Command.run("log", command, inner),
+                    "turbidite: %s lies in a hash log; the log is one directory up: %s\n"
+                            .formatted(inner, log));
+        }
+        assertRefused(
+                Command.run("log", "salvage", inner, log.resolveSibling("fresh")),
+                "the log is one directory up");
+    }
+
+    @Test
     void what_is_not_there_is_named_and_nothing_is_made() {
         for (String command : List.of("query", "inspect")) {
             assertRefused(calls.log(command), "turbidite: %s does not exist\n".formatted(log));

@@ -230,6 +230,25 @@ class QueryCommandTest {
     }
 
     @Test
+    void what_may_follow_a_field_in_an_order_is_told() {
+        for (String order : List.of("number:up", "number:", "number:DESC")) {
+            assertThat(query("--order", order).errLines())
+                    .containsExactly(
+                            "turbidite: order '%s' is wrong: only :asc or :desc can follow a field"
+                                    .formatted(order));
+        }
+        assertThat(query("--group", "tail", "--order", "count:up").err())
+                .contains("only :asc or :desc can follow");
+    }
+
+    @Test
+    void one_partition_is_not_several() {
+        assertThat(Command.run("query", store, "Numbers", "--explain").err())
+                .contains("primary index, 1 partition")
+                .doesNotContain("1 partitions");
+    }
+
+    @Test
     void nothing_is_created_where_no_store_is() throws IOException {
         Path missing = directory.resolve("missing");
         Path empty = Files.createDirectories(directory.resolve("empty"));

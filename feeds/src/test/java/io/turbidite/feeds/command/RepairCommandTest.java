@@ -88,14 +88,16 @@ class RepairCommandTest {
         assertThat(all.code()).isZero();
         assertThat(all.outLines()).hasSize(2);
         assertThat(all.out())
-                .contains("Blind: 5 of 20 entries dead, in 1 component")
+                .contains("Blind: 5 of 20 checked entries are obsolete, in 1 component, ")
                 .contains("Eager: no index can have obsolete entries");
         assertThat(dead("by_b")).isEqualTo(5);
         Result inspected = Command.run("inspect", store);
-        assertThat(inspected.out()).contains("20 entries, 0 anti-matter, 5 dead, repaired to ");
+        assertThat(inspected.out()).contains("20 entries, 0 anti-matter, 5 invalid, repaired to ");
         assertThat(Command.run("verify", store).code()).isZero();
         Result again = Command.run("repair", store, "Blind", "--json");
         assertThat(again.json().path("components").asLong()).isZero();
+        assertThat(Command.run("repair", store, "Blind").out())
+                .startsWith("Blind: no component has entries to check, ");
     }
 
     @Test

@@ -275,7 +275,8 @@ final class SourceBuilder {
 
     private String scanDetail(Access.Scan scan) {
         StringBuilder detail = new StringBuilder("primary index, ");
-        detail.append(view.partitionCount()).append(" partitions");
+        int partitions = view.partitionCount();
+        detail.append(partitions).append(partitions == 1 ? " partition" : " partitions");
         if (!scan.range().keys().isAll()) {
             detail.append(", a range of ")
                     .append(String.join(", ", query.source().primaryKey()));

@@ -91,7 +91,7 @@ final class TailFile implements AutoCloseable {
         String name = nameIn(directory);
         if (!disk.exists(name)) {
             if (hasTail) {
-                throw damaged(name, 0, "the file", "there; restore it", "missing");
+                throw CorruptionException.missing(name, "each log has it; restore it");
             }
             return new Marks(null, null, 0);
         }

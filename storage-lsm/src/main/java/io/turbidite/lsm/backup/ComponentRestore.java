@@ -273,7 +273,7 @@ public final class ComponentRestore {
             if (missing.kind() != StorageIoException.Kind.NOT_FOUND) {
                 throw missing;
             }
-            own = new CorruptionException(name, 0, "file", "there", "missing");
+            own = CorruptionException.missing(name, "the manifest names it");
         }
         Disk from = backup;
         if (from == null) {

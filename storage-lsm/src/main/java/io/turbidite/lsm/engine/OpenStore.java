@@ -200,20 +200,17 @@ final class OpenStore {
             total += fileCounts[i];
         }
         if (total > 0) {
-            throw new CorruptionException(
+            throw CorruptionException.missing(
                     StoreFiles.MANIFEST,
-                    0,
-                    "the manifest of " + disk.description(),
-                    "there, since it has %d files in %s, %d in %s and %d in %s,"
+                    "%s has %d files in %s, %d in %s and %d in %s; put it back from where the directory came, or restore a backup elsewhere; nothing was changed"
                             .formatted(
+                                    disk.description(),
                                     fileCounts[0],
                                     STORE_DIRECTORIES.get(0),
                                     fileCounts[1],
                                     STORE_DIRECTORIES.get(1),
                                     fileCounts[2],
-                                    STORE_DIRECTORIES.get(2)),
-                    "missing: put it back from where the directory came, or restore a backup"
-                            + " elsewhere; nothing was changed");
+                                    STORE_DIRECTORIES.get(2)));
         }
     }
 
@@ -299,14 +296,10 @@ final class OpenStore {
      */
     private void checkLogIsThere(ManifestState state) {
         if (state.hasLog() && WriteAheadLog.isMissing(substrate.disk(), StoreFiles.LOG)) {
-            throw new CorruptionException(
+            throw CorruptionException.missing(
                     StoreFiles.LOG,
-                    0,
-                    "the directory of the log of " + substrate.disk().description(),
-                    "there, since it has held records,",
-                    "missing, in none of 0 segments: put the directory %s back from where the store came, or restore"
-                                    .formatted(StoreFiles.LOG)
-                            + " a backup elsewhere; nothing was changed");
+                    "no segment of it is there, though it has held records of %s; put the directory back from where the store came, or restore a backup elsewhere; nothing was changed"
+                            .formatted(substrate.disk().description()));
         }
     }
 

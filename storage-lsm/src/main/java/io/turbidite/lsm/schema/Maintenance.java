@@ -5,6 +5,8 @@ import io.turbidite.lsm.merge.MergePolicySpec;
 
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** How auxiliary structures follow updates (LUO19 §3.1, §4, §5; DEFER18). */
@@ -113,6 +115,18 @@ public enum Maintenance {
         }
     }
 
+    /**
+     * As {@link #ofLabel}, of an index. {@link #MUTABLE_BITMAP} is left to {@link #checkOfIndex}.
+     *
+     * @throws InvalidRequestException listing the strategies that indexes have
+     */
+    public static Maintenance ofIndexLabel(String label) {
+        return of(label)
+                .orElseThrow(() ->
+                        new InvalidRequestException("unknown maintenance '%s'; indexes have %s"
+                                .formatted(label, labels(one -> one != MUTABLE_BITMAP))));
+    }
+
     /** The name in definitions: {@code mutable-bitmap}. */
     public String label() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
@@ -124,16 +138,20 @@ public enum Maintenance {
      * @throws InvalidRequestException listing the strategies
      */
     public static Maintenance ofLabel(String label) {
-        for (Maintenance maintenance : values()) {
-            if (maintenance.label().equals(label)) {
-                return maintenance;
-            }
-        }
-        throw new InvalidRequestException("unknown maintenance '%s'; strategies are %s"
-                .formatted(
-                        label,
-                        Arrays.stream(values())
-                                .map(Maintenance::label)
-                                .collect(Collectors.joining(", "))));
+        return of(label)
+                .orElseThrow(() ->
+                        new InvalidRequestException("unknown maintenance '%s'; strategies are %s"
+                                .formatted(label, labels(one -> true))));
+    }
+
+    private static Optional<Maintenance> of(String label) {
+        return Arrays.stream(values()).filter(one -> one.label().equals(label)).findFirst();
+    }
+
+    private static String labels(Predicate<Maintenance> which) {
+        return Arrays.stream(values())
+                .filter(which)
+                .map(Maintenance::label)
+                .collect(Collectors.joining(", "));
     }
 }

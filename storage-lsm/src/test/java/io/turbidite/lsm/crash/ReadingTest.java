@@ -152,8 +152,7 @@ class ReadingTest {
         Map<String, List<Byte>> before = contents(disk);
         assertThatThrownBy(() -> openForReading(disk).close())
                 .isInstanceOf(CorruptionException.class)
-                .hasMessageContaining("of the log")
-                .hasMessageContaining("in none of 0 segments");
+                .hasMessageContaining("log is missing: no segment of it is there");
         assertThat(contents(disk)).isEqualTo(before);
         assertThat(disk.exists(StoreFiles.LOG)).isEqualTo(left == LogLeft.EMPTY_DIRECTORY);
         assertThat(disk.openHandles()).isEmpty();

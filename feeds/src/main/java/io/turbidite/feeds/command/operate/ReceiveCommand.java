@@ -82,6 +82,9 @@ public final class ReceiveCommand implements Callable<Integer> {
         if (!isStandard && Files.isDirectory(file)) {
             throw new InvalidRequestException(source + " is a directory, and no shipment");
         }
+        if (!isStandard && !Files.exists(file)) {
+            throw new InvalidRequestException(source + " does not exist");
+        }
         String what = isStandard ? "standard input" : source;
         try (InputStream in = isStandard ? console.in() : Files.newInputStream(file)) {
             InputStream buffered = new BufferedInputStream(in);

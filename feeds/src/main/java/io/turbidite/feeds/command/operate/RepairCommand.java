@@ -105,17 +105,24 @@ public final class RepairCommand implements Callable<Integer> {
                     .printTo(console.out());
         } else {
             console.out()
-                    .println("%s%s: %s of %s dead, in %s, %s"
+                    .println("%s%s: %s, %s"
                             .formatted(
                                     target.name(),
                                     name == null ? "" : ", index " + name,
-                                    Words.number(counts.marked()),
-                                    counts.checked() == 1
-                                            ? "1 entry"
-                                            : Words.number(counts.checked()) + " entries",
-                                    Words.count(counts.components(), "component"),
+                                    text(counts),
                                     Words.seconds(seconds)));
         }
+    }
+
+    private static String text(RepairCounts counts) {
+        return counts.components() == 0
+                ? "no component has entries to check"
+                : "%s of %s checked %s obsolete, in %s"
+                        .formatted(
+                                Words.number(counts.marked()),
+                                Words.number(counts.checked()),
+                                counts.checked() == 1 ? "entry is" : "entries are",
+                                Words.count(counts.components(), "component"));
     }
 
     private void skip(String name) {

@@ -32,6 +32,7 @@ import java.util.concurrent.Callable;
         description = {
             "Compare what maintenance strategies would cost the indexes of a dataset.",
             "It goes by what was written and asked so far, and says why. Nothing is changed.",
+            "Queries by a command that opens the store itself are not counted.",
         },
         sortOptions = false)
 public final class AdviseCommand implements Callable<Integer> {
@@ -77,6 +78,8 @@ public final class AdviseCommand implements Callable<Integer> {
             console.out().println("no dataset of %s has an index".formatted(directory));
         } else {
             advice.forEach(one -> print(one, console.out()));
+            console.out()
+                    .println("queries by a command that opens the store itself are not counted");
         }
         return ExitCode.OK;
     }

@@ -214,7 +214,8 @@ public final class IndexCommand implements Callable<Integer> {
 
         @Override
         public Integer call() {
-            Maintenance strategy = maintenance == null ? null : Maintenance.ofLabel(maintenance);
+            Maintenance strategy =
+                    maintenance == null ? null : Maintenance.ofIndexLabel(maintenance);
             return target.build(console, (dataset, name) -> {
                 PageOptions pages = pages(dataset.pages());
                 return dataset.startIndex(

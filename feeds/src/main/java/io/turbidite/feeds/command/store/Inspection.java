@@ -10,6 +10,7 @@ import io.turbidite.lsm.StoreDescription.FilterDescription;
 import io.turbidite.lsm.StoreDescription.IndexDescription;
 import io.turbidite.lsm.StoreDescription.PartitionDescription;
 import io.turbidite.lsm.StoreDescription.TrashDescription;
+import io.turbidite.lsm.component.PageOptions;
 
 import org.jspecify.annotations.Nullable;
 
@@ -177,17 +178,31 @@ public final class Inspection {
                                     ? "1 entry"
                                     : Words.number(partition.memoryEntries()) + " entries",
                             Words.bytes(partition.memoryBytes())));
-            partition.indexes().forEach(index -> print(index, out));
+            IndexDescription primary = partition.indexes().getFirst();
+            partition
+                    .indexes()
+                    .forEach(index -> print(index, dataset.maintenance(), primary.pages(), out));
         }
     }
 
-    private static void print(IndexDescription index, PrintStream out) {
-        out.println("    %sindex %s on %s%s%s%s%s"
+    /** Tells what the index has otherwise than its dataset. */
+    private static void print(
+            IndexDescription index, String maintenance, PageOptions pages, PrintStream out) {
+        out.println("    %sindex %s on %s%s%s%s%s%s%s%s"
                 .formatted(
                         index.unique() && !index.name().equals("primary") ? "unique " : "",
                         index.name(),
                         String.join(", ", index.fields()),
                         index.state().equals("ready") ? "" : " (" + index.state() + ")",
+                        index.maintenance().equals(maintenance)
+                                ? ""
+                                : ", maintenance " + index.maintenance(),
+                        index.pages().compression() == pages.compression()
+                                ? ""
+                                : ", compression " + index.pages().compression().label(),
+                        index.pages().pageBytes() == pages.pageBytes()
+                                ? ""
+                                : ", pages of " + Words.bytes(index.pages().pageBytes()),
                         index.garbageEntries() == 0
                                 ? ""
                                 : ", about %s entries obsolete"
@@ -224,10 +239,12 @@ public final class Inspection {
 
     /** Only where it says something: a component as flushed is checked up to its end. */
     private static String repair(ComponentDescription component) {
-        String dead =
-                component.dead() == 0 ? "" : ", %s dead".formatted(Words.number(component.dead()));
+        String invalid = component.dead() == 0
+                ? ""
+                : ", %s invalid".formatted(Words.number(component.dead()));
         return component.repairedTimestamp() == component.maxTimestamp()
-                ? dead
-                : "%s, repaired to %s".formatted(dead, Words.number(component.repairedTimestamp()));
+                ? invalid
+                : "%s, repaired to %s"
+                        .formatted(invalid, Words.number(component.repairedTimestamp()));
     }
 }
