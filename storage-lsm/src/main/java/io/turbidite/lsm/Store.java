@@ -31,6 +31,7 @@ import io.turbidite.lsm.ship.Reception;
 import io.turbidite.lsm.ship.Shipment;
 import io.turbidite.lsm.ship.ShipmentReport;
 import io.turbidite.lsm.version.Manifest;
+import io.turbidite.lsm.version.Trash;
 
 import org.jspecify.annotations.Nullable;
 
@@ -435,6 +436,16 @@ public final class Store implements AutoCloseable {
     public List<StoreDescription.TrashDescription> emptyTrash() {
         substrate().health().checkWritable();
         return StoreDescription.TrashDescription.of(substrate().emptyTrash("command"));
+    }
+
+    /**
+     * As {@link #emptyTrash()}, but keeps what this opening moved there: nobody can have seen it in
+     * the trash before.
+     */
+    public List<StoreDescription.TrashDescription> emptyOldTrash() {
+        substrate().health().checkWritable();
+        return StoreDescription.TrashDescription.of(
+                substrate().emptyTrash("command", item -> item.place() == Trash.Place.TRASH));
     }
 
     /** Events of the background work. */

@@ -43,8 +43,11 @@ public record StoreDescription(
      *
      * @param name in the directory {@code trash}; without its suffix, if any, it is the name the
      *     file had in {@code data}
+     * @param isFound whether this opening found it in {@code data}
+     * @param isInData whether it is still in {@code data}: this opening only reads, and the next
+     *     one that writes moves it
      */
-    public record TrashDescription(String name, long bytes) {
+    public record TrashDescription(String name, long bytes, boolean isFound, boolean isInData) {
         /** The bytes of all these files. */
         public static long bytes(List<TrashDescription> files) {
             return files.stream().mapToLong(TrashDescription::bytes).sum();
@@ -52,7 +55,11 @@ public record StoreDescription(
 
         static List<TrashDescription> of(List<Trash.Item> items) {
             return items.stream()
-                    .map(item -> new TrashDescription(item.name(), item.bytes()))
+                    .map(item -> new TrashDescription(
+                            item.name(),
+                            item.bytes(),
+                            item.place() != Trash.Place.TRASH,
+                            item.place() == Trash.Place.DATA))
                     .toList();
         }
     }

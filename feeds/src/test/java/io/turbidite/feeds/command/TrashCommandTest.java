@@ -14,6 +14,8 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -53,15 +55,95 @@ class TrashCommandTest {
         assertThat(listed.outLines().getFirst()).startsWith("0000000000fe.component, ");
         assertThat(Command.run("inspect", store).out()).contains("trash: 1 file, ");
         assertThat(Command.run("inspect", store, "--json").json().path("trash").get(0))
-                .hasToString("{\"name\":\"0000000000fe.component\",\"bytes\":%d}".formatted(bytes));
+                .hasToString("{\"name\":\"0000000000fe.component\",\"bytes\":%d,\"inData\":false}"
+                        .formatted(bytes));
         Result emptied = Command.run("trash", store, "--empty", "--json");
         assertThat(emptied.json())
                 .hasToString(("{\"deleted\":true,\"bytes\":%d,\"files\":[{\"name\":"
-                                + "\"0000000000fe.component\",\"bytes\":%d}]}")
+                                + "\"0000000000fe.component\",\"bytes\":%d,\"inData\":false}],\"kept\":[]}")
                         .formatted(bytes, bytes));
         assertThat(files("trash")).isEmpty();
         assertThat(Command.run("trash", store, "--empty").outLines())
                 .containsExactly("the trash is empty");
         assertThat(Command.run("inspect", store).out()).doesNotContain("trash");
+    }
+
+    @Test
+    void what_an_older_manifest_does_not_name_is_listed_and_outlives_the_first_emptying()
+            throws IOException {
+        byte[] manifest = Files.readAllBytes(store.resolve("MANIFEST"));
+        Map<Path, byte[]> log = new HashMap<>();
+        for (Path segment : files("log")) {
+            log.put(segment, Files.readAllBytes(segment));
+        }
+        List<Path> before = files("data");
+        try (Store open = Store.open(store)) {
+            open.dataset("T").upsert(Map.of("id", 2L));
+            open.dataset("T").flush();
+        }
+        List<Path> unnamed = new ArrayList<>(files("data"));
+        unnamed.removeAll(before);
+        assertThat(unnamed).isNotEmpty();
+        Files.write(store.resolve("MANIFEST"), manifest);
+        for (Path segment : files("log")) {
+            Files.delete(segment);
+        }
+        for (Map.Entry<Path, byte[]> segment : log.entrySet()) {
+            Files.write(segment.getKey(), segment.getValue());
+        }
+        String fe = "0000000000fe.component";
+        List<String> names = unnamed.stream().map(TrashCommandTest::name).toList();
+
+        Result first = Command.run("trash", store);
+        assertThat(first.err()).isEmpty();
+        List<String> listed = first.outLines();
+        assertThat(listed).hasSize(names.size() + 2);
+        assertThat(listed).filteredOn(line -> line.startsWith(fe)).noneMatch(this::isMarked);
+        assertThat(names)
+                .allSatisfy(name -> assertThat(listed)
+                        .filteredOn(line -> line.startsWith(name))
+                        .singleElement()
+                        .matches(this::isMarked));
+        Result json = Command.run("trash", store, "--json");
+        assertThat(json.json().path("files").findValuesAsText("inData"))
+                .containsOnlyOnce("false")
+                .hasSize(names.size() + 1);
+        assertThat(Command.run("inspect", store).out())
+                .contains("trash: %d files, ".formatted(names.size() + 1))
+                .contains("%d of them still in data".formatted(names.size()));
+        assertThat(files("data")).containsAll(unnamed); // who reads moves nothing
+
+        Result emptied = Command.run("trash", store, "--empty");
+        assertThat(emptied.outLines().getFirst()).startsWith(fe);
+        assertThat(emptied.out()).contains("1 file, ", " deleted").contains(names);
+        assertThat(emptied.outLines().getLast()).contains("run it again");
+        assertThat(files("trash").stream().map(TrashCommandTest::name)).hasSameElementsAs(names);
+
+        assertThat(Command.run("trash", store, "--empty").out()).contains(names);
+        assertThat(files("trash")).isEmpty();
+    }
+
+    @Test
+    void a_file_that_came_by_itself_outlives_the_first_emptying_too() throws IOException {
+        Command.run("trash", store, "--empty");
+        String stray = "0000000000fd.component";
+        Files.copy(files("data").getFirst(), store.resolve("data/" + stray));
+        Files.writeString(store.resolve("data/notes.txt"), "not a component");
+        Result emptied = Command.run("trash", store, "--empty", "--json");
+        assertThat(emptied.json().path("files")).isEmpty();
+        assertThat(emptied.json().path("kept").findValuesAsText("name")).containsExactly(stray);
+        assertThat(files("trash").stream().map(TrashCommandTest::name)).containsExactly(stray);
+        assertThat(store.resolve("data/notes.txt")).exists();
+        assertThat(Command.run("trash", store).outLines().getFirst())
+                .startsWith(stray)
+                .doesNotMatch(this::isMarked);
+    }
+
+    private boolean isMarked(String line) {
+        return line.contains("in data");
+    }
+
+    private static String name(Path path) {
+        return String.valueOf(path.getFileName());
     }
 }

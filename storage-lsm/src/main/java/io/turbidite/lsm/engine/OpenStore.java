@@ -266,7 +266,9 @@ final class OpenStore {
         closers.push(() -> closeLog(log));
         substrate.attachLog(log);
         substrate.timestamps().resumeAbove(replay.lastTimestamp());
-        if (mode != OpenMode.READING) {
+        if (mode == OpenMode.READING) {
+            substrate.trash().find(state);
+        } else {
             putAside(state);
         }
         passOverFiles();

@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
@@ -349,7 +350,12 @@ public final class Substrate {
      * @return what was deleted
      */
     public List<Trash.Item> emptyTrash(String cause) {
-        List<Trash.Item> deleted = trash.empty(manifest.state());
+        return emptyTrash(cause, item -> true);
+    }
+
+    /** As {@link #emptyTrash(String)}, of the files that are chosen. */
+    public List<Trash.Item> emptyTrash(String cause, Predicate<Trash.Item> chosen) {
+        List<Trash.Item> deleted = trash.empty(manifest.state(), chosen);
         if (!deleted.isEmpty()) {
             events.trashChanged(cause, deleted);
         }

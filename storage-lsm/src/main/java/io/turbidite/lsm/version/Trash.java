@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 
 /**
  * Components and bitmaps that an opening found and no manifest names. An unfinished flush, merge or
@@ -47,11 +48,23 @@ public final class Trash {
      *
      * @param name plain, as it was in the data directory
      */
-    public record Item(String name, long bytes) {
+    public record Item(String name, long bytes, Place place) {
         /** The bytes of all of them. */
         public static long bytes(List<Item> items) {
             return items.stream().mapToLong(Item::bytes).sum();
         }
+    }
+
+    /** Where an opening found a file. */
+    public enum Place {
+        /** In the trash. */
+        TRASH,
+
+        /** In the data directory; it is in the trash now. */
+        TAKEN_IN,
+
+        /** In the data directory, where it is still: the opening only reads. */
+        DATA
     }
 
     private Trash(Disk disk, Clock clock, List<Item> items) {
@@ -66,7 +79,8 @@ public final class Trash {
         List<Item> items = new ArrayList<>();
         if (disk.exists(StoreFiles.TRASH)) {
             for (String name : disk.list(StoreFiles.TRASH)) {
-                items.add(new Item(name, bytesOf(disk, StoreFiles.TRASH + "/" + name)));
+                items.add(
+                        new Item(name, bytesOf(disk, StoreFiles.TRASH + "/" + name), Place.TRASH));
             }
         }
         return new Trash(disk, clock, items);
@@ -156,9 +170,7 @@ public final class Trash {
         for (String name : disk.list(StoreFiles.DATA)) {
             long fileId = StoreFiles.fileIdOf(name);
             String path = StoreFiles.DATA + "/" + name;
-            if (fileId >= 0
-                    && !named.contains(name)
-                    && !isPlainlyCut(path, state.storeId(), fileId)) {
+            if (belongsHere(name, named, state)) {
                 if (taken.isEmpty() && !disk.exists(StoreFiles.TRASH)) {
                     disk.createDirectories(StoreFiles.TRASH);
                     disk.syncDirectory("");
@@ -166,7 +178,7 @@ public final class Trash {
                 long bytes = bytesOf(disk, path);
                 String free = freeName(name);
                 disk.rename(path, StoreFiles.TRASH + "/" + free);
-                taken.add(new Item(free, bytes));
+                taken.add(new Item(free, bytes, Place.TAKEN_IN));
             } else if (StoreFiles.isSortRun(name) || (fileId >= 0 && !named.contains(name))) {
                 disk.delete(path);
                 deleted = true;
@@ -182,6 +194,33 @@ public final class Trash {
         all.addAll(taken);
         items = all;
         return taken;
+    }
+
+    /**
+     * Finds what {@link #takeIn} would take, and leaves it where it is: for an opening that only
+     * reads.
+     */
+    public synchronized void find(ManifestState state) {
+        if (!disk.exists(StoreFiles.DATA)) {
+            return;
+        }
+        Set<String> named = filesOf(state).keySet();
+        List<Item> all = new ArrayList<>(items);
+        for (String name : disk.list(StoreFiles.DATA)) {
+            if (belongsHere(name, named, state)) {
+                long bytes = bytesOf(disk, StoreFiles.DATA + "/" + name);
+                all.add(new Item(name, bytes, Place.DATA));
+            }
+        }
+        items = all;
+    }
+
+    /** Whether a file of the data directory, by its plain name, is one to be taken in. */
+    private boolean belongsHere(String name, Set<String> named, ManifestState state) {
+        long fileId = StoreFiles.fileIdOf(name);
+        return fileId >= 0
+                && !named.contains(name)
+                && !isPlainlyCut(StoreFiles.DATA + "/" + name, state.storeId(), fileId);
     }
 
     /** A file whose id was given out again has a namesake there. */
@@ -256,6 +295,11 @@ public final class Trash {
      * @throws StorageIoException if a file can't be deleted; those before it are gone
      */
     public synchronized List<Item> empty(ManifestState state) {
+        return empty(state, item -> true);
+    }
+
+    /** As {@link #empty(ManifestState)}, of those that are chosen. */
+    public synchronized List<Item> empty(ManifestState state, Predicate<Item> chosen) {
         Map<String, Long> named = filesOf(state);
         List<Item> kept = new ArrayList<>();
         List<Item> deleted = new ArrayList<>();
@@ -263,7 +307,8 @@ public final class Trash {
             for (Item item : items) {
                 String path = StoreFiles.TRASH + "/" + item.name;
                 String name = nameInData(item);
-                if (named.containsKey(name) && !isInPlace(name, named.get(name), state)) {
+                if (!chosen.test(item)
+                        || (named.containsKey(name) && !isInPlace(name, named.get(name), state))) {
                     kept.add(item);
                 } else if (disk.exists(path)) { // somebody may have put it back
                     disk.delete(path);

@@ -251,8 +251,8 @@ class OpeningTest {
         try (SimStore sim = withTrash()) {
             long bytes = disk.content("trash/0000000000fe.component").length;
             assertThat(sim.store.describe().trash())
-                    .containsExactly(
-                            new StoreDescription.TrashDescription("0000000000fe.component", bytes));
+                    .containsExactly(new StoreDescription.TrashDescription(
+                            "0000000000fe.component", bytes, true, false));
             assertThat(sim.store.emptyTrash()).hasSize(1);
             assertThat(sim.store.emptyTrash()).isEmpty();
             assertThat(sim.store.describe().trash()).isEmpty();

@@ -36,7 +36,10 @@ public final class TrashCommand implements Callable<Integer> {
     @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
     private String directory = "";
 
-    @Option(names = "--empty", description = "Delete them.")
+    @Option(
+            names = "--empty",
+            description =
+                    "Delete them, but for those that this command itself finds and moves to the trash.")
     private boolean empty;
 
     @Mixin
@@ -49,38 +52,80 @@ public final class TrashCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return empty ? stores.change(directory, this::print) : stores.use(directory, this::print);
+        return empty ? stores.change(directory, this::empty) : stores.use(directory, this::list);
     }
 
-    private int print(Store store) {
-        List<TrashDescription> files =
-                empty ? store.emptyTrash() : store.describe().trash();
-        long bytes = TrashDescription.bytes(files);
+    private int list(Store store) {
+        List<TrashDescription> files = store.describe().trash();
         if (common.json) {
-            Json.line()
-                    .put("deleted", empty)
-                    .put("bytes", bytes)
-                    .put("files", Inspection.toList(files))
-                    .printTo(console.out());
+            line(files).printTo(console.out());
+        } else if (files.isEmpty()) {
+            console.out().println("the trash is empty");
+        } else {
+            print(files);
+            console.out().println(sum(files));
+        }
+        return ExitCode.OK;
+    }
+
+    /**
+     * A process that serves others has had its trash in sight since it opened the store. An opening
+     * of this command may have found files that nobody has seen: these stay for once.
+     */
+    private int empty(Store store) {
+        boolean isEmpty = store.describe().trash().isEmpty();
+        List<TrashDescription> deleted =
+                stores.isShared() ? store.emptyTrash() : store.emptyOldTrash();
+        List<TrashDescription> kept = store.describe().trash();
+        if (common.json) {
+            line(deleted).put("kept", Inspection.toList(kept)).printTo(console.out());
             return ExitCode.OK;
         }
-        int kept = empty ? store.describe().trash().size() : 0;
-        if (files.isEmpty() && kept == 0) {
+        if (isEmpty) {
             console.out().println("the trash is empty");
             return ExitCode.OK;
         }
-        files.forEach(file ->
-                console.out().println("%s, %s".formatted(file.name(), Words.bytes(file.bytes()))));
-        console.out()
-                .println("%s, %s%s"
-                        .formatted(
-                                Words.count(files.size(), "file"),
-                                Words.bytes(bytes),
-                                empty ? " deleted" : ""));
-        if (kept > 0) {
+        print(deleted);
+        console.out().println(sum(deleted) + " deleted");
+        List<TrashDescription> found =
+                kept.stream().filter(TrashDescription::isFound).toList();
+        int named = kept.size() - found.size();
+        if (named > 0) {
             console.out()
-                    .println("%s kept: MANIFEST names them".formatted(Words.count(kept, "file")));
+                    .println("%s kept: MANIFEST names them".formatted(Words.count(named, "file")));
+        }
+        if (!found.isEmpty()) {
+            print(found);
+            console.out()
+                    .println(
+                            "%s kept: this command found them in data and moved them to the trash. If MANIFEST is not the right one, they may be the only copy; if it is, run it again to delete them"
+                                    .formatted(sum(found)));
         }
         return ExitCode.OK;
+    }
+
+    private Json.Line line(List<TrashDescription> files) {
+        return Json.line()
+                .put("deleted", empty)
+                .put("bytes", TrashDescription.bytes(files))
+                .put("files", Inspection.toList(files));
+    }
+
+    private void print(List<TrashDescription> files) {
+        files.forEach(file -> console.out()
+                .println("%s, %s%s"
+                        .formatted(
+                                file.name(),
+                                Words.bytes(file.bytes()),
+                                file.isInData()
+                                        ? ", still in data: the next command that writes moves it to the trash"
+                                        : "")));
+    }
+
+    private static String sum(List<TrashDescription> files) {
+        return "%s, %s"
+                .formatted(
+                        Words.count(files.size(), "file"),
+                        Words.bytes(TrashDescription.bytes(files)));
     }
 }

@@ -54,6 +54,7 @@ public final class Inspection {
                 .map(file -> Json.line()
                         .put("name", file.name())
                         .put("bytes", file.bytes())
+                        .put("inData", file.isInData())
                         .toMap())
                 .toList();
     }
@@ -148,10 +149,16 @@ public final class Inspection {
                         Words.number(store.lastTimestamp()),
                         Words.bytes(store.logBytes())));
         if (!store.trash().isEmpty()) {
-            out.println("trash: %s, %s; ./turbidite trash lists and empties it"
+            long inData =
+                    store.trash().stream().filter(TrashDescription::isInData).count();
+            out.println("trash: %s, %s%s; ./turbidite trash lists and empties it"
                     .formatted(
                             Words.count(store.trash().size(), "file"),
-                            Words.bytes(TrashDescription.bytes(store.trash()))));
+                            Words.bytes(TrashDescription.bytes(store.trash())),
+                            inData == 0
+                                    ? ""
+                                    : ", %s of them still in data"
+                                            .formatted(Words.number(inData))));
         }
         store.datasets().forEach(dataset -> print(dataset, out));
     }
