@@ -184,7 +184,7 @@ final class DefinitionReader {
         String strategy = section.choice("maintenance", MAINTENANCES, List.of());
         Maintenance maintenance =
                 strategy == null ? Maintenance.EAGER : Maintenance.ofLabel(strategy);
-        @Nullable MergePolicySpec mergePolicy = mergePolicy(section);
+        MergePolicySpec mergePolicy = mergePolicy(section);
         section.convert("maintenance", maintenance, chosen -> {
             if (mergePolicy != null) {
                 chosen.checkOfDataset(String.valueOf(name), mergePolicy);
