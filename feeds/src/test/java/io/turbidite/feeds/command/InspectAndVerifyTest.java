@@ -146,7 +146,9 @@ class InspectAndVerifyTest {
     void a_file_that_is_missing_is_not_called_damaged() throws IOException {
         Files.delete(store.resolve("MANIFEST"));
         assertThat(Command.run("inspect", store).err())
-                .startsWith("turbidite: MANIFEST is missing: " + store)
+                .startsWith(
+                        "turbidite: MANIFEST is missing: %s still holds files of a store (data: "
+                                .formatted(store))
                 .contains("put it back", "restore a backup")
                 .doesNotContain("damaged:");
     }

@@ -202,15 +202,15 @@ final class OpenStore {
         if (total > 0) {
             throw CorruptionException.missing(
                     StoreFiles.MANIFEST,
-                    "%s has %d files in %s, %d in %s and %d in %s; put it back from where the directory came, or restore a backup elsewhere; nothing was changed"
+                    "%s still holds files of a store (%s: %d, %s: %d, %s: %d); put it back from where the directory came, or restore a backup elsewhere; nothing was changed"
                             .formatted(
                                     disk.description(),
-                                    fileCounts[0],
                                     STORE_DIRECTORIES.get(0),
-                                    fileCounts[1],
+                                    fileCounts[0],
                                     STORE_DIRECTORIES.get(1),
-                                    fileCounts[2],
-                                    STORE_DIRECTORIES.get(2)));
+                                    fileCounts[1],
+                                    STORE_DIRECTORIES.get(2),
+                                    fileCounts[2]));
         }
     }
 
