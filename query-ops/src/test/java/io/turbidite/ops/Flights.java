@@ -46,13 +46,13 @@ final class Flights {
     }
 
     /** A flight of UA, one an hour by id, with further fields: name, value, name, value. */
-    static Map<String, @Nullable Object> flight(long id, Object... fields) {
+    static Map<String, @Nullable Object> flight(long id, @Nullable Object... fields) {
         Map<String, @Nullable Object> flight = new LinkedHashMap<>();
         flight.put("id", id);
         flight.put("departure", Instant.ofEpochSecond(id * 3_600));
         flight.put("carrier", "UA");
         for (int i = 0; i < fields.length; i += 2) {
-            flight.put((String) fields[i], fields[i + 1]);
+            flight.put(String.valueOf(fields[i]), fields[i + 1]);
         }
         return flight;
     }
