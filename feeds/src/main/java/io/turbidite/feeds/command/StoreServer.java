@@ -111,6 +111,10 @@ public final class StoreServer implements Serving.Server {
                                 .formatted(String.join(", ", StoreAccess.SERVED)));
                 return ExitCode.USAGE;
             }
+            if (request.arguments().getFirst().equals("backup")
+                    && !request.departure().keep()) {
+                return ExitCode.FAILED; // the server says why
+            }
             Path directory;
             try {
                 directory = Stores.path("the client's directory", request.directory());

@@ -143,6 +143,11 @@ final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
         runner.run(request, to);
     }
 
+    /** Whether a server that closes lets the client go at once. */
+    boolean isToGo() {
+        return departure.end();
+    }
+
     private ClientOutput output() {
         if (output == null) {
             throw new IllegalStateException("a frame came before the connection was active");

@@ -8,6 +8,7 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.ChannelMatcher;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
@@ -234,13 +235,7 @@ public final class SocketServer implements AutoCloseable {
             // the next server replaces it, and clients of it are refused by the system
         }
         closing = true;
-        for (Channel connection : connections) {
-            ClientOutput.refuse(
-                    connection,
-                    "the process that holds the store lets go of it, so that the command was ended; run it again");
-        }
-        var _ = connections.newCloseFuture().awaitUninterruptibly(FAREWELL_MILLIS);
-        connections.close().awaitUninterruptibly();
+        letGo(SocketServer::isToGo);
         commands.shutdown();
         try {
             boolean ended = commands.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS);
@@ -250,6 +245,26 @@ public final class SocketServer implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        // those that ended have said how, and close by themselves
+        var _ = connections.newCloseFuture().awaitUninterruptibly(FAREWELL_MILLIS);
+        letGo(channel -> true);
         loop.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
+    }
+
+    private void letGo(ChannelMatcher which) {
+        for (Channel connection : connections) {
+            if (which.matches(connection)) {
+                ClientOutput.refuse(
+                        connection,
+                        "the process that holds the store lets go of it, so that the command was ended; run it again");
+            }
+        }
+        var _ = connections.newCloseFuture(which).awaitUninterruptibly(FAREWELL_MILLIS);
+        connections.close(which).awaitUninterruptibly();
+    }
+
+    private static boolean isToGo(Channel channel) {
+        Connection connection = channel.pipeline().get(Connection.class);
+        return connection == null || connection.isToGo();
     }
 }

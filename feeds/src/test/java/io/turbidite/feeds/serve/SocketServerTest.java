@@ -472,6 +472,34 @@ class SocketServerTest {
     }
 
     @Test
+    void a_server_that_closes_lets_a_command_end_that_is_kept() throws Exception {
+        CountDownLatch started = new CountDownLatch(2);
+        CountDownLatch ending = new CountDownLatch(1);
+        SocketServer server = SocketServer.start(
+                directory,
+                OPTIONS,
+                request -> {
+                    if (request.arguments().contains("keep")) {
+                        assertThat(request.departure().keep()).isTrue();
+                    }
+                    started.countDown();
+                    return awaited(ending);
+                },
+                Clock.system());
+        RawClient kept = client().hello(FrameLayout.VERSION).run("/", "keep");
+        RawClient other = client().hello(FrameLayout.VERSION).run("/", "x");
+        started.await();
+        Thread closing = Thread.ofPlatform().start(server::close);
+        assertThat(other.next()).startsWith(FrameLayout.HELLO + ":");
+        assertThat(other.next()).startsWith(FrameLayout.REFUSED + ":");
+        ending.countDown();
+        assertThat(kept.next()).startsWith(FrameLayout.HELLO + ":");
+        assertThat(kept.next()).startsWith(FrameLayout.EXIT + ":");
+        assertThat(kept.next()).isEqualTo("end");
+        closing.join();
+    }
+
+    @Test
     void many_clients_after_one_another_leave_nothing_behind() throws Exception {
         SocketServer server = start(OPTIONS, SocketServerTest::echo);
         for (int i = 0; i < 300; i++) {
