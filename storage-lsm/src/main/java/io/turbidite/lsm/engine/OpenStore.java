@@ -171,8 +171,12 @@ final class OpenStore {
     private static void checkEmpty(Disk disk, boolean create) {
         if (disk.exists(StoreFiles.INCOMPLETE)) {
             throw new InvalidRequestException(
-                    "%s is not a store: what was to fill it was interrupted; delete it"
-                            .formatted(disk.description()));
+                    "%s is not a store: what was to fill it was interrupted; delete it%s"
+                            .formatted(
+                                    disk.description(),
+                                    disk.exists(StoreFiles.SHIPMENT)
+                                            ? ", or receive the same shipment again, which goes on"
+                                            : ""));
         }
         checkNoneLost(disk);
         for (String name : disk.list("")) {

@@ -103,7 +103,10 @@ class ShipmentTest {
             assertThat(disk.exists(StoreFiles.INCOMPLETE)).isTrue();
             assertThatThrownBy(() -> SimStore.open(disk.copy(), seed, BackupRound.OPTIONS))
                     .isInstanceOf(InvalidRequestException.class)
-                    .hasMessageContaining("interrupted");
+                    .hasMessageContaining("interrupted")
+                    .message()
+                    .matches(text -> text.contains("same shipment again")
+                            == disk.exists(StoreFiles.SHIPMENT));
         }
         return false;
     }
