@@ -44,7 +44,7 @@ class LostLogTest {
             int files = bare.files().size();
             assertThatThrownBy(() -> SimStore.open(bare, SEED, options).close())
                     .isInstanceOf(CorruptionException.class)
-                    .hasMessageContaining("put the directory log back")
+                    .hasMessageContaining("put the directory back")
                     .hasMessageContaining("restore a backup");
             SimClock clock = new SimClock();
             assertThatThrownBy(() -> Store.openForReading(
