@@ -74,7 +74,9 @@ final class GzipStream implements AutoCloseable {
     /** Takes content that nobody wants. */
     private final byte[] scratch = new byte[BLOCK_BYTES];
 
+    /** In a member that may be given out: not before it was proven, if it must be. */
     private boolean inMember;
+
     private boolean ended;
 
     /** Where the member's compressed content begins. */
@@ -121,6 +123,7 @@ final class GzipStream implements AutoCloseable {
                     var _ = proveMember();
                     rewindMember();
                 }
+                inMember = true;
             }
             int count = inflate(target, offset, byteCount);
             if (count > 0) {
@@ -151,6 +154,7 @@ final class GzipStream implements AutoCloseable {
                     }
                     rewindMember();
                 }
+                inMember = true;
             }
             checkStopped();
             int count = inflate(scratch, 0, (int) Math.min(byteCount - skipped, scratch.length));
@@ -249,7 +253,6 @@ final class GzipStream implements AutoCloseable {
     private void startInflating() {
         inflater.reset();
         crc.reset();
-        inMember = true;
     }
 
     private void checkStopped() {
