@@ -8,6 +8,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.regex.Pattern;
 
@@ -29,6 +30,9 @@ public final class Meters {
 
     private final Registry registry;
     private final Map<String, String> tags;
+
+    /** What rooms have made with these meters. */
+    private final Map<Class<?>, Object> made = new ConcurrentHashMap<>();
 
     /** Meters that hold nothing yet. */
     public Meters() {
@@ -53,6 +57,18 @@ public final class Meters {
 
     public Latency latency(String name) {
         return registry.get(Latency.class, new Latency(checkName(name), tags));
+    }
+
+    /**
+     * The instruments of a room, as one object, which {@code maker} makes when it is asked for
+     * first: so a room keeps its own where it counts.
+     */
+    public <T> T once(Class<T> type, Function<Meters, T> maker) {
+        Object there = made.get(type);
+        if (there == null) {
+            there = made.computeIfAbsent(type, wanted -> maker.apply(this));
+        }
+        return type.cast(there);
     }
 
     /**

@@ -31,6 +31,16 @@ class MetersTest {
     }
 
     @Test
+    void a_room_makes_its_instruments_once_and_for_each_store_its_own() {
+        List<Counter> first = meters.once(List.class, made -> List.of(made.counter("x")));
+        List<Counter> second = meters.once(List.class, made -> List.of(made.counter("y")));
+        assertThat(second).isSameAs(first);
+        assertThat(meters.instruments()).containsExactlyElementsOf(first);
+        assertThat(new Meters().once(List.class, made -> List.of(made.counter("x"))))
+                .isNotEqualTo(first);
+    }
+
+    @Test
     void the_order_of_scopes_does_not_matter() {
         Counter one = meters.scope("a", "1").scope("b", "2").counter("x");
         Counter two = meters.scope("b", "2").scope("a", "1").counter("x");

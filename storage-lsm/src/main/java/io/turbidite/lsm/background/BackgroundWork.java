@@ -15,6 +15,7 @@ import io.turbidite.lsm.schedule.Backoff;
 import io.turbidite.lsm.schedule.DirectoryWatch;
 import io.turbidite.lsm.schedule.FailureRule;
 import io.turbidite.lsm.schedule.IoBudget;
+import io.turbidite.lsm.schedule.Pauses;
 import io.turbidite.lsm.schedule.WritePace;
 import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.schema.RepairOptions;
@@ -271,7 +272,7 @@ public final class BackgroundWork implements AutoCloseable {
                 partition, _ -> new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, HELD_NANOS_MAX));
         long nanos = held.fail();
         if (nanos > 0) {
-            substrate.events().paused("flush of " + partition, failure, nanos);
+            Pauses.begin(substrate, "flush of " + partition, failure, nanos);
         }
     }
 
@@ -305,7 +306,7 @@ public final class BackgroundWork implements AutoCloseable {
         throttle.flushPaused(cause);
         long nanos = backoff.fail();
         if (nanos > 0) {
-            substrate.events().paused("flush", cause, nanos);
+            Pauses.begin(substrate, "flush", cause, nanos);
         }
     }
 

@@ -4,6 +4,7 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.meter.Counter;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.partition.Partition;
@@ -12,6 +13,7 @@ import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schedule.Backoff;
 import io.turbidite.lsm.schedule.DirectoryWatch;
 import io.turbidite.lsm.schedule.FailureRule;
+import io.turbidite.lsm.schedule.Pauses;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Retention;
@@ -63,6 +65,7 @@ final class RetentionWork implements AutoCloseable {
 
     private final PartitionRegistry partitions;
     private final Substrate substrate;
+    private final Counter expiredCount;
     private final Backoff backoff;
 
     /** By dataset. */
@@ -79,6 +82,7 @@ final class RetentionWork implements AutoCloseable {
     RetentionWork(PartitionRegistry partitions) {
         this.partitions = partitions;
         this.substrate = partitions.substrate();
+        this.expiredCount = substrate.meters().counter("retention.components");
         this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
         this.worker = substrate.start("retain", IDLE_MICROS, this::step);
     }
@@ -106,7 +110,7 @@ final class RetentionWork implements AutoCloseable {
             if (failure instanceof StorageIoException) {
                 DirectoryWatch.makeRoom(substrate);
             }
-            substrate.events().paused("retention", failure, backoff.fail());
+            Pauses.begin(substrate, "retention", failure, backoff.fail());
         }
         return false;
     }
@@ -159,6 +163,7 @@ final class RetentionWork implements AutoCloseable {
             leaving.remove(partition);
             gone.forEach(ComponentHandle::unclaim);
             heldBack.remove(partition.schema().id());
+            expiredCount.add(gone.size());
             substrate.events().expired(partition.name(), gone);
         }
     }

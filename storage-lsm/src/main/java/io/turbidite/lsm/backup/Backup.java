@@ -74,6 +74,9 @@ public final class Backup {
                     written,
                     StoredFile.bytes(files),
                     StoredFile.quarantined(image));
+            BackupMeter meter = BackupMeter.of(substrate.meters());
+            meter.count().increment();
+            meter.bytes().add(report.bytes());
             substrate.events().backedUp(report.timestamp(), linked, copied, report.bytes());
             return report;
         }

@@ -92,7 +92,7 @@ final class OpenStore {
                 new WriteMemory(budget.account("write memory"), options.writeMemoryBytes());
         closers.push(writeMemory::close);
         meters.gauge("memory.used.bytes", budget::bytesUsed);
-        EngineEvents engineEvents = new EngineEvents(meters, events, surroundings.clock());
+        EngineEvents engineEvents = new EngineEvents(events, surroundings.clock());
         this.substrate = new Substrate(
                 options.directIo()
                         ? surroundings.withComponentDisk(
@@ -107,6 +107,7 @@ final class OpenStore {
                         budget.account(
                                 "bitmap handovers", options.writeMemoryBytes() / HANDOVER_SHARE)),
                 manifest,
+                meters,
                 engineEvents);
         this.partitions = new PartitionRegistry(substrate);
     }

@@ -56,7 +56,7 @@ public final class StoreEngine {
                 options.background());
         this.writes = new WritePath(substrate, background);
         this.schemaChanges = new SchemaChanges(options, partitions, background, writes);
-        StoreGauges.register(parts.meters(), partitions, background);
+        StoreMeters.register(parts.meters(), partitions, background);
     }
 
     /** Opens the store on a disk; closes the tasks it was given if that fails. */

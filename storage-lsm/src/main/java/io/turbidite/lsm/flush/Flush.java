@@ -145,6 +145,9 @@ public final class Flush {
                     .sum();
             long nanos = substrate.clock().monotonicNanos() - startNanos;
             throttle.flushed(layerBytes, nanos - pacedNanos);
+            FlushMeter meter = FlushMeter.of(substrate.meters());
+            meter.bytes().add(bytes);
+            meter.time().record(nanos);
             substrate.events().flushed(partition.name(), layer, cause, bytes, nanos);
         } catch (StoreFailedException uncertain) {
             // the manifest that stands after reopening may name the new files: they must stay

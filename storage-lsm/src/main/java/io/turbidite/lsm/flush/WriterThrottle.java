@@ -3,11 +3,11 @@ package io.turbidite.lsm.flush;
 import io.turbidite.core.CacheFullException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
-import io.turbidite.core.meter.Counter;
 import io.turbidite.core.time.Pacer;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schedule.Bandwidth;
 import io.turbidite.lsm.schedule.WritePace;
+import io.turbidite.lsm.schedule.WriterMeter;
 
 import org.jspecify.annotations.Nullable;
 
@@ -51,7 +51,7 @@ public final class WriterThrottle {
     private final Pacer pacer;
     private final Bandwidth flushes = new Bandwidth(ASSUMED_BYTES_PER_SECOND);
     private final Bandwidth merges = new Bandwidth(ASSUMED_BYTES_PER_SECOND);
-    private final Counter ingestedBytes;
+    private final WriterMeter meter;
     private final AtomicLong flushedMemoryBytes = new AtomicLong();
     private final AtomicLong mergedBytes = new AtomicLong();
     private final AtomicBoolean slowed = new AtomicBoolean();
@@ -79,7 +79,7 @@ public final class WriterThrottle {
         this.substrate = substrate;
         this.pace = pace;
         this.pacer = new Pacer(substrate.clock(), CREDIT_NANOS);
-        this.ingestedBytes = substrate.events().ingestedBytes();
+        this.meter = WriterMeter.of(substrate.meters());
         this.sampledNanos = substrate.clock().monotonicNanos();
         this.memoryBytesFree = pace.memoryBytesFree(1, 1);
     }
@@ -131,7 +131,7 @@ public final class WriterThrottle {
 
     /** Bytes for each byte that came in since the store was opened, at least 1. */
     private double perByte(long bytes) {
-        return Math.max(1, bytes / (double) Math.max(1, ingestedBytes.sum()));
+        return Math.max(1, bytes / (double) Math.max(1, meter.bytes().sum()));
     }
 
     /**
@@ -141,7 +141,7 @@ public final class WriterThrottle {
      * @throws StorageIoException if there is no room, and no space on disk to make some
      */
     public void awaitRoom(long bytes) {
-        ingestedBytes.add(bytes);
+        meter.bytes().add(bytes);
         if (unflushedBytes() <= memoryBytesFree && pace.mergesKeepUp(componentsBehind)) {
             if (slowed.get() && slowed.compareAndSet(true, false)) {
                 substrate.events().slowed(false, 0);
@@ -170,7 +170,7 @@ public final class WriterThrottle {
         substrate.awaitBeforeWrite(
                 "merges and flushes to keep up",
                 () -> substrate.clock().monotonicNanos() - startNanos >= waitNanos);
-        substrate.events().delayed(substrate.clock().monotonicNanos() - startNanos);
+        meter.delays().record(substrate.clock().monotonicNanos() - startNanos);
         substrate.health().checkWritable();
     }
 
@@ -183,11 +183,11 @@ public final class WriterThrottle {
                         || (trouble() != null
                                 && substrate.clock().monotonicNanos() - startNanos
                                         >= WritePace.REFUSE_NANOS));
+        long waitedNanos = substrate.clock().monotonicNanos() - startNanos;
+        meter.stalls().record(waitedNanos);
         substrate
                 .events()
-                .stalled(
-                        memory ? "write memory is full" : "merges are behind",
-                        substrate.clock().monotonicNanos() - startNanos);
+                .stalled(memory ? "write memory is full" : "merges are behind", waitedNanos);
         substrate.health().checkWritable();
         StorageException trouble = trouble();
         if (trouble != null && isStopped()) {

@@ -297,12 +297,11 @@ public final class BulkLoad implements AutoCloseable {
         installed = true;
         if (!loaded.isEmpty()) {
             partition.current().installLoaded(loaded);
-            loaded.values()
-                    .forEach(component -> substrate
-                            .events()
-                            .loaded(
-                                    component.component().entryCount(),
-                                    component.state().bytes()));
+            LoadMeter meter = LoadMeter.of(substrate.meters());
+            for (ComponentHandle component : loaded.values()) {
+                meter.entries().add(component.component().entryCount());
+                meter.bytes().add(component.state().bytes());
+            }
         }
     }
 

@@ -3,6 +3,7 @@ package io.turbidite.lsm.partition;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
+import io.turbidite.core.meter.Counter;
 import io.turbidite.lsm.component.ComponentDamage;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -36,6 +37,7 @@ public final class Quarantine {
     private static final int CAUSE_LENGTH_MAX = 1_000;
 
     private final Consumer<UnaryOperator<ManifestState>> edit;
+    private final Counter setAsideCount;
     private final EngineEvents events;
     private final StoreAccount account;
 
@@ -88,12 +90,15 @@ public final class Quarantine {
      * A quarantine of nothing.
      *
      * @param edit changes the manifest
+     * @param setAsideCount counts what is set aside
      */
     Quarantine(
             Consumer<UnaryOperator<ManifestState>> edit,
+            Counter setAsideCount,
             EngineEvents events,
             StoreAccount account) {
         this.edit = edit;
+        this.setAsideCount = setAsideCount;
         this.events = events;
         this.account = account;
     }
@@ -365,6 +370,7 @@ public final class Quarantine {
         handle.component().quarantine(damage);
         account.countInstall();
         suspects.remove(handle.state().fileId());
+        setAsideCount.increment();
         events.quarantined(
                 place.schema, place.partition, place.tree, handle.state(), damage.cause());
         return true;

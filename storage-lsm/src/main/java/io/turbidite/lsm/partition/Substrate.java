@@ -7,6 +7,8 @@ import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.meter.Counter;
+import io.turbidite.core.meter.Meters;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.component.ComponentWriters;
@@ -15,6 +17,7 @@ import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.schema.RepairOptions;
 import io.turbidite.lsm.sort.SortSite;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
+import io.turbidite.lsm.strategy.bitmap.BuildConcurrencyMeter;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.FileReaper;
 import io.turbidite.lsm.version.Manifest;
@@ -54,7 +57,9 @@ public final class Substrate {
     private final MutableValidityBitmap.Memory bitmaps;
     private final BuildConcurrency.Site handovers;
     private final Manifest manifest;
+    private final Meters meters;
     private final EngineEvents events;
+    private final Counter sortSpilledBytes;
     private final FileReaper reaper;
     private final Trash trash;
     private final Disk.Lock lock;
@@ -103,6 +108,7 @@ public final class Substrate {
             Disk.Lock lock,
             Memory memory,
             Manifest manifest,
+            Meters meters,
             EngineEvents events) {
         this.lock = lock;
         this.disk = surroundings.disk();
@@ -115,7 +121,9 @@ public final class Substrate {
         this.chunks = memory.chunks();
         this.bitmaps = memory.bitmaps();
         this.manifest = manifest;
+        this.meters = meters;
         this.events = events;
+        this.sortSpilledBytes = meters.counter("sort.bytes.spilled");
         this.reaper = new FileReaper(disk);
         this.timestamps = new Timestamps(
                 manifest.state().lastTimestamp(),
@@ -123,12 +131,16 @@ public final class Substrate {
                 clock,
                 () -> health.firstFailure() != null);
         this.trash = Trash.of(disk, clock);
-        this.quarantine = new Quarantine(change -> edit(change, () -> {}), events, account);
+        this.quarantine = new Quarantine(
+                change -> edit(change, () -> {}),
+                meters.counter("quarantine.count"),
+                events,
+                account);
         this.handovers = new BuildConcurrency.Site(
                 memory.bitmaps().words(),
                 memory.handovers(),
                 timestamps::horizon,
-                events.handovers());
+                new BuildConcurrencyMeter(meters));
     }
 
     /** Completes the substrate. */
@@ -256,11 +268,7 @@ public final class Substrate {
     /** Where entries are sorted that may be more than memory holds. */
     public SortSite sortSite() {
         return new SortSite(
-                disk,
-                chunks,
-                manifest.state().storeId(),
-                manifest::newFileId,
-                events.sortSpilledBytes());
+                disk, chunks, manifest.state().storeId(), manifest::newFileId, sortSpilledBytes);
     }
 
     /** How entries of secondaries are checked, unless it is said. */
@@ -382,6 +390,11 @@ public final class Substrate {
 
     public StoreHealth health() {
         return health;
+    }
+
+    /** Each room counts in its own. */
+    public Meters meters() {
+        return meters;
     }
 
     public EngineEvents events() {

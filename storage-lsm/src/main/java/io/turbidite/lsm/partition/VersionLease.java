@@ -1,6 +1,8 @@
 package io.turbidite.lsm.partition;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.meter.Counter;
+import io.turbidite.core.meter.Meters;
 import io.turbidite.lsm.version.Version;
 
 import org.jspecify.annotations.Nullable;
@@ -134,13 +136,18 @@ public final class VersionLease {
         }
     }
 
+    /** How many cursors of a store were relieved of old versions while they were idle. */
+    public static Counter letGoCount(Meters meters) {
+        return meters.counter("cursors.let.go");
+    }
+
     /** Takes the version back if it is not the newest and the cursor is idle. */
     void letGoIfStale() {
         Version seen = pinned;
         if (seen != null && !source.isCurrent(seen) && state.compareAndSet(FREE, INSIDE)) {
             letGo();
             leave();
-            source.substrate().events().cursorLetGo();
+            letGoCount(source.substrate().meters()).increment();
         }
     }
 

@@ -118,7 +118,7 @@ final class PartitionFetch implements RecordStream {
             long obsolete = keys.size() - foundCount + outdatedCount;
             view.validated(partition.work(), keys.size(), obsolete);
         }
-        partition.substrate().events().lookedUp(lookup.work());
+        LookupMeter.of(partition.substrate().meters()).add(lookup.work());
     }
 
     @Override

@@ -114,6 +114,9 @@ public final class Shipment implements AutoCloseable {
                 received,
                 StoredFile.bytes(sent),
                 StoredFile.quarantined(image));
+        ShipmentMeter meter = ShipmentMeter.of(substrate.meters());
+        meter.count().increment();
+        meter.bytes().add(report.bytes());
         substrate.events().shipped(report.timestamp(), report.sent(), report.bytes());
         return report;
     }

@@ -68,7 +68,7 @@ public final class StrategyHooks implements MergeHooks {
                 new DeletedKeyMerge(
                         index,
                         Objects.requireNonNull(inputs.get(tree.companion())),
-                        substrate.events());
+                        substrate.meters());
             case VALIDATION ->
                 schema.repair() == MergeRepair.OFF || isPrimaryDamaged()
                         ? MergeHook.NONE

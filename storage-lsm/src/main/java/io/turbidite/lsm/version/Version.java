@@ -289,6 +289,11 @@ public final class Version {
         public MergedTree {
             inputs = List.copyOf(inputs);
         }
+
+        /** Bytes of the files of all inputs. */
+        public long bytesRead() {
+            return inputs.stream().mapToLong(input -> input.state().bytes()).sum();
+        }
     }
 
     /** The disk components of all trees. */

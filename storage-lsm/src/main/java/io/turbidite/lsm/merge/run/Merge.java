@@ -210,8 +210,13 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
             throw uncertain;
         }
         installed = true;
-        merges.forEach(
-                merge -> substrate.events().merged(partition.number(), schema, merge, busyNanos));
+        MergeMeter meter = MergeMeter.of(substrate.meters());
+        for (MergedTree merge : merges) {
+            meter.bytesRead().add(merge.bytesRead());
+            meter.bytesWritten().add(merge.output().state().bytes());
+            meter.time().record(busyNanos);
+            substrate.events().merged(partition.number(), schema, merge, busyNanos);
+        }
     }
 
     private void edit(List<MergedTree> merges) {

@@ -10,6 +10,7 @@ import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schedule.Backoff;
 import io.turbidite.lsm.schedule.DirectoryWatch;
 import io.turbidite.lsm.schedule.FailureRule;
+import io.turbidite.lsm.schedule.Pauses;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.Version;
@@ -96,7 +97,7 @@ final class MergeFailures {
     void holdBack(Partition partition, List<ComponentHandle> inputs, StorageException cause) {
         long nanos = held.hold(inputs);
         if (nanos > 0) {
-            substrate.events().paused("merge of " + partition, cause, nanos);
+            Pauses.begin(substrate, "merge of " + partition, cause, nanos);
         }
     }
 
@@ -126,7 +127,7 @@ final class MergeFailures {
         throttle.mergePaused(cause);
         long nanos = backoff.fail();
         if (nanos > 0) {
-            substrate.events().paused("merge", cause, nanos);
+            Pauses.begin(substrate, "merge", cause, nanos);
         }
     }
 

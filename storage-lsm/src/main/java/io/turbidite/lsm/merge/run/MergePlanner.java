@@ -244,6 +244,7 @@ final class MergePlanner {
             boolean started = start(next.partition, next.pinned, next.plan);
             if (started && next.forGarbage) {
                 String cause = garbageCauses.remove(next.partition);
+                MergeMeter.of(substrate.meters()).forGarbage().increment();
                 substrate
                         .events()
                         .mergesGarbage(

@@ -6,7 +6,6 @@ import io.turbidite.lsm.merge.Discards;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.merge.run.MergeHook;
 import io.turbidite.lsm.partition.ComponentFiles;
-import io.turbidite.lsm.partition.EngineEvents;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
@@ -30,14 +29,14 @@ import java.util.List;
  */
 public final class DeferredMerge implements AutoCloseable {
     private final DeferredAntimatter antimatter;
-    private final EngineEvents events;
+    private final DeferredMeter meter;
 
     /**
      * @param sortBytesMax to sort what is superseded in, for all indexes together
      */
     public DeferredMerge(Substrate substrate, DatasetSchema schema, long sortBytesMax) {
         this.antimatter = new DeferredAntimatter(schema, substrate.sortSite(), sortBytesMax);
-        this.events = substrate.events();
+        this.meter = DeferredMeter.of(substrate.meters());
     }
 
     /** What the merge of the primary adds. */
@@ -98,7 +97,8 @@ public final class DeferredMerge implements AutoCloseable {
         @Override
         public boolean complete(long stepBytes) {
             if (join != null) {
-                events.deferred(antimatter.count(indexId), join.removedCount());
+                meter.antimatter().add(antimatter.count(indexId));
+                meter.removed().add(join.removedCount());
             }
             return true;
         }

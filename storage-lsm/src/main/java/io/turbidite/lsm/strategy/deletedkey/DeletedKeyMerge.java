@@ -1,9 +1,10 @@
 package io.turbidite.lsm.strategy.deletedkey;
 
+import io.turbidite.core.meter.Counter;
+import io.turbidite.core.meter.Meters;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.merge.run.MergeHook;
-import io.turbidite.lsm.partition.EngineEvents;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 
@@ -22,17 +23,21 @@ import java.util.List;
 public final class DeletedKeyMerge implements MergeHook {
     private final IndexSchema index;
     private final List<ComponentHandle> companions;
-    private final EngineEvents events;
+    private final Counter removedCount;
     private @Nullable DeletedKeyFilter filter;
 
     /**
      * @param companions of the merged components, newest first; held by the merge
      */
-    public DeletedKeyMerge(
-            IndexSchema index, List<ComponentHandle> companions, EngineEvents events) {
+    public DeletedKeyMerge(IndexSchema index, List<ComponentHandle> companions, Meters meters) {
         this.index = index;
         this.companions = companions;
-        this.events = events;
+        this.removedCount = removedCount(meters);
+    }
+
+    /** The entries that merges of deleted-key indexes left out. */
+    public static Counter removedCount(Meters meters) {
+        return meters.counter("deletedkey.removed");
     }
 
     @Override
@@ -46,7 +51,7 @@ public final class DeletedKeyMerge implements MergeHook {
     @Override
     public boolean complete(long stepBytes) {
         if (filter != null) {
-            events.deletedKeysApplied(filter.removedCount());
+            removedCount.add(filter.removedCount());
         }
         return true;
     }

@@ -162,6 +162,7 @@ public final class AutoRepair {
                     isQuiet.getAsBoolean()));
             any.work().place(index.id(), decision);
             if (decision.placement() != before.placement()) {
+                RepairMeter.of(substrate.meters()).moves().increment();
                 substrate
                         .events()
                         .repairPlaced(any.schema().name(), index, before.placement(), decision);

@@ -133,7 +133,9 @@ public final class RepairHook implements MergeHook {
     @Override
     public ComponentFiles.Repaired repaired() {
         assert isComplete;
-        partition.substrate().events().repaired(partition.name(), index, "merge", counts());
+        RepairCounts counts = counts();
+        RepairMeter.of(partition.substrate().meters()).add(counts);
+        partition.substrate().events().repaired(partition.name(), index, "merge", counts);
         return new ComponentFiles.Repaired(Repair.reached(inputs, keyTrees), invalidEntries);
     }
 

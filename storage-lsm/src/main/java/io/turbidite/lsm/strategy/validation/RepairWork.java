@@ -232,6 +232,7 @@ public final class RepairWork implements AutoCloseable {
         Repair current = request.current;
         if (current != null && current.advance(STEP_ENTRIES)) {
             request.counts = request.counts.plus(current.counts());
+            RepairMeter.of(substrate.meters()).add(current.counts());
             substrate
                     .events()
                     .repaired(

@@ -63,7 +63,9 @@ public final class TimestampValidation implements AutoCloseable {
         Version pinned = partition.pin();
         try (TimestampValidation validation = new TimestampValidation(pinned, view.timestamp())) {
             validation.validate(candidates);
-            partition.substrate().events().validated(candidates.size(), validation.searchCount);
+            ValidationMeter meter = ValidationMeter.of(partition.substrate().meters());
+            meter.candidates().add(candidates.size());
+            meter.searches().add(validation.searchCount);
             partition.work().validated(candidates.size(), validation.validCount);
             view.validated(
                     partition.work(), candidates.size(), candidates.size() - validation.validCount);

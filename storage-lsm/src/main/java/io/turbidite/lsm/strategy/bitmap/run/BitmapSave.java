@@ -104,10 +104,12 @@ public final class BitmapSave {
             substrate.edit(change, () -> {
                 if (!stale[0]) {
                     edit.install();
+                    BitmapMeter meter = BitmapMeter.of(substrate.meters());
                     begun.forEach(component -> {
                         BitmapState saved = Objects.requireNonNull(states.get(component));
                         component.markSaved(saved);
-                        substrate.events().bitmapSaved(saved.bytes());
+                        meter.saves().increment();
+                        meter.savedBytes().add(saved.bytes());
                     });
                 }
             });

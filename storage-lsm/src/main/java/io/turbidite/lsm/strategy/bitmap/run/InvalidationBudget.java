@@ -6,6 +6,7 @@ import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schedule.WritePace;
+import io.turbidite.lsm.schedule.WriterMeter;
 
 import java.util.List;
 
@@ -19,7 +20,6 @@ import java.util.List;
  * <p><em>Thread-safe</em>, but for {@link #forget}, which is the flush worker's.
  */
 public final class InvalidationBudget {
-    /** How long a writer waits for readers to end before it is refused. */
     private final PartitionRegistry partitions;
 
     private final Substrate substrate;
@@ -70,7 +70,9 @@ public final class InvalidationBudget {
         substrate.awaitBeforeWrite(
                 "snapshots that keep invalidations",
                 () -> !isFull() || waitedNanos(startNanos) >= WritePace.REFUSE_NANOS);
-        substrate.events().stalled("an old snapshot keeps invalidations", waitedNanos(startNanos));
+        long waitedNanos = waitedNanos(startNanos);
+        WriterMeter.of(substrate.meters()).stalls().record(waitedNanos);
+        substrate.events().stalled("an old snapshot keeps invalidations", waitedNanos);
         substrate.health().checkWritable();
         if (isFull()) {
             throw refusal();

@@ -172,7 +172,7 @@ public final class OldPosition {
         } else {
             return;
         }
-        partition.substrate().events().marked();
+        BitmapMeter.of(partition.substrate().meters()).invalidations().increment();
         if (sink != null) {
             sink.invalidated(position, key, timestamp);
         }

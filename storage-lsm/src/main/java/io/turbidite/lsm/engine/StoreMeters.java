@@ -3,20 +3,58 @@ package io.turbidite.lsm.engine;
 import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.lsm.background.BackgroundWork;
+import io.turbidite.lsm.backup.BackupMeter;
+import io.turbidite.lsm.flush.FlushMeter;
+import io.turbidite.lsm.indexbuild.LoadMeter;
+import io.turbidite.lsm.merge.run.MergeMeter;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.VersionLease;
+import io.turbidite.lsm.read.LookupMeter;
+import io.turbidite.lsm.schedule.Pauses;
+import io.turbidite.lsm.schedule.WriterMeter;
+import io.turbidite.lsm.ship.ShipmentMeter;
+import io.turbidite.lsm.strategy.bitmap.run.BitmapMeter;
+import io.turbidite.lsm.strategy.deferred.DeferredMeter;
+import io.turbidite.lsm.strategy.deletedkey.DeletedKeyMerge;
+import io.turbidite.lsm.strategy.validation.RepairMeter;
+import io.turbidite.lsm.strategy.validation.ValidationMeter;
 import io.turbidite.lsm.version.Trash;
 
 /**
- * What is read off an open store whenever somebody looks: its gauges and the log's totals.
- * Stateless.
+ * The instruments of an open store, all there from its opening on, so that whoever reads them sees
+ * those of work that never was, too. The rooms count what they do in their own; the gauges and the
+ * log's totals are read off the store whenever somebody looks. Stateless.
  */
-final class StoreGauges {
-    private StoreGauges() {}
+final class StoreMeters {
+    private StoreMeters() {}
 
     /** Names them all; the log must be attached. */
     static void register(Meters meters, PartitionRegistry partitions, BackgroundWork background) {
+        registerRooms(meters);
+        registerGauges(meters, partitions, background);
+    }
+
+    private static void registerRooms(Meters meters) {
+        WriterMeter.of(meters);
+        FlushMeter.of(meters);
+        MergeMeter.of(meters);
+        Pauses.count(meters);
+        LookupMeter.of(meters);
+        VersionLease.letGoCount(meters);
+        ValidationMeter.of(meters);
+        RepairMeter.of(meters);
+        BitmapMeter.of(meters);
+        DeferredMeter.of(meters);
+        DeletedKeyMerge.removedCount(meters);
+        LoadMeter.of(meters);
+        BackupMeter.of(meters);
+        ShipmentMeter.of(meters);
+    }
+
+    private static void registerGauges(
+            Meters meters, PartitionRegistry partitions, BackgroundWork background) {
         Substrate substrate = partitions.substrate();
         meters.gauge("memory.unflushed.bytes", () -> substrate.account().unflushedBytes());
         meters.gauge(
@@ -56,9 +94,9 @@ final class StoreGauges {
 
     /** Bytes that flush, merge and log have written for each hundred that writers brought. */
     private static long writeAmplificationPercent(Meters meters, WriteAheadLog log) {
-        long brought = meters.counter("write.bytes").sum();
-        long written = meters.counter("flush.bytes").sum()
-                + meters.counter("merge.bytes.written").sum()
+        long brought = WriterMeter.of(meters).bytes().sum();
+        long written = FlushMeter.of(meters).bytes().sum()
+                + MergeMeter.of(meters).bytesWritten().sum()
                 + log.statistics().writtenBytes();
         return brought == 0 ? 0 : 100 * written / brought;
     }
