@@ -4,7 +4,6 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
-import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
@@ -32,6 +31,7 @@ import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.Installation;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.BitmapState;
@@ -369,23 +369,19 @@ public final class ComponentRestore {
 
     private void install(Subject subject, DiskComponent component) {
         ComponentHandle after = null;
-        boolean installed = false;
+        Installation installation = new Installation();
         try {
             ComponentState state = stateOf(subject).withoutQuarantine();
             after = subject.handle.live() == null
                     ? withFixedBitmap(component, state)
                     : withMarks(subject, component, state);
-            edit(subject, after);
-            installed = true;
-        } catch (StoreFailedException uncertain) {
-            // the manifest that stands after reopening may name the new bitmap: it must stay
-            installed = true;
-            throw uncertain;
+            ComponentHandle restored = after;
+            installation.run(() -> edit(subject, restored));
         } finally {
             if (after == null) {
                 component.close();
             } else {
-                if (!installed && !after.savedBitmap().isNone()) {
+                if (!installation.mayStand() && !after.savedBitmap().isNone()) {
                     substrate
                             .disk()
                             .delete(StoreFiles.bitmap(after.savedBitmap().fileId()));

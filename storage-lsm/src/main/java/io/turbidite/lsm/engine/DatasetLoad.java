@@ -3,7 +3,6 @@ package io.turbidite.lsm.engine;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
-import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
@@ -15,6 +14,7 @@ import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.sort.Duplicates;
 import io.turbidite.lsm.strategy.Maintainer;
+import io.turbidite.lsm.version.Installation;
 import io.turbidite.lsm.version.ManifestState;
 
 import java.util.ArrayList;
@@ -41,6 +41,7 @@ public final class DatasetLoad implements AutoCloseable {
     private final ByteSink lastBytes = new ByteSink(64, Limits.KEY_BYTES_MAX);
     private final Slice last = new Slice();
     private long recordCount;
+    private final Installation installation = new Installation();
     private boolean holdsSnapshotsBack;
 
     /** The last try to finish was refused, and there may be another. */
@@ -230,10 +231,8 @@ public final class DatasetLoad implements AutoCloseable {
         snapshotIsOpen = false;
         try {
             substrate.log().flush();
-            substrate.edit(this::stateAfter, () -> loads.forEach(BulkLoad::install));
-        } catch (StoreFailedException uncertain) {
-            loads.forEach(BulkLoad::keepFiles);
-            throw uncertain;
+            installation.run(
+                    () -> substrate.edit(this::stateAfter, () -> loads.forEach(BulkLoad::install)));
         } finally {
             if (holdsSnapshotsBack) {
                 holdsSnapshotsBack = false;
@@ -305,7 +304,7 @@ public final class DatasetLoad implements AutoCloseable {
         if (!closed) {
             closed = true;
             dataset.giveMaintainer(maintainer);
-            loads.forEach(BulkLoad::close);
+            loads.forEach(load -> load.close(installation.mayStand()));
             dataset.admission().endLoad();
             engine.remove(this);
         }

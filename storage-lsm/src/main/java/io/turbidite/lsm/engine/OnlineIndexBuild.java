@@ -8,6 +8,7 @@ import io.turbidite.lsm.indexbuild.StoppedException;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.version.Installation;
 
 import org.jspecify.annotations.Nullable;
 
@@ -49,7 +50,7 @@ public final class OnlineIndexBuild {
     private volatile boolean done;
     private volatile @Nullable StorageException failure;
     private Step step = Step.HOLD;
-    private boolean outcomeUnknown;
+    private final Installation installation = new Installation();
     private int partitionNumber;
 
     private enum Step {
@@ -232,14 +233,11 @@ public final class OnlineIndexBuild {
 
     private boolean install() {
         try {
-            changes.install(dataset, index);
-        } catch (StoreFailedException uncertain) {
-            outcomeUnknown = true;
-            builds.forEach(PartitionBuild::keepFiles);
-            substrate.health().fail(uncertain);
-            throw uncertain;
+            installation.run(() -> changes.install(dataset, index));
+        } catch (StoreFailedException failed) {
+            substrate.health().fail(failed);
+            throw failed;
         }
-        builds.forEach(PartitionBuild::keepFiles);
         end(null, "ready");
         return false;
     }
@@ -248,11 +246,10 @@ public final class OnlineIndexBuild {
         if (step == Step.CHECK_UNIQUE) {
             changes.writes().resume();
         }
-        // the manifest that stands after reopening may name the new files: then they must stay
-        if (cause != null && !outcomeUnknown) {
+        if (cause != null && !installation.mayStand()) {
             changes.takeBack(dataset, base);
         }
-        builds.forEach(PartitionBuild::close);
+        builds.forEach(build -> build.close(installation.mayStand()));
         if (cause != null && base.catalog().find(index.name()) != null) {
             cause.addSuppressed(SchemaChanges.leftDisabled(dataset, index));
         }

@@ -205,7 +205,7 @@ public final class SchemaChanges {
         } finally {
             if (build == null) {
                 takeBack(dataset, base.withIdsUsedBy(building));
-                parts.forEach(PartitionBuild::close);
+                parts.forEach(part -> part.close(false));
                 dataset.admission().endChange();
             }
         }

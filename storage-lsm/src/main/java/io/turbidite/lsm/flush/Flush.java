@@ -1,7 +1,6 @@
 package io.turbidite.lsm.flush;
 
 import io.turbidite.core.ClosedException;
-import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.component.ComponentFilter;
@@ -25,6 +24,7 @@ import io.turbidite.lsm.strategy.bitmap.run.BitmapSave;
 import io.turbidite.lsm.strategy.bitmap.run.BitmapTakeover;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.DatasetCounts;
+import io.turbidite.lsm.version.Installation;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
@@ -122,7 +122,7 @@ public final class Flush {
             return false;
         }
         Map<TreeId, ComponentHandle> flushed = new LinkedHashMap<>();
-        boolean installed = false;
+        Installation installation = new Installation();
         try {
             MemoryLayer layer = Objects.requireNonNull(pinned.frozen());
             long startNanos = substrate.clock().monotonicNanos();
@@ -138,8 +138,7 @@ public final class Flush {
             substrate.disk().syncDirectory(StoreFiles.DATA);
             // before the log goes that would tell it again
             substrate.quarantine().note();
-            install(layer, flushed);
-            installed = true;
+            installation.run(() -> install(layer, flushed));
             long bytes = flushed.values().stream()
                     .mapToLong(handle -> handle.state().bytes())
                     .sum();
@@ -149,15 +148,11 @@ public final class Flush {
             meter.bytes().add(bytes);
             meter.time().record(nanos);
             substrate.events().flushed(partition.name(), layer, cause, bytes, nanos);
-        } catch (StoreFailedException uncertain) {
-            // the manifest that stands after reopening may name the new files: they must stay
-            installed = true;
-            throw uncertain;
         } finally {
             MemoryLayer layer = pinned.frozen();
             endUnlessNull(layer == null ? null : layer.handover());
             // an installed component is held by the version; one that was not is deleted here
-            ComponentFiles.letGo(flushed.values(), installed);
+            ComponentFiles.letGo(flushed.values(), installation.mayStand());
             pinned.unpin();
             throttle.flushEnded();
         }

@@ -52,7 +52,7 @@ import java.util.function.Consumer;
  *
  * <p><em>Confined to one thread.</em>
  */
-public final class BulkLoad implements AutoCloseable {
+public final class BulkLoad {
     private static final Slice NOTHING = new Slice();
 
     private final Partition partition;
@@ -67,7 +67,6 @@ public final class BulkLoad implements AutoCloseable {
     private final Map<TreeId, ComponentHandle> loaded = new HashMap<>();
     private @Nullable Build build;
     private boolean complete;
-    private boolean installed;
 
     /** The primary being written, and what the secondaries will hold. */
     private static final class Build implements AutoCloseable {
@@ -294,7 +293,6 @@ public final class BulkLoad implements AutoCloseable {
 
     /** Makes the load visible; under the manifest's lock. */
     public void install() {
-        installed = true;
         if (!loaded.isEmpty()) {
             partition.current().installLoaded(loaded);
             LoadMeter meter = LoadMeter.of(substrate.meters());
@@ -305,14 +303,8 @@ public final class BulkLoad implements AutoCloseable {
         }
     }
 
-    /** The files must stay: a manifest may name them. */
-    public void keepFiles() {
-        installed = true;
-    }
-
     /** Lets everything go; what was not installed is deleted. */
-    @Override
-    public void close() {
+    public void close(boolean installed) {
         if (unsorted != null) {
             unsorted.close();
         }

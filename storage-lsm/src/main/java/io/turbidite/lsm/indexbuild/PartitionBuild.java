@@ -39,7 +39,7 @@ import java.util.function.BooleanSupplier;
  *
  * <p><em>Confined to one thread at a time.</em>
  */
-public final class PartitionBuild implements AutoCloseable {
+public final class PartitionBuild {
     private final Partition partition;
     private final IndexBackfill backfill;
     private final List<ComponentHandle> sources = new ArrayList<>();
@@ -58,7 +58,6 @@ public final class PartitionBuild implements AutoCloseable {
     private long entriesTotal;
     private long entriesRead;
     private boolean complete;
-    private boolean installed;
 
     /**
      * @param below the first timestamp that writers maintain; what lies under it is on disk
@@ -271,14 +270,8 @@ public final class PartitionBuild implements AutoCloseable {
         return entriesTotal;
     }
 
-    /** Somebody else answers for the files now: a manifest names them, or may. */
-    public void keepFiles() {
-        installed = true;
-    }
-
-    /** Lets everything go; files that are not kept are deleted. */
-    @Override
-    public void close() {
+    /** Lets everything go; what was not installed is deleted. */
+    public void close(boolean installed) {
         closeVersions();
         all().forEach(target -> target.close(installed));
         targets.clear();

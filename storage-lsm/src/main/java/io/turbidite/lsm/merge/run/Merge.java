@@ -1,6 +1,5 @@
 package io.turbidite.lsm.merge.run;
 
-import io.turbidite.core.StoreFailedException;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.partition.ComponentBuild;
 import io.turbidite.lsm.partition.ComponentFiles;
@@ -13,6 +12,7 @@ import io.turbidite.lsm.strategy.bitmap.run.BitmapSave;
 import io.turbidite.lsm.strategy.bitmap.run.BitmapTakeover;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.DatasetCounts;
+import io.turbidite.lsm.version.Installation;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.StoreFiles;
@@ -57,7 +57,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
     private final @Nullable BuildConcurrency handover;
 
     private @Nullable MergeOutput output;
-    private boolean installed;
+    private final Installation installation = new Installation();
     private long doneBytes;
     private long writtenBytes;
     private long busyNanos;
@@ -191,8 +191,9 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
         busyNanos += substrate.clock().monotonicNanos() - startNanos;
         if (merged.size() == trees.size()) {
             install();
+            return true;
         }
-        return installed;
+        return false;
     }
 
     private void install() {
@@ -202,14 +203,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
             merges.add(
                     new MergedTree(trees.get(i).id(), trees.get(i).newestFirst(), merged.get(i)));
         }
-        try {
-            edit(merges);
-        } catch (StoreFailedException uncertain) {
-            // the manifest that stands after reopening may name the new files: they must stay
-            installed = true;
-            throw uncertain;
-        }
-        installed = true;
+        installation.run(() -> edit(merges));
         MergeMeter meter = MergeMeter.of(substrate.meters());
         for (MergedTree merge : merges) {
             meter.bytesRead().add(merge.bytesRead());
@@ -303,7 +297,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
             }
         } finally {
             try (hooks) {
-                ComponentFiles.letGo(merged, installed);
+                ComponentFiles.letGo(merged, installation.mayStand());
                 merged.clear();
                 if (handover != null) {
                     handover.close();

@@ -1,6 +1,5 @@
 package io.turbidite.lsm.strategy.validation;
 
-import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.DiskComponent;
@@ -16,6 +15,7 @@ import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.ValidEntryCursor;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.Installation;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.BitmapState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
@@ -182,18 +182,13 @@ final class Repair implements AutoCloseable {
             known = ComponentFiles.openWrittenBitmap(substrate, before.component(), bitmapState);
         }
         ComponentHandle after = before.repaired(state.withRepaired(timestamp, bitmapState), known);
-        boolean installed = false;
+        Installation installation = new Installation();
         try {
-            substrate.edit(
+            installation.run(() -> substrate.edit(
                     manifest -> stateAfter(manifest, partition, tree, before, after),
-                    () -> partition.current().installRepaired(tree, before, after));
-            installed = true;
-        } catch (StoreFailedException uncertain) {
-            // the manifest that stands after reopening may name the new file: it must stay
-            installed = true;
-            throw uncertain;
+                    () -> partition.current().installRepaired(tree, before, after)));
         } finally {
-            if (!installed) {
+            if (!installation.mayStand()) {
                 after.markReplacedBy(before);
             }
             after.release();

@@ -1,7 +1,6 @@
 package io.turbidite.lsm.strategy.bitmap.run;
 
 import io.turbidite.core.StorageException;
-import io.turbidite.core.StoreFailedException;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.Substrate;
 import io.turbidite.lsm.schema.TreeId;
@@ -9,6 +8,7 @@ import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapOwner;
 import io.turbidite.lsm.version.ComponentHandle;
+import io.turbidite.lsm.version.Installation;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.BitmapState;
 import io.turbidite.lsm.version.StoreFiles;
@@ -90,18 +90,18 @@ public final class BitmapSave {
     }
 
     private boolean tryOnce(Edit edit, @Nullable Version pinned) {
-        boolean settled = false;
+        Installation installation = new Installation();
+        boolean[] stale = new boolean[1];
         try {
             List<ComponentHandle> before = pinned == null ? List.of() : pinned.tree(TreeId.PRIMARY);
             write(edit.components(before));
-            boolean[] stale = new boolean[1];
             UnaryOperator<ManifestState> change = state -> {
                 // a flush adds a component, a merge replaces some
                 stale[0] = !partition.isDropped()
                         && !before.equals(partition.components(TreeId.PRIMARY));
                 return stale[0] ? state : named(edit.change(state));
             };
-            substrate.edit(change, () -> {
+            installation.run(() -> substrate.edit(change, () -> {
                 if (!stale[0]) {
                     edit.install();
                     BitmapMeter meter = BitmapMeter.of(substrate.meters());
@@ -112,15 +112,10 @@ public final class BitmapSave {
                         meter.savedBytes().add(saved.bytes());
                     });
                 }
-            });
-            settled = !stale[0];
-            return settled;
-        } catch (StoreFailedException uncertain) {
-            // the manifest that stands after reopening may name the new files: they must stay
-            settled = true;
-            throw uncertain;
+            }));
+            return !stale[0];
         } finally {
-            if (!settled) {
+            if (stale[0] || !installation.mayStand()) {
                 giveUp();
             }
         }
