@@ -31,6 +31,9 @@ module io.turbidite.storage.core {
     exports io.turbidite.core.sort to
             io.turbidite.query.ops,
             io.turbidite.storage.lsm;
+    exports io.turbidite.core.geo to
+            io.turbidite.query.ops,
+            io.turbidite.storage.lsm;
     exports io.turbidite.core.format to
             io.turbidite.feeds,
             io.turbidite.storage.hashlog,

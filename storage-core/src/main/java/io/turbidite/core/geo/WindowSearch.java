@@ -1,0 +1,233 @@
+package io.turbidite.core.geo;
+
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.type.Rectangle;
+
+/**
+ * What a search for the points in a window, or for the rectangles that meet it, asks of sorted keys:
+ * whether one is found, and where the next one may be. Borders belong to the window.
+ *
+ * <p><em>Confined to one thread.</em> Makes no garbage. Keys may have more behind them.
+ */
+public final class WindowSearch {
+    /** Of {@link #test}: the key is not in the window. */
+    public static final int OUTSIDE = 0;
+
+    /** It is. */
+    public static final int INSIDE = 1;
+
+    /** The whole key has to be looked at, by {@link #holds}. */
+    public static final int UNDECIDED = 2;
+
+    /** Where the way goes on from a key that is outside. */
+    public enum Way {
+        /** The key beside it may be inside. */
+        STEP,
+        /** All up to another place are outside. */
+        SEEK,
+        /** All others are. */
+        END
+    }
+
+    /** A coarse cell is this many cells wide, and starts at a multiple. */
+    private static final int COARSE_LAST = 15;
+
+    private final SpatialKind kind;
+    private final Box window = new Box();
+    private final Box value = new Box();
+    private final CurveWindow curve = new CurveWindow();
+
+    /** Of the size class that the fields below are for; -1 for none yet. Points have one. */
+    private int sizeClass = -1;
+
+    /** Where the centres of what meets the window can be. */
+    private double minX;
+
+    private double minY;
+    private double maxX;
+    private double maxY;
+
+    /** The classes of the grid that these are in. */
+    private int firstClass;
+
+    private int lastClass;
+
+    /** Of the class of the grid that the cells are for; -1 for none yet. */
+    private int gridClass = -1;
+
+    private int lowX;
+    private int lowY;
+    private int highX;
+    private int highY;
+
+    public WindowSearch(SpatialKind kind, Rectangle window) {
+        this.kind = kind;
+        this.window.set(window);
+    }
+
+    public SpatialKind kind() {
+        return kind;
+    }
+
+    /** The window. */
+    public Box window() {
+        return window;
+    }
+
+    /**
+     * Tells from a key's first eight bytes, as a number, what can be told: of nearly every point,
+     * and of no rectangle.
+     */
+    public int test(long prefix) {
+        if (kind != SpatialKind.POINT) {
+            return UNDECIDED;
+        }
+        enter(0, (int) (prefix >>> 56));
+        long corner = Hilbert.coarseCell(prefix << 8);
+        int x = Hilbert.x(corner);
+        int y = Hilbert.y(corner);
+        if (x > highX || x + COARSE_LAST < lowX || y > highY || y + COARSE_LAST < lowY) {
+            return OUTSIDE;
+        }
+        // the outermost cells are cut by the borders
+        boolean isInside =
+                x > lowX && x + COARSE_LAST < highX && y > lowY && y + COARSE_LAST < highY;
+        return isInside ? INSIDE : UNDECIDED;
+    }
+
+    /** Whether the value of a key is inside. */
+    public boolean holds(Slice key) {
+        kind.decode(key, 0, value);
+        return window.intersects(value);
+    }
+
+    /**
+     * Where to look for the next key inside, above one that is outside or below it.
+     *
+     * @param target filled if the answer is {@link Way#SEEK}: upwards, the first bytes of the
+     *     smallest key that may be inside; downwards, they are above the largest and all below it
+     */
+    public Way beside(Slice key, boolean upwards, ByteSink target) {
+        int head = kind == SpatialKind.POINT ? 0 : 2;
+        int size = head == 0 ? 0 : key.byteAt(0) << 8 | key.byteAt(1);
+        int grid = key.byteAt(head);
+        long number = SpatialKind.numberAt(key, head + 1);
+        enter(size, grid);
+        if (grid < firstClass) {
+            return upwards ? found(size, firstClass, 0, true, target) : beforeSize(size, target);
+        }
+        if (grid > lastClass) {
+            return upwards ? behindSize(size, target) : found(size, lastClass, -1L, false, target);
+        }
+        if (curve.find(number, upwards)) {
+            return curve.found() == number ? Way.STEP : put(curve.found(), upwards, target);
+        }
+        if (upwards) {
+            return grid < lastClass
+                    ? found(size, grid + 1, 0, true, target)
+                    : behindSize(size, target);
+        }
+        return grid > firstClass
+                ? found(size, grid - 1, -1L, false, target)
+                : beforeSize(size, target);
+    }
+
+    /** Puts the first bytes of the smallest key that may be inside. */
+    public void first(ByteSink target) {
+        enter(0, -1);
+        found(0, firstClass, 0, true, target);
+    }
+
+    /** Puts bytes that are above the largest key that may be inside. */
+    public void last(ByteSink target) {
+        int size = kind == SpatialKind.POINT ? 0 : SizeClass.OVERFLOWN;
+        enter(size, -1);
+        found(size, lastClass, -1L, false, target);
+    }
+
+    private Way behindSize(int size, ByteSink target) {
+        if (kind == SpatialKind.POINT || size >= SizeClass.OVERFLOWN) {
+            return Way.END;
+        }
+        enter(size + 1, -1);
+        return found(size + 1, firstClass, 0, true, target);
+    }
+
+    private Way beforeSize(int size, ByteSink target) {
+        if (size == 0) {
+            return Way.END;
+        }
+        enter(size - 1, -1);
+        return found(size - 1, lastClass, -1L, false, target);
+    }
+
+    /** The first or last cell of a class that the window has cells of. */
+    private Way found(int size, int grid, long from, boolean upwards, ByteSink target) {
+        enter(size, grid);
+        boolean isThere = curve.find(from, upwards);
+        assert isThere : grid;
+        return put(curve.found(), upwards, target);
+    }
+
+    private Way put(long number, boolean upwards, ByteSink target) {
+        target.clear();
+        if (kind != SpatialKind.POINT) {
+            target.putByte(sizeClass >>> 8).putByte(sizeClass);
+        }
+        if (upwards) {
+            target.putByte(gridClass).putLongBigEndian(number);
+        } else if (number != -1L) {
+            target.putByte(gridClass).putLongBigEndian(number + 1);
+        } else {
+            // no class is 255
+            target.putByte(gridClass + 1);
+        }
+        return Way.SEEK;
+    }
+
+    /**
+     * Makes the cells those of a class.
+     *
+     * @param newGridClass -1 for none: the classes alone are asked for
+     */
+    private void enter(int newSizeClass, int newGridClass) {
+        if (newSizeClass != sizeClass) {
+            enterSize(newSizeClass);
+        }
+        if (newGridClass != gridClass && newGridClass >= 0) {
+            gridClass = newGridClass;
+            lowX = Grid.cell(minX, gridClass);
+            lowY = Grid.cell(minY, gridClass);
+            highX = Grid.cell(maxX, gridClass);
+            highY = Grid.cell(maxY, gridClass);
+            curve.set(lowX, lowY, highX, highY);
+        }
+    }
+
+    private void enterSize(int newSizeClass) {
+        sizeClass = newSizeClass;
+        gridClass = -1;
+        minX = window.minX();
+        minY = window.minY();
+        maxX = window.maxX();
+        maxY = window.maxY();
+        if (kind != SpatialKind.POINT) {
+            double half = SizeClass.halfSide(newSizeClass);
+            minX = Math.nextDown(minX - half);
+            minY = Math.nextDown(minY - half);
+            maxX = Math.nextUp(maxX + half);
+            maxY = Math.nextUp(maxY + half);
+        }
+        firstClass = Grid.classOf(nearest(minX, maxX), nearest(minY, maxY));
+        lastClass = Grid.classOf(farthest(minX, maxX), farthest(minY, maxY));
+    }
+
+    private static double nearest(double min, double max) {
+        return min <= 0 && max >= 0 ? 0 : Math.min(Math.abs(min), Math.abs(max));
+    }
+
+    private static double farthest(double min, double max) {
+        return Math.max(Math.abs(min), Math.abs(max));
+    }
+}
