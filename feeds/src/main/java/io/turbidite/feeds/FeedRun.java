@@ -60,6 +60,9 @@ final class FeedRun {
     private long waiting;
     private final List<SourceContinued> continued = new ArrayList<>();
 
+    /** Whether nothing of the file counts yet: what was counted of another of its name does not. */
+    private boolean anew;
+
     /** Set while the run reads the file from a record that was taken in part. */
     private @Nullable Continuation continuation;
 
@@ -129,6 +132,7 @@ final class FeedRun {
     private boolean read(SourceFile file) {
         continuation = null;
         FilePosition position = positionIn(file);
+        anew = position == null;
         if (position != null) {
             resumed = true;
             if (position.ended() && position.fileBytes() == file.byteCount()) {
@@ -239,6 +243,10 @@ final class FeedRun {
     private void publish(Batch batch, SourceStream stream) {
         long fileBytes = batch.fileEnded() ? batch.file().byteCount() : stream.settledBytes();
         batch.identify(stream.head(), fileBytes);
+        if (anew) {
+            batch.beginFile();
+            anew = false;
+        }
         pipeline.publish();
     }
 
@@ -341,7 +349,8 @@ final class FeedRun {
         byte[] last = new byte[1];
         long skipped = stream.skip(position.offset() - 1);
         if (skipped < position.offset() - 1 || stream.read(last, 0, 1) < 1) {
-            throw changed(file, "it ends at %d".formatted(skipped), position);
+            String what = stream.saysItsEnd() ? "uncompressed it" : "it";
+            throw changed(file, shorter(what, skipped, position.offset()), position);
         }
         return last[0] != '\n';
     }
@@ -365,8 +374,7 @@ final class FeedRun {
     /** How the file differs from the one that the position is in, or null. */
     private @Nullable String otherThan(SourceFile file, FilePosition position) {
         if (file.byteCount() < position.fileBytes()) {
-            return "it has %d bytes where it had %d"
-                    .formatted(file.byteCount(), position.fileBytes());
+            return shorter("it", file.byteCount(), position.fileBytes());
         }
         return parts.source.head(file, position.head().byteCount()).equals(position.head())
                 ? null
@@ -375,8 +383,13 @@ final class FeedRun {
 
     private InvalidRequestException changed(SourceFile file, String how, FilePosition position) {
         return new InvalidRequestException(
-                "%s is not the file that feed %s has read up to offset %d: %s; a feed of another name would load it"
-                        .formatted(file.name(), parts.feed, position.offset(), how));
+                "%s is not the file that feed %s has read up to line %d: %s; put that one back, or load this one by a feed of another name"
+                        .formatted(file.name(), parts.feed, position.line(), how));
+    }
+
+    private static String shorter(String what, long byteCount, long readBytes) {
+        return "%s has only %d bytes of the %d that were read"
+                .formatted(what, byteCount, readBytes);
     }
 
     private void reportSometimes(SourceStream stream) {

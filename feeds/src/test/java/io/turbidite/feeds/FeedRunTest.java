@@ -688,7 +688,8 @@ class FeedRunTest {
         disk.put("a.csv", lines(0, 500));
         assertThatThrownBy(() -> run("a.csv"))
                 .isInstanceOf(InvalidRequestException.class)
-                .hasMessageContainingAll("a.csv", "feed f", "bytes where it had");
+                .hasMessage(
+                        "a.csv is not the file that feed f has read up to line 1023: it has only 4483 bytes of the 9063 that were read; put that one back, or load this one by a feed of another name");
         disk.put("a.csv", lines(7, 2_000));
         assertThatThrownBy(() -> run("a.csv")).hasMessageContaining("it begins otherwise");
     }
@@ -820,6 +821,29 @@ class FeedRunTest {
         assertThat(memory.require("a.json").records()).isEqualTo(1);
         disk.put("a.json", bad);
         assertThatThrownBy(() -> run("a.json")).hasMessageContaining("it begins otherwise");
+    }
+
+    @Test
+    void sizesOfAFileAndOfItsContentAreNotMixed() {
+        byte[] content = lines(0, 20_000); // more than is looked at to know a file again
+        byte[] first = gzip(content);
+        byte[] second = gzip("20000,name\n".getBytes(StandardCharsets.UTF_8));
+        byte[] bad = second.clone();
+        bad[bad.length - 6] ^= 1;
+        disk.put("a.gz", join(first, second, bad));
+        assertThatThrownBy(() -> run("a.gz")).isInstanceOf(CorruptionException.class);
+        FilePosition position = memory.require("a.gz");
+        disk.put("a.gz", gzip("id,name\n".getBytes(StandardCharsets.UTF_8)));
+        assertThatThrownBy(() -> run("a.gz"))
+                .hasMessageContaining("it has only %d bytes of the %d that were read"
+                        .formatted(
+                                gzip("id,name\n".getBytes(StandardCharsets.UTF_8)).length,
+                                first.length + second.length));
+        byte[] filler = gzip(new byte[0]);
+        disk.put("a.gz", join(first, filler, filler, filler, filler));
+        assertThatThrownBy(() -> run("a.gz"))
+                .hasMessageContaining("uncompressed it has only %d bytes of the %d that were read"
+                        .formatted(content.length, position.offset()));
     }
 
     @Test

@@ -45,6 +45,7 @@ public final class Batch {
     private long endLine;
     private boolean fileEnded;
     private boolean passed;
+    private boolean fileBegun;
 
     Batch() {}
 
@@ -101,6 +102,11 @@ public final class Batch {
     public void identify(Head newHead, long newFileBytes) {
         head = newHead;
         fileBytes = newFileBytes;
+    }
+
+    /** The batch is the first of its file: what was counted of another of that name is past. */
+    public void beginFile() {
+        fileBegun = true;
     }
 
     /** The file ends behind this batch. */
@@ -181,6 +187,11 @@ public final class Batch {
         return endLine;
     }
 
+    /** Whether this is the first of its file. */
+    public boolean fileBegun() {
+        return fileBegun;
+    }
+
     public boolean fileEnded() {
         return fileEnded;
     }
@@ -196,6 +207,7 @@ public final class Batch {
         rejectedCount = 0;
         fileEnded = false;
         passed = false;
+        fileBegun = false;
         records = cleared(records);
         raw = cleared(raw);
         letters = cleared(letters);

@@ -177,7 +177,7 @@ public final class LogDelivery implements Delivery {
     private void note(Batch batch, int newlyTaken, int newlyRejected) {
         String name = batch.file().name();
         synchronized (files) {
-            FilePosition before = files.get(name);
+            FilePosition before = batch.fileBegun() ? null : files.get(name);
             files.put(
                     name,
                     new FilePosition(

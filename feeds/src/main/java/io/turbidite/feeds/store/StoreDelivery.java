@@ -137,7 +137,7 @@ public final class StoreDelivery implements Delivery {
 
     @Override
     public void deliver(Batch batch) {
-        beginFile(batch.file().name());
+        beginFile(batch);
         int count = batch.recordCount();
         if (reasons.length < count) {
             reasons = new String[Math.max(count, 512)];
@@ -223,9 +223,10 @@ public final class StoreDelivery implements Delivery {
         letters.close();
     }
 
-    private void beginFile(String name) {
-        if (!name.equals(file)) {
-            FilePosition position = positions.file(name);
+    private void beginFile(Batch batch) {
+        String name = batch.file().name();
+        if (batch.fileBegun() || !name.equals(file)) {
+            FilePosition position = batch.fileBegun() ? null : positions.file(name);
             file = name;
             fileRecords = position == null ? 0 : position.records();
             fileRejected = position == null ? 0 : position.rejected();

@@ -110,6 +110,19 @@ class DamagedSourceTest {
     }
 
     @Test
+    void a_place_in_compressed_content_is_said_to_be_one() throws IOException {
+        byte[] bad = "{\"id\":1}\n{\"id\":tru}\n".getBytes(StandardCharsets.UTF_8);
+        Path file = directory.resolve("rows.gz");
+        Files.write(file, gzip(bad));
+        Result result = Command.run("log", "ingest", log, file, "--psf", "id=field(id)");
+        assertThat(result.err()).contains("refused: rows.gz uncompressed, byte 9: ");
+        Path plain = directory.resolve("rows.json");
+        Files.write(plain, bad);
+        assertThat(Command.run("log", "ingest", log, plain).err())
+                .contains("refused: rows.json, byte 9: ");
+    }
+
+    @Test
     void a_later_member_that_is_cut_or_damaged_anywhere_is_told() throws IOException {
         byte[] member = gzip("1,one\n2,two\n".getBytes(StandardCharsets.UTF_8));
         for (int length : new int[] {1, 2, 5, 9, 10, 12, member.length - 5}) {
@@ -179,7 +192,7 @@ class DamagedSourceTest {
                 .contains("numbers.json", "is damaged: compressed content should be gzip but is ");
         assertThat(damaged.errLines().getLast())
                 .isEqualTo(
-                        "  mend or replace the source file and run the command again: it goes on before the damage, of which nothing was loaded");
+                        "  put a sound copy of the source file in its place and run the command again: it goes on before the damage, of which nothing was loaded; a file that was made or compressed anew is another one, and taken if no record of this one was");
         Path store = directory.resolve("store");
         assertThat(Command.run("query", store, "Numbers", "--count").out())
                 .isEqualTo("{\"count\":1}\n");
@@ -188,6 +201,43 @@ class DamagedSourceTest {
         assertThat(Command.run("query", store, "Numbers", "--count").out())
                 .isEqualTo("{\"count\":20001}\n");
         assertThat(runFeed(join(first, good)).out()).contains("nothing new");
+    }
+
+    @Test
+    void a_damaged_file_is_replaced_as_its_message_says() throws IOException {
+        Files.writeString(directory.resolve("numbers.yaml"), Command.NUMBERS_FEED);
+        byte[] first = gzip("{\"id\":1}\n".getBytes(StandardCharsets.UTF_8));
+        byte[] second = gzip("{\"id\":2}\n".getBytes(StandardCharsets.UTF_8));
+        byte[] anew = gzip("{\"id\":1}\n{\"id\":2}\n".getBytes(StandardCharsets.UTF_8));
+        byte[] flipped = second.clone();
+        flipped[flipped.length - 6] ^= 1;
+        assertThat(runFeed(join(first, flipped)).code()).isEqualTo(ExitCode.FAILED);
+        Result refused = runFeed(anew);
+        assertThat(refused.code()).as(refused.out()).isEqualTo(ExitCode.USAGE);
+        assertThat(refused.errLines())
+                .containsExactly(
+                        "turbidite: numbers.json is not the file that feed numbers has read up to line 2: it begins otherwise; put that one back, or load this one by a feed of another name");
+        assertThat(runFeed(join(first, second)).out()).contains("1 more record ");
+        // nothing of the old one was taken: any file may come
+        Files.writeString(
+                directory.resolve("numbers.yaml"),
+                Command.NUMBERS_FEED.replace("feed: numbers", "feed: others"));
+        assertThat(runFeed(join(flipped, first)).code()).isEqualTo(ExitCode.FAILED);
+        assertThat(runFeed(anew).out()).contains("2 records ");
+    }
+
+    @Test
+    void letters_of_a_file_that_was_replaced_are_not_counted_with_the_new_one() throws IOException {
+        Files.writeString(directory.resolve("numbers.yaml"), Command.NUMBERS_FEED);
+        assertThat(runFeed("no\nno\n".getBytes(StandardCharsets.UTF_8)).code())
+                .isEqualTo(ExitCode.FAILED);
+        assertThat(runFeed("{\"id\":1}\nno\n".getBytes(StandardCharsets.UTF_8)).code())
+                .isZero();
+        Result positions = Command.run(
+                "get", directory.resolve("store"), "_feeds", "[\"numbers\",\"numbers.json\"]");
+        assertThat(positions.code()).as(positions.err()).isZero();
+        assertThat(positions.json(0).path("records").asLong()).isEqualTo(1);
+        assertThat(positions.json(0).path("rejected").asLong()).isEqualTo(1);
     }
 
     @Test

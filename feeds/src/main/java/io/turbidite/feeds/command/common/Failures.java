@@ -96,7 +96,7 @@ public final class Failures {
             case QuarantinedException e ->
                 "./turbidite quarantine STORE lists what is set aside, and restores it from a backup";
             case DamagedSourceException e ->
-                "mend or replace the source file and run the command again: it goes on before the damage, of which nothing was loaded";
+                "put a sound copy of the source file in its place and run the command again: it goes on before the damage, of which nothing was loaded; a file that was made or compressed anew is another one, and taken if no record of this one was";
             case CorruptionException e ->
                 "./turbidite verify STORE lists all damage; restore the store from a backup, or load it anew";
             case FormatVersionException e -> "use the version of turbidite that wrote the store";

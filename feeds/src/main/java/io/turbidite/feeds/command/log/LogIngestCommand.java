@@ -255,8 +255,10 @@ final class LogIngestCommand implements Callable<Integer> {
                         stream.prove();
                         isFileBegun = true;
                         long waitingBefore = load.waiting();
+                        String input =
+                                stream.saysItsEnd() ? part.name() + " uncompressed" : part.name();
                         boolean ended = load.read(
-                                part.name(),
+                                input,
                                 stream::read,
                                 stop,
                                 () -> stream.hasEnded(console.clock(), open.tasks(), stop));
