@@ -9,6 +9,9 @@ import io.turbidite.hashlog.IngestSession;
 import io.turbidite.hashlog.RejectedRecord;
 import io.turbidite.hashlog.parse.CsvRows;
 import io.turbidite.hashlog.parse.ParserSpec;
+import io.turbidite.hashlog.parse.Rejection;
+import io.turbidite.hashlog.parse.ScanMode;
+import io.turbidite.hashlog.parse.WholeObject;
 
 import org.jspecify.annotations.Nullable;
 
@@ -315,6 +318,7 @@ public final class LogLoad implements AutoCloseable {
 
         private final IngestSession session;
         private final Tasks.Worker worker;
+        private final WholeObject whole = WholeObject.of(ScanMode.best());
         private Block block = LogLoad.this.new Block();
 
         Loader(HashLog log, int number) {
@@ -331,7 +335,7 @@ public final class LogLoad implements AutoCloseable {
             try {
                 block = next;
                 if (failure.get() == null) {
-                    records.addAndGet(session.ingest(next.segment, 0, next.length));
+                    records.addAndGet(json ? ingestObjects(next) : ingest(next, 0, next.length));
                 }
             } catch (RuntimeException | Error e) {
                 failure.compareAndSet(null, e);
@@ -343,9 +347,38 @@ public final class LogLoad implements AutoCloseable {
             return true;
         }
 
+        /**
+         * Leaves out what is no object, which a session takes unless a PSF wants what it lacks.
+         */
+        private long ingestObjects(Block lines) {
+            long taken = 0;
+            int from = 0;
+            for (int at = 0; at < lines.length; ) {
+                int end = Math.min(lines.length, lines.lineEnd(at));
+                int contentEnd = end > at && lines.bytes[end - 1] == '\r' ? end - 1 : end;
+                Rejection rejection =
+                        contentEnd == at ? null : whole.check(lines.segment, at, contentEnd - at);
+                if (rejection != null) {
+                    taken += ingest(lines, from, at);
+                    refused(at, rejection.toString());
+                    from = end;
+                }
+                at = end + 1;
+            }
+            return taken + ingest(lines, from, lines.length);
+        }
+
+        private long ingest(Block from, int start, int end) {
+            return start < end ? session.ingest(from.segment, start, end - start) : 0;
+        }
+
         private void refused(RejectedRecord record) {
+            refused(record.offset(), record.reason());
+        }
+
+        private void refused(long offset, String reason) {
             rejected.incrementAndGet();
-            problems.refused(block.input, block.position + record.offset(), record.reason());
+            problems.refused(block.input, block.position + offset, reason);
         }
     }
 

@@ -1,12 +1,17 @@
 package io.turbidite.feeds.parse;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.hashlog.parse.Rejection;
+import io.turbidite.hashlog.parse.ScanMode;
+import io.turbidite.hashlog.parse.WholeObject;
 
 import java.util.function.Predicate;
 
-/** Takes each line, or row of CSV, as it is. <em>Confined to one thread.</em> */
+/** Takes each line that is a whole JSON object, or each row of CSV, as it is. <em>Confined to one thread.</em> */
 public final class RawRecordParser implements RecordParser {
     private final boolean json;
+    private final WholeObject whole = WholeObject.of(ScanMode.best());
     private final RecordFramer.Quotes quotes;
     private final Predicate<Frame> header;
     private final Predicate<Frame> row;
@@ -71,6 +76,11 @@ public final class RawRecordParser implements RecordParser {
 
     @Override
     public Slice parse(Frame frame) {
+        Rejection rejection =
+                json ? whole.check(frame.segment(), frame.start(), frame.length()) : null;
+        if (rejection != null) {
+            throw new InvalidRequestException(rejection.toString());
+        }
         return record.set(frame.segment(), frame.start(), frame.length());
     }
 }

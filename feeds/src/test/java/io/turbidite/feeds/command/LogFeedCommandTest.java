@@ -172,6 +172,26 @@ class LogFeedCommandTest {
         assertThat(Command.run(args).code()).isZero();
     }
 
+    @Test
+    void a_feed_into_a_log_without_psfs_takes_whole_objects_only() throws IOException {
+        Path feed = directory.resolve("lines.yaml");
+        Files.writeString(feed, """
+                feed: lines
+                log: { name: Lines }
+                source: { kind: file, path: lines.json }
+                """);
+        Files.writeString(directory.resolve("lines.json"), "some text\n{\"id\":1}\n{\"id\":2\n");
+        Path store = directory.resolve("store");
+        Result done = Command.run("run", feed, "--store", store, "--json");
+        assertThat(done.json().path("records").asLong()).as(done.err()).isEqualTo(1);
+        assertThat(done.json().path("rejected").asLong()).isEqualTo(2);
+        assertThat(Files.readAllLines(store.resolve("logs/Lines/dead-letters/lines.jsonl")))
+                .hasSize(2)
+                .first()
+                .asString()
+                .contains("\"reason\":\"the record is not an object at byte 0\"");
+    }
+
     private static byte[] gzip(String text) throws IOException {
         ByteArrayOutputStream compressed = new ByteArrayOutputStream();
         try (GZIPOutputStream gzip = new GZIPOutputStream(compressed)) {

@@ -64,6 +64,32 @@ class LogIngestCommandTest {
     }
 
     @Test
+    void what_is_no_whole_object_is_refused_though_no_psf_wants_a_field() throws IOException {
+        Path file = directory.resolve("mixed.json");
+        Files.writeString(
+                file,
+                "{\"id\":1}\nsome text\n\n{\"id\":2,\"text\":\"}\n{\"id\":3} {}\n[4]\n  \n{\"a\":[{\"\\\"\":\"{\"}]} \r\n 5\n");
+        Result result = Command.run("log", "ingest", log, file);
+        assertThat(result.code()).as(result.err()).isZero();
+        assertThat(result.out()).contains("2 records ", "6 rejected");
+        assertThat(result.errLines())
+                .contains(
+                        "refused: mixed.json, byte 9: the record is not an object at byte 0",
+                        "refused: mixed.json, byte 20: the record ends too early at byte 17",
+                        "refused: mixed.json, byte 38: the record goes on after its end at byte 9",
+                        "refused: mixed.json, byte 50: the record is not an object at byte 0",
+                        "refused: mixed.json, byte 54: the record is not an object at byte 2");
+        assertThat(calls.log("query").out()).isEqualTo("{\"a\":[{\"\\\"\":\"{\"}]} \n{\"id\":1}\n");
+        Files.writeString(file, "Dear reader,\nthis is no JSON.\n");
+        Result text = Command.run("log", "ingest", log, file, "--threads", 2);
+        assertThat(text.code()).as(text.err()).isEqualTo(ExitCode.FAILED);
+        assertThat(text.errLines().getLast())
+                .isEqualTo("turbidite: no record was taken: all 2 were rejected");
+        Result piped = Command.runPiped("no JSON\n{\"id\":6", "log", "ingest", log, "-");
+        assertThat(piped.code()).as(piped.err()).isEqualTo(ExitCode.FAILED);
+    }
+
+    @Test
     void an_unfinished_line_of_a_file_that_is_written_is_left_out_and_told() throws Exception {
         Path file = directory.resolve("events.csv");
         Files.writeString(file, "1,push\n2,iss");
@@ -118,7 +144,7 @@ class LogIngestCommandTest {
     void standard_input_is_ingested() {
         Result result = Command.runPiped(LogCalls.EVENTS, "log", "ingest", log, "-", "--json");
         assertThat(result.code()).as(result.err()).isZero();
-        // nothing is parsed where no PSF is registered
+        // no PSF wants the field of the bad literal
         assertThat(result.json().path("records").asLong()).isEqualTo(5);
     }
 
