@@ -56,29 +56,38 @@ public record StoreOptions(
                 false);
     }
 
+    /** Begins with the {@link #defaults defaults}. */
+    public static Builder builder() {
+        return defaults().toBuilder();
+    }
+
+    /** Begins with these options. */
+    public Builder toBuilder() {
+        return new Builder(this);
+    }
+
     public StoreOptions withWriteMemoryBytes(long bytes) {
-        return new StoreOptions(bytes, cacheBytes, logBytesMax, log, background, directIo);
+        return toBuilder().writeMemoryBytes(bytes).build();
     }
 
     public StoreOptions withCacheBytes(long bytes) {
-        return new StoreOptions(writeMemoryBytes, bytes, logBytesMax, log, background, directIo);
+        return toBuilder().cacheBytes(bytes).build();
     }
 
     public StoreOptions withLog(long bytesMax, LogOptions options) {
-        return new StoreOptions(
-                writeMemoryBytes, cacheBytes, bytesMax, options, background, directIo);
+        return toBuilder().logBytesMax(bytesMax).log(options).build();
     }
 
     public StoreOptions withBackground(BackgroundOptions options) {
-        return new StoreOptions(writeMemoryBytes, cacheBytes, logBytesMax, log, options, directIo);
+        return toBuilder().background(options).build();
     }
 
     public StoreOptions withDirectIo(boolean direct) {
-        return new StoreOptions(writeMemoryBytes, cacheBytes, logBytesMax, log, background, direct);
+        return toBuilder().directIo(direct).build();
     }
 
     public StoreOptions withDurability(Durability durability) {
-        return withLog(logBytesMax, log.withDurability(durability));
+        return toBuilder().durability(durability).build();
     }
 
     /** The engine's form of these options. */
@@ -91,6 +100,68 @@ public record StoreOptions(
         if (!holds) {
             throw new InvalidRequestException(
                     "%s is %d but must be %s".formatted(name, value, rule));
+        }
+    }
+
+    /**
+     * Options under change; they are checked together when they are built. <em>Confined to one
+     * thread.</em>
+     */
+    public static final class Builder {
+        private long writeMemoryBytes;
+        private long cacheBytes;
+        private long logBytesMax;
+        private LogOptions log;
+        private BackgroundOptions background;
+        private boolean directIo;
+
+        private Builder(StoreOptions from) {
+            this.writeMemoryBytes = from.writeMemoryBytes;
+            this.cacheBytes = from.cacheBytes;
+            this.logBytesMax = from.logBytesMax;
+            this.log = from.log;
+            this.background = from.background;
+            this.directIo = from.directIo;
+        }
+
+        public Builder writeMemoryBytes(long value) {
+            writeMemoryBytes = value;
+            return this;
+        }
+
+        public Builder cacheBytes(long value) {
+            cacheBytes = value;
+            return this;
+        }
+
+        public Builder logBytesMax(long value) {
+            logBytesMax = value;
+            return this;
+        }
+
+        public Builder log(LogOptions value) {
+            log = value;
+            return this;
+        }
+
+        public Builder background(BackgroundOptions value) {
+            background = value;
+            return this;
+        }
+
+        public Builder directIo(boolean value) {
+            directIo = value;
+            return this;
+        }
+
+        /** That of the log as it is so far. */
+        public Builder durability(Durability value) {
+            return log(log.withDurability(value));
+        }
+
+        public StoreOptions build() {
+            return new StoreOptions(
+                    writeMemoryBytes, cacheBytes, logBytesMax, log, background, directIo);
         }
     }
 }

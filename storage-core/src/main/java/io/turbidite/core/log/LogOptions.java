@@ -61,36 +61,33 @@ public record LogOptions(
         return new LogOptions(Durability.SYNC, 100_000, 32L << 20, 1_024, 2 << 10, 18 << 20);
     }
 
+    /** Begins with the {@link #defaults defaults}. */
+    public static Builder builder() {
+        return defaults().toBuilder();
+    }
+
+    /** Begins with these options. */
+    public Builder toBuilder() {
+        return new Builder(this);
+    }
+
     public LogOptions withDurability(Durability newDurability) {
-        return new LogOptions(
-                newDurability,
-                intervalMicros,
-                segmentBytes,
-                ringSlots,
-                slotBytes,
-                overflowBytesMax);
+        return toBuilder().durability(newDurability).build();
     }
 
     public LogOptions withIntervalMicros(long newIntervalMicros) {
-        return new LogOptions(
-                durability,
-                newIntervalMicros,
-                segmentBytes,
-                ringSlots,
-                slotBytes,
-                overflowBytesMax);
+        return toBuilder().intervalMicros(newIntervalMicros).build();
     }
 
     /** A small log for tests and small stores: {@code newSegmentBytes} and a ring to match. */
     public LogOptions withSegmentBytes(
             long newSegmentBytes, int newRingSlots, int newSlotBytes, int newOverflowBytesMax) {
-        return new LogOptions(
-                durability,
-                intervalMicros,
-                newSegmentBytes,
-                newRingSlots,
-                newSlotBytes,
-                newOverflowBytesMax);
+        return toBuilder()
+                .segmentBytes(newSegmentBytes)
+                .ringSlots(newRingSlots)
+                .slotBytes(newSlotBytes)
+                .overflowBytesMax(newOverflowBytesMax)
+                .build();
     }
 
     /** Largest payload of one record. */
@@ -147,6 +144,68 @@ public record LogOptions(
         if (value < min || value > max) {
             throw new InvalidRequestException(
                     "log option %s must be %d to %d but is %d".formatted(what, min, max, value));
+        }
+    }
+
+    /**
+     * Options under change; they are checked together when they are built. <em>Confined to one
+     * thread.</em>
+     */
+    public static final class Builder {
+        private Durability durability;
+        private long intervalMicros;
+        private long segmentBytes;
+        private int ringSlots;
+        private int slotBytes;
+        private int overflowBytesMax;
+
+        private Builder(LogOptions from) {
+            this.durability = from.durability;
+            this.intervalMicros = from.intervalMicros;
+            this.segmentBytes = from.segmentBytes;
+            this.ringSlots = from.ringSlots;
+            this.slotBytes = from.slotBytes;
+            this.overflowBytesMax = from.overflowBytesMax;
+        }
+
+        public Builder durability(Durability value) {
+            durability = value;
+            return this;
+        }
+
+        public Builder intervalMicros(long value) {
+            intervalMicros = value;
+            return this;
+        }
+
+        public Builder segmentBytes(long value) {
+            segmentBytes = value;
+            return this;
+        }
+
+        public Builder ringSlots(int value) {
+            ringSlots = value;
+            return this;
+        }
+
+        public Builder slotBytes(int value) {
+            slotBytes = value;
+            return this;
+        }
+
+        public Builder overflowBytesMax(int value) {
+            overflowBytesMax = value;
+            return this;
+        }
+
+        public LogOptions build() {
+            return new LogOptions(
+                    durability,
+                    intervalMicros,
+                    segmentBytes,
+                    ringSlots,
+                    slotBytes,
+                    overflowBytesMax);
         }
     }
 }

@@ -54,35 +54,94 @@ public record BackgroundOptions(
         return new BackgroundOptions(2, MergeScheduler.GREEDY, 0, 4 << 20, 32);
     }
 
+    /** Begins with the {@link #defaults defaults}. */
+    public static Builder builder() {
+        return defaults().toBuilder();
+    }
+
+    /** Begins with these options. */
+    public Builder toBuilder() {
+        return new Builder(this);
+    }
+
     public BackgroundOptions withMergeWorkers(int workers) {
-        return new BackgroundOptions(
-                workers, mergeScheduler, ioBytesPerSecond, syncBytes, backlogComponentsMax);
+        return toBuilder().mergeWorkers(workers).build();
     }
 
     public BackgroundOptions withMergeScheduler(MergeScheduler scheduler) {
-        return new BackgroundOptions(
-                mergeWorkers, scheduler, ioBytesPerSecond, syncBytes, backlogComponentsMax);
+        return toBuilder().mergeScheduler(scheduler).build();
     }
 
     public BackgroundOptions withIoBytesPerSecond(long bytes) {
-        return new BackgroundOptions(
-                mergeWorkers, mergeScheduler, bytes, syncBytes, backlogComponentsMax);
+        return toBuilder().ioBytesPerSecond(bytes).build();
     }
 
     public BackgroundOptions withSyncBytes(long bytes) {
-        return new BackgroundOptions(
-                mergeWorkers, mergeScheduler, ioBytesPerSecond, bytes, backlogComponentsMax);
+        return toBuilder().syncBytes(bytes).build();
     }
 
     public BackgroundOptions withBacklogComponentsMax(int components) {
-        return new BackgroundOptions(
-                mergeWorkers, mergeScheduler, ioBytesPerSecond, syncBytes, components);
+        return toBuilder().backlogComponentsMax(components).build();
     }
 
     private static void require(boolean holds, String name, long value, String rule) {
         if (!holds) {
             throw new InvalidRequestException(
                     "%s is %d but must be %s".formatted(name, value, rule));
+        }
+    }
+
+    /**
+     * Options under change; they are checked together when they are built. <em>Confined to one
+     * thread.</em>
+     */
+    public static final class Builder {
+        private int mergeWorkers;
+        private MergeScheduler mergeScheduler;
+        private long ioBytesPerSecond;
+        private long syncBytes;
+        private int backlogComponentsMax;
+
+        private Builder(BackgroundOptions from) {
+            this.mergeWorkers = from.mergeWorkers;
+            this.mergeScheduler = from.mergeScheduler;
+            this.ioBytesPerSecond = from.ioBytesPerSecond;
+            this.syncBytes = from.syncBytes;
+            this.backlogComponentsMax = from.backlogComponentsMax;
+        }
+
+        public Builder mergeWorkers(int value) {
+            mergeWorkers = value;
+            return this;
+        }
+
+        public Builder mergeScheduler(MergeScheduler value) {
+            mergeScheduler = value;
+            return this;
+        }
+
+        public Builder ioBytesPerSecond(long value) {
+            ioBytesPerSecond = value;
+            return this;
+        }
+
+        public Builder syncBytes(long value) {
+            syncBytes = value;
+            return this;
+        }
+
+        public Builder backlogComponentsMax(int value) {
+            backlogComponentsMax = value;
+            return this;
+        }
+
+        public BackgroundOptions build() {
+            return new BackgroundOptions(
+                    mergeWorkers,
+                    mergeScheduler,
+                    ioBytesPerSecond,
+                    syncBytes,
+                    backlogComponentsMax);
         }
     }
 }
