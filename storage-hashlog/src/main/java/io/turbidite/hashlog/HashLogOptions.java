@@ -51,24 +51,90 @@ public record HashLogOptions(
                 256L << 20);
     }
 
+    /** Begins with the {@link #defaults defaults}. */
+    public static Builder builder() {
+        return defaults().toBuilder();
+    }
+
+    /** Begins with these options. */
+    public Builder toBuilder() {
+        return new Builder(this);
+    }
+
     public HashLogOptions withLog(LogOptions options) {
-        return new HashLogOptions(
-                options, tableBits, tableBytesMax, parser, functions, checkpointBytes);
+        return toBuilder().log(options).build();
     }
 
     public HashLogOptions withTable(int bits, long bytesMax) {
-        return new HashLogOptions(log, bits, bytesMax, parser, functions, checkpointBytes);
+        return toBuilder().tableBits(bits).tableBytesMax(bytesMax).build();
     }
 
     public HashLogOptions withParser(ParserSpec spec) {
-        return new HashLogOptions(log, tableBits, tableBytesMax, spec, functions, checkpointBytes);
+        return toBuilder().parser(spec).build();
     }
 
     public HashLogOptions withFunctions(PsfFunctions known) {
-        return new HashLogOptions(log, tableBits, tableBytesMax, parser, known, checkpointBytes);
+        return toBuilder().functions(known).build();
     }
 
     public HashLogOptions withCheckpoints(long bytes) {
-        return new HashLogOptions(log, tableBits, tableBytesMax, parser, functions, bytes);
+        return toBuilder().checkpointBytes(bytes).build();
+    }
+
+    /**
+     * Options under change; they are checked together when they are built. <em>Confined to one
+     * thread.</em>
+     */
+    public static final class Builder {
+        private LogOptions log;
+        private int tableBits;
+        private long tableBytesMax;
+        private ParserSpec parser;
+        private PsfFunctions functions;
+        private long checkpointBytes;
+
+        private Builder(HashLogOptions from) {
+            this.log = from.log;
+            this.tableBits = from.tableBits;
+            this.tableBytesMax = from.tableBytesMax;
+            this.parser = from.parser;
+            this.functions = from.functions;
+            this.checkpointBytes = from.checkpointBytes;
+        }
+
+        public Builder log(LogOptions value) {
+            log = value;
+            return this;
+        }
+
+        public Builder tableBits(int value) {
+            tableBits = value;
+            return this;
+        }
+
+        public Builder tableBytesMax(long value) {
+            tableBytesMax = value;
+            return this;
+        }
+
+        public Builder parser(ParserSpec value) {
+            parser = value;
+            return this;
+        }
+
+        public Builder functions(PsfFunctions value) {
+            functions = value;
+            return this;
+        }
+
+        public Builder checkpointBytes(long value) {
+            checkpointBytes = value;
+            return this;
+        }
+
+        public HashLogOptions build() {
+            return new HashLogOptions(
+                    log, tableBits, tableBytesMax, parser, functions, checkpointBytes);
+        }
     }
 }

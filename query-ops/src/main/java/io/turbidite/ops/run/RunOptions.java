@@ -77,33 +77,93 @@ public record RunOptions(
         return new RunOptions(64L << 20, 4 << 20, null, null, LOOKUP_WORKERS, () -> false);
     }
 
+    /** Begins with the {@link #defaults defaults}. */
+    public static Builder builder() {
+        return defaults().toBuilder();
+    }
+
+    /** Begins with these options. */
+    public Builder toBuilder() {
+        return new Builder(this);
+    }
+
     public RunOptions withMemoryBytesMax(long bytes) {
-        return new RunOptions(bytes, keyBatchBytes, spill, tasks, lookupWorkers, stop);
+        return toBuilder().memoryBytesMax(bytes).build();
     }
 
     public RunOptions withKeyBatchBytes(int bytes) {
-        return new RunOptions(memoryBytesMax, bytes, spill, tasks, lookupWorkers, stop);
+        return toBuilder().keyBatchBytes(bytes).build();
     }
 
     public RunOptions withSpill(Disk disk, String directory) {
-        return new RunOptions(
-                memoryBytesMax,
-                keyBatchBytes,
-                new Spill(disk, directory),
-                tasks,
-                lookupWorkers,
-                stop);
+        return toBuilder().spill(new Spill(disk, directory)).build();
     }
 
     public RunOptions withTasks(Tasks newTasks) {
-        return new RunOptions(memoryBytesMax, keyBatchBytes, spill, newTasks, lookupWorkers, stop);
+        return toBuilder().tasks(newTasks).build();
     }
 
     public RunOptions withLookupWorkers(int count) {
-        return new RunOptions(memoryBytesMax, keyBatchBytes, spill, tasks, count, stop);
+        return toBuilder().lookupWorkers(count).build();
     }
 
     public RunOptions withStop(BooleanSupplier newStop) {
-        return new RunOptions(memoryBytesMax, keyBatchBytes, spill, tasks, lookupWorkers, newStop);
+        return toBuilder().stop(newStop).build();
+    }
+
+    /**
+     * Options under change; they are checked together when they are built. <em>Confined to one
+     * thread.</em>
+     */
+    public static final class Builder {
+        private long memoryBytesMax;
+        private int keyBatchBytes;
+        private @Nullable Spill spill;
+        private @Nullable Tasks tasks;
+        private int lookupWorkers;
+        private BooleanSupplier stop;
+
+        private Builder(RunOptions from) {
+            this.memoryBytesMax = from.memoryBytesMax;
+            this.keyBatchBytes = from.keyBatchBytes;
+            this.spill = from.spill;
+            this.tasks = from.tasks;
+            this.lookupWorkers = from.lookupWorkers;
+            this.stop = from.stop;
+        }
+
+        public Builder memoryBytesMax(long value) {
+            memoryBytesMax = value;
+            return this;
+        }
+
+        public Builder keyBatchBytes(int value) {
+            keyBatchBytes = value;
+            return this;
+        }
+
+        public Builder spill(@Nullable Spill value) {
+            spill = value;
+            return this;
+        }
+
+        public Builder tasks(@Nullable Tasks value) {
+            tasks = value;
+            return this;
+        }
+
+        public Builder lookupWorkers(int value) {
+            lookupWorkers = value;
+            return this;
+        }
+
+        public Builder stop(BooleanSupplier value) {
+            stop = value;
+            return this;
+        }
+
+        public RunOptions build() {
+            return new RunOptions(memoryBytesMax, keyBatchBytes, spill, tasks, lookupWorkers, stop);
+        }
     }
 }

@@ -46,6 +46,16 @@ public record LogOptions(
         return of(LogShape.defaults());
     }
 
+    /** Begins with the {@link #defaults defaults}. */
+    public static Builder builder() {
+        return defaults().toBuilder();
+    }
+
+    /** Begins with these options. */
+    public Builder toBuilder() {
+        return new Builder(this);
+    }
+
     /** The defaults with another shape. */
     public static LogOptions of(LogShape shape) {
         return new LogOptions(
@@ -54,74 +64,112 @@ public record LogOptions(
 
     /** With another shape. */
     public LogOptions withShape(LogShape other) {
-        return new LogOptions(
-                other,
-                sessionCountMax,
-                flushMicros,
-                stallMicros,
-                waitMicrosMax,
-                retainBytesMax,
-                retainMicrosMax,
-                directIo);
+        return toBuilder().shape(other).build();
     }
 
     /** With another time between two partial flushes. */
     public LogOptions withFlushMicros(long micros) {
-        return new LogOptions(
-                shape,
-                sessionCountMax,
-                micros,
-                stallMicros,
-                waitMicrosMax,
-                retainBytesMax,
-                retainMicrosMax,
-                directIo);
+        return toBuilder().flushMicros(micros).build();
     }
 
     /**
      * Reports stalls of {@code reportMicros}, and waits for a page for at most {@code maxMicros}.
      */
     public LogOptions withStalls(long reportMicros, long maxMicros) {
-        return new LogOptions(
-                shape,
-                sessionCountMax,
-                flushMicros,
-                reportMicros,
-                maxMicros,
-                retainBytesMax,
-                retainMicrosMax,
-                directIo);
+        return toBuilder().stallMicros(reportMicros).waitMicrosMax(maxMicros).build();
     }
 
     /** Keeps at most {@code bytesMax} and nothing that arrived more than {@code microsMax} ago. */
     public LogOptions withRetention(long bytesMax, long microsMax) {
-        return new LogOptions(
-                shape,
-                sessionCountMax,
-                flushMicros,
-                stallMicros,
-                waitMicrosMax,
-                bytesMax,
-                microsMax,
-                directIo);
+        return toBuilder().retainBytesMax(bytesMax).retainMicrosMax(microsMax).build();
     }
 
     /** Writes and reads segments past the operating system's page cache. */
     public LogOptions withDirectIo(boolean direct) {
-        return new LogOptions(
-                shape,
-                sessionCountMax,
-                flushMicros,
-                stallMicros,
-                waitMicrosMax,
-                retainBytesMax,
-                retainMicrosMax,
-                direct);
+        return toBuilder().directIo(direct).build();
     }
 
     private static void require(boolean holds, String option, String rule) {
         if (!holds) {
             throw new InvalidRequestException("log option %s must be %s".formatted(option, rule));
+        }
+    }
+
+    /**
+     * Options under change; they are checked together when they are built. <em>Confined to one
+     * thread.</em>
+     */
+    public static final class Builder {
+        private LogShape shape;
+        private int sessionCountMax;
+        private long flushMicros;
+        private long stallMicros;
+        private long waitMicrosMax;
+        private long retainBytesMax;
+        private long retainMicrosMax;
+        private boolean directIo;
+
+        private Builder(LogOptions from) {
+            this.shape = from.shape;
+            this.sessionCountMax = from.sessionCountMax;
+            this.flushMicros = from.flushMicros;
+            this.stallMicros = from.stallMicros;
+            this.waitMicrosMax = from.waitMicrosMax;
+            this.retainBytesMax = from.retainBytesMax;
+            this.retainMicrosMax = from.retainMicrosMax;
+            this.directIo = from.directIo;
+        }
+
+        public Builder shape(LogShape value) {
+            shape = value;
+            return this;
+        }
+
+        public Builder sessionCountMax(int value) {
+            sessionCountMax = value;
+            return this;
+        }
+
+        public Builder flushMicros(long value) {
+            flushMicros = value;
+            return this;
+        }
+
+        public Builder stallMicros(long value) {
+            stallMicros = value;
+            return this;
+        }
+
+        public Builder waitMicrosMax(long value) {
+            waitMicrosMax = value;
+            return this;
+        }
+
+        public Builder retainBytesMax(long value) {
+            retainBytesMax = value;
+            return this;
+        }
+
+        public Builder retainMicrosMax(long value) {
+            retainMicrosMax = value;
+            return this;
+        }
+
+        public Builder directIo(boolean value) {
+            directIo = value;
+            return this;
+        }
+
+        public LogOptions build() {
+            return new LogOptions(
+                    shape,
+                    sessionCountMax,
+                    flushMicros,
+                    stallMicros,
+                    waitMicrosMax,
+                    retainBytesMax,
+                    retainMicrosMax,
+                    directIo);
         }
     }
 }
