@@ -132,6 +132,12 @@ public final class Main implements Runnable {
                 description = "numbers of the tables to make (default: all)")
         List<Integer> scenarios = List.of();
 
+        @Option(
+                names = "--durability",
+                description =
+                        "PROCESS, as RocksDB's default, or BUFFERED, its log flushed every millisecond (default ${DEFAULT-VALUE})")
+        Durability durability = Durability.PROCESS;
+
         @Mixin
         Places places = new Places();
 
@@ -144,7 +150,8 @@ public final class Main implements Runnable {
                     : scenarios;
             return places.report(
                     "engine",
-                    new EngineSuite(upserts, warmUpRounds, rounds, places.directory).run(numbers));
+                    new EngineSuite(upserts, warmUpRounds, rounds, durability, places.directory)
+                            .run(numbers));
         }
     }
 

@@ -6,7 +6,9 @@ import com.sun.management.ThreadMXBean;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
@@ -15,6 +17,7 @@ import java.nio.file.Path;
  */
 public final class Costs {
     private static final Path IO = Path.of("/proc/self/io");
+    private static final Path THREADS = Path.of("/proc/self/task");
     private static final Path STATUS = Path.of("/proc/self/status");
 
     private Costs() {}
@@ -23,6 +26,38 @@ public final class Costs {
     public static long cpuNanos() {
         return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
                 .getProcessCpuTime();
+    }
+
+    /**
+     * CPU time of the threads that compile Java code; 0 where the system does not tell. Threads that
+     * have ended are not counted, so what lay between is only right while none ends.
+     */
+    public static long compilerNanos() {
+        if (!Files.isDirectory(THREADS)) {
+            return 0;
+        }
+        long nanos = 0;
+        try (DirectoryStream<Path> threads = Files.newDirectoryStream(THREADS)) {
+            for (Path thread : threads) {
+                nanos += compilerNanos(thread);
+            }
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+        return nanos;
+    }
+
+    private static long compilerNanos(Path thread) throws IOException {
+        try {
+            String name = Files.readString(thread.resolve("comm"));
+            if (!name.startsWith("C1 ") && !name.startsWith("C2 ")) {
+                return 0;
+            }
+            String times = Files.readString(thread.resolve("schedstat"));
+            return Long.parseLong(times.substring(0, times.indexOf(' ')));
+        } catch (NoSuchFileException ended) {
+            return 0;
+        }
     }
 
     /** Bytes of heap that any thread has allocated. */

@@ -6,6 +6,7 @@ import io.turbidite.bench.peer.Tweet;
 import io.turbidite.bench.peer.TweetSource;
 import io.turbidite.bench.report.Aims;
 import io.turbidite.bench.report.Report;
+import io.turbidite.core.log.Durability;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -43,6 +44,7 @@ public final class EngineSuite {
     private final int upserts;
     private final int warmUpRounds;
     private final int rounds;
+    private final Durability durability;
     private final Path directory;
     private final Aims aims = new Aims();
 
@@ -51,12 +53,15 @@ public final class EngineSuite {
      * @param warmUpRounds rounds before those, at least 0: the compiler's work is a share of the
      *     first ones
      * @param rounds counted rounds
+     * @param durability of all engines that have a log
      * @param directory for the stores; emptied
      */
-    public EngineSuite(int upserts, int warmUpRounds, int rounds, Path directory) {
+    public EngineSuite(
+            int upserts, int warmUpRounds, int rounds, Durability durability, Path directory) {
         this.upserts = upserts;
         this.warmUpRounds = warmUpRounds;
         this.rounds = rounds;
+        this.durability = durability;
         this.directory = directory;
     }
 
@@ -90,20 +95,25 @@ public final class EngineSuite {
                     .setting("tweets", "%,d a round, about 500 bytes".formatted(upserts))
                     .setting("memory", scenario.memory())
                     .setting("components", scenario.components())
-                    .setting(
-                            "durability",
-                            "logs on (Hyracks has none), no sync per write, no compression")
+                    .setting("durability", safety() + "; Hyracks has no log; no compression")
                     .setting(
                             "figure",
-                            "CPU time of the whole process, median of %d rounds".formatted(rounds))
+                            "CPU time of the whole process, median of %d rounds; \"less the compiler\": without its threads"
+                                    .formatted(rounds))
                     .setting(
                             "warm-up",
                             "%d round%s of all engines before those, not counted"
                                     .formatted(warmUpRounds, warmUpRounds == 1 ? "" : "s"))
                     .setting(
                             "command",
-                            "./turbidite bench engine --upserts %d --warm-up %d --rounds %d --scenarios %d"
-                                    .formatted(upserts, warmUpRounds, rounds, number));
+                            "./turbidite bench engine --upserts %d --warm-up %d --rounds %d --durability %s --scenarios %d"
+                                    .formatted(upserts, warmUpRounds, rounds, durability, number));
+        }
+
+        private String safety() {
+            return durability == Durability.BUFFERED
+                    ? "logs are written every millisecond, and not synced"
+                    : "an upsert returns when the operating system has it; no sync";
         }
 
         private void aims() {
@@ -134,7 +144,7 @@ public final class EngineSuite {
                 for (int turn = 0; turn < engines; turn++) {
                     Path store = Scratch.empty(directory.resolve("engine"));
                     int engine = round % 2 == 0 ? turn : engines - 1 - turn;
-                    try (Engine opened = scenario.open(engine, store)) {
+                    try (Engine opened = scenario.open(engine, store, durability)) {
                         measure(opened, round >= warmUpRounds, 1_000 + round);
                     }
                     Scratch.delete(store);
@@ -189,14 +199,13 @@ public final class EngineSuite {
             Engine.Writer writer = engine.newWriter();
             long allocated = Costs.allocatedBytes();
             long written = Costs.writtenBytes();
-            long cpu = Costs.cpuNanos();
+            Spent spent = new Spent();
             for (int i = 0; i < upserts; i++) {
                 source.next(tweet);
                 writer.upsert(tweet);
             }
             engine.settle();
-            cpu = Costs.cpuNanos() - cpu;
-            note(engine, counts, "upsert, us", cpu / 1e3 / upserts);
+            spent.note(engine, counts, "upsert, us", 1e3 * upserts);
             note(
                     engine,
                     counts,
@@ -219,18 +228,18 @@ public final class EngineSuite {
 
         private void timed(Engine engine, boolean counts, String work, LongSupplier operation) {
             long sum = 0;
-            long cpu = Costs.cpuNanos();
+            Spent spent = new Spent();
             for (int i = 0; i < GETS; i++) {
                 sum += operation.getAsLong();
             }
-            note(engine, counts, work, (Costs.cpuNanos() - cpu) / 1e3 / GETS);
+            spent.note(engine, counts, work, 1e3 * GETS);
             check(work, sum);
         }
 
         private void timedOnce(Engine engine, boolean counts, String work, Supplier<Answer> query) {
-            long cpu = Costs.cpuNanos();
+            Spent spent = new Spent();
             check(work, query.get());
-            note(engine, counts, work, (Costs.cpuNanos() - cpu) / 1e6);
+            spent.note(engine, counts, work, 1e6);
         }
 
         /** Asks once to warm the cache, then so often; returns the count of rows. */
@@ -243,17 +252,32 @@ public final class EngineSuite {
             int times = counts ? countedTimes : WARM_UPS;
             Answer first = query.get();
             check(work, first);
-            long cpu = Costs.cpuNanos();
+            Spent spent = new Spent();
             for (int i = 0; i < times; i++) {
                 check(work, query.get());
             }
-            note(engine, counts, work, (Costs.cpuNanos() - cpu) / 1e6 / times);
+            spent.note(engine, counts, work, 1e6 * times);
             return first.rows();
         }
 
         private void note(Engine engine, boolean counts, String work, double figure) {
             if (counts) {
                 report.add(work, engine.name(), figure);
+            }
+        }
+
+        /** CPU time from its making on. */
+        private final class Spent {
+            private final long compiler = Costs.compilerNanos();
+            private final long all = Costs.cpuNanos();
+
+            /** Notes it for {@code work}, in units of {@code nanos}; also without the compiler. */
+            void note(Engine engine, boolean counts, String work, double nanos) {
+                long spent = Costs.cpuNanos() - all;
+                long compiled = Costs.compilerNanos() - compiler;
+                Turns.this.note(engine, counts, work, spent / nanos);
+                String less = work + ", less the compiler";
+                Turns.this.note(engine, counts, less, (spent - compiled) / nanos);
             }
         }
 

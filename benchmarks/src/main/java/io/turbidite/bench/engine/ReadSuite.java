@@ -5,6 +5,7 @@ import io.turbidite.bench.peer.Engine.Answer;
 import io.turbidite.bench.peer.Tweet;
 import io.turbidite.bench.peer.TweetSource;
 import io.turbidite.bench.report.Report;
+import io.turbidite.core.log.Durability;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -57,7 +58,8 @@ public final class ReadSuite {
         try {
             for (String name : engines) {
                 Path place = Scratch.empty(directory.resolve("reads-" + name));
-                opened.add(scenario.open(scenario.engineNames().indexOf(name), place));
+                opened.add(scenario.open(
+                        scenario.engineNames().indexOf(name), place, Durability.PROCESS));
                 long allocated = Costs.allocatedBytes();
                 source = load(opened.getLast());
                 report.add(

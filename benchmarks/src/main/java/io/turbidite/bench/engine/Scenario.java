@@ -5,6 +5,7 @@ import io.turbidite.bench.peer.EngineOptions;
 import io.turbidite.bench.peer.HyracksEngine;
 import io.turbidite.bench.peer.RocksEngine;
 import io.turbidite.bench.peer.TurbiditeEngine;
+import io.turbidite.core.log.Durability;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -63,9 +64,9 @@ record Scenario(
     }
 
     /** Opens engine number {@code index} of {@link #engineNames} over an empty directory. */
-    Engine open(int index, Path directory) {
-        EngineOptions options =
-                new EngineOptions(directory, writeMemoryBytes(), cacheBytes, secondaries, directIo);
+    Engine open(int index, Path directory, Durability durability) {
+        EngineOptions options = new EngineOptions(
+                directory, writeMemoryBytes(), cacheBytes, secondaries, directIo, durability);
         // where memory is what is scarce, nobody may hold more of it than the others
         Function<EngineOptions, Engine> rocks = directIo ? RocksEngine::bounded : RocksEngine::new;
         List<Function<EngineOptions, Engine>> engines =

@@ -3,7 +3,9 @@ package io.turbidite.bench.peer;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.log.Durability;
 
+import org.jspecify.annotations.Nullable;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
 import org.rocksdb.ColumnFamilyDescriptor;
@@ -44,6 +46,7 @@ public final class RocksEngine implements Engine {
     private static final int HEADER_BYTES = 4 * Tweet.ATTRIBUTE_COUNT + 8;
     private static final int BATCH = 1_000;
     private static final long LOOK_NANOS = 1_000_000;
+    private static final long LOG_NANOS = 1_000_000;
 
     private final RocksDB db;
     private final List<ColumnFamilyHandle> families = new ArrayList<>();
@@ -52,6 +55,10 @@ public final class RocksEngine implements Engine {
     private final ReadOptions readOptions = new ReadOptions();
     private final int secondaryCount;
     private final boolean blind;
+
+    /** Flushes the log where a write does not. */
+    private final @Nullable Thread flusher;
+
     private final ByteBuffer key = direct(8);
     private final ByteBuffer value = direct(1 << 10);
     private final ByteBuffer entry = direct(12);
@@ -96,6 +103,7 @@ public final class RocksEngine implements Engine {
                 .setCreateMissingColumnFamilies(true)
                 .setMaxOpenFiles(-1)
                 .setMaxBackgroundJobs(2)
+                .setManualWalFlush(options.durability() == Durability.BUFFERED)
                 .setDbWriteBufferSize(memtableBytesMax)
                 .setUseDirectReads(options.directIo())
                 .setUseDirectIoForFlushAndCompaction(options.directIo());
@@ -106,6 +114,21 @@ public final class RocksEngine implements Engine {
         }
         try {
             db = RocksDB.open(database, options.directory().toString(), descriptors, families);
+        } catch (RocksDBException failed) {
+            throw new IllegalStateException(failed);
+        }
+        flusher = options.durability() == Durability.BUFFERED
+                ? Thread.ofPlatform().name("wal-flusher").start(this::flushLog)
+                : null;
+    }
+
+    /** As Turbidite's log is written under {@link Durability#BUFFERED}: every millisecond. */
+    private void flushLog() {
+        try {
+            while (!Thread.interrupted()) {
+                db.flushWal(false);
+                LockSupport.parkNanos(LOG_NANOS);
+            }
         } catch (RocksDBException failed) {
             throw new IllegalStateException(failed);
         }
@@ -274,6 +297,7 @@ public final class RocksEngine implements Engine {
 
     @Override
     public void close() {
+        stopFlusher();
         writeOptions.close();
         readOptions.close();
         families.forEach(ColumnFamilyHandle::close);
@@ -283,6 +307,17 @@ public final class RocksEngine implements Engine {
                 resource.close();
             } catch (Exception failed) {
                 throw new IllegalStateException(failed);
+            }
+        }
+    }
+
+    private void stopFlusher() {
+        if (flusher != null) {
+            flusher.interrupt();
+            try {
+                flusher.join();
+            } catch (InterruptedException stopped) {
+                throw new IllegalStateException(stopped);
             }
         }
     }

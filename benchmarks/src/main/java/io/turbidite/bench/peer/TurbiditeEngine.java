@@ -4,7 +4,6 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyCodec;
 import io.turbidite.core.key.KeySpec;
-import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.Reading;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
@@ -59,7 +58,7 @@ public final class TurbiditeEngine implements Engine {
                         .withWriteMemoryBytes(options.writeMemoryBytes())
                         .withCacheBytes(options.cacheBytes())
                         .withDirectIo(options.directIo())
-                        .withDurability(Durability.BUFFERED));
+                        .withDurability(options.durability()));
         DatasetSpec spec = DatasetSpec.named("Tweets").field("id", "int64");
         for (int i = 0; i < Tweet.ATTRIBUTE_COUNT; i++) {
             spec.field("a" + i, "int32");

@@ -6,6 +6,7 @@ import io.turbidite.bench.peer.EngineOptions;
 import io.turbidite.bench.peer.RocksEngine;
 import io.turbidite.bench.report.Report;
 import io.turbidite.bench.strategy.TweetStore.Shape;
+import io.turbidite.core.log.Durability;
 
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -59,7 +60,12 @@ final class Turns {
 
     RocksEngine openPeer(Regime regime) {
         return RocksEngine.blind(new EngineOptions(
-                scratch(), regime.writeMemoryBytes(), regime.cacheBytes(), 1, regime.directIo()));
+                scratch(),
+                regime.writeMemoryBytes(),
+                regime.cacheBytes(),
+                1,
+                regime.directIo(),
+                Durability.BUFFERED));
     }
 
     private Path scratch() {
