@@ -136,9 +136,7 @@ final class ManifestCodec {
                     storeId,
                     nextFileId,
                     nextDatasetId,
-                    lastTimestamp,
-                    logPosition,
-                    hasLog,
+                    new ManifestState.Progress(lastTimestamp, logPosition, hasLog),
                     datasets);
         }
     }

@@ -18,58 +18,68 @@ import java.util.function.UnaryOperator;
  * @param storeId random; every file of the store carries it
  * @param nextFileId file ids at or above it are unused
  * @param nextDatasetId dataset ids at or above it are unused
- * @param lastTimestamp no timestamp at or below it will be drawn again
- * @param logPosition the log is replayed from here
- * @param hasLog the log has held records: one without segments was lost, whatever the position
+ * @param progress how far operations and log have come
  * @param datasets in order of creation
  */
 public record ManifestState(
         long storeId,
         long nextFileId,
         int nextDatasetId,
-        long lastTimestamp,
-        long logPosition,
-        boolean hasLog,
+        Progress progress,
         List<DatasetState> datasets) {
     public ManifestState {
         datasets = List.copyOf(datasets);
     }
 
+    /**
+     * How far a store's operations and its log have come.
+     *
+     * @param lastTimestamp no timestamp at or below it will be drawn again
+     * @param logPosition the log is replayed from here
+     * @param hasLog the log has held records: one without segments was lost, whatever the position
+     */
+    public record Progress(long lastTimestamp, long logPosition, boolean hasLog) {
+        private Progress upTo(long timestamp) {
+            return new Progress(Math.max(timestamp, lastTimestamp), logPosition, hasLog);
+        }
+
+        private Progress replayedFrom(long position) {
+            return new Progress(lastTimestamp, Math.max(position, logPosition), hasLog);
+        }
+    }
+
     /** A new store. */
     public static ManifestState empty(long storeId) {
-        return new ManifestState(storeId, 1, 1, 0, 0, false, List.of());
+        return new ManifestState(storeId, 1, 1, new Progress(0, 0, false), List.of());
+    }
+
+    public long lastTimestamp() {
+        return progress.lastTimestamp();
+    }
+
+    public long logPosition() {
+        return progress.logPosition();
+    }
+
+    public boolean hasLog() {
+        return progress.hasLog();
     }
 
     /** The same with a higher next file id. */
     public ManifestState withNextFileId(long fileId) {
-        return new ManifestState(
-                storeId, fileId, nextDatasetId, lastTimestamp, logPosition, hasLog, datasets);
+        return new ManifestState(storeId, fileId, nextDatasetId, progress, datasets);
     }
 
     /** The same with a dataset more; its id is the next. */
     public ManifestState withDataset(DatasetState dataset) {
         List<DatasetState> more = new ArrayList<>(datasets);
         more.add(dataset);
-        return new ManifestState(
-                storeId,
-                nextFileId,
-                dataset.schema().id() + 1,
-                lastTimestamp,
-                logPosition,
-                hasLog,
-                more);
+        return new ManifestState(storeId, nextFileId, dataset.schema().id() + 1, progress, more);
     }
 
     /** The same with new highest timestamp and log position. */
     public ManifestState withProgress(long timestamp, long position) {
-        return new ManifestState(
-                storeId,
-                nextFileId,
-                nextDatasetId,
-                Math.max(timestamp, lastTimestamp),
-                Math.max(position, logPosition),
-                hasLog,
-                datasets);
+        return withProgress(progress.upTo(timestamp).replayedFrom(position));
     }
 
     /**
@@ -77,28 +87,12 @@ public record ManifestState(
      * components.
      */
     public ManifestState withoutLog(long timestamp) {
-        return new ManifestState(
-                storeId,
-                nextFileId,
-                nextDatasetId,
-                Math.max(timestamp, lastTimestamp),
-                0,
-                false,
-                datasets);
+        return withProgress(new Progress(progress.upTo(timestamp).lastTimestamp, 0, false));
     }
 
     /** The same for a store whose log holds records. */
     public ManifestState withLog() {
-        return hasLog
-                ? this
-                : new ManifestState(
-                        storeId,
-                        nextFileId,
-                        nextDatasetId,
-                        lastTimestamp,
-                        logPosition,
-                        true,
-                        datasets);
+        return hasLog() ? this : withProgress(new Progress(lastTimestamp(), logPosition(), true));
     }
 
     /** The same with a partition replaced; as it is if the dataset is gone. */
@@ -136,9 +130,12 @@ public record ManifestState(
         return withDatasets(fewer);
     }
 
+    private ManifestState withProgress(Progress changed) {
+        return new ManifestState(storeId, nextFileId, nextDatasetId, changed, datasets);
+    }
+
     private ManifestState withDatasets(List<DatasetState> changed) {
-        return new ManifestState(
-                storeId, nextFileId, nextDatasetId, lastTimestamp, logPosition, hasLog, changed);
+        return new ManifestState(storeId, nextFileId, nextDatasetId, progress, changed);
     }
 
     /** The state of a dataset; null if there is none with that id. */

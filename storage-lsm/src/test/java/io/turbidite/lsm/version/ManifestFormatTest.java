@@ -124,9 +124,7 @@ class ManifestFormatTest {
                 0x1122_3344_5566_7788L,
                 10,
                 4,
-                310,
-                12_345,
-                hasLog,
+                new ManifestState.Progress(310, 12_345, hasLog),
                 List.of(new DatasetState(schema(form), List.of(partition), counts)));
     }
 
