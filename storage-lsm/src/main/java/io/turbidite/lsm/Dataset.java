@@ -172,7 +172,7 @@ public final class Dataset implements Source {
 
     private int find(Slice key, Found found) {
         store.checkReadable();
-        return opened.find(key, store.substrate().timestamps(), found);
+        return opened.find(key, store.core().timestamps(), found);
     }
 
     /** A reusable writer of encoded records for {@link #upsertRecord}; for one thread. */
@@ -406,7 +406,7 @@ public final class Dataset implements Source {
      */
     public Advice advise() {
         store.checkReadable();
-        return Advisor.advise(MeasuredFacts.of(opened, store.substrate()));
+        return Advisor.advise(MeasuredFacts.of(opened, store.core()));
     }
 
     DatasetSchema schema() {

@@ -25,7 +25,7 @@ import io.turbidite.lsm.check.VerifyReport;
 import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.engine.OpenMode;
 import io.turbidite.lsm.engine.StoreEngine;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.ship.Reception;
 import io.turbidite.lsm.ship.Shipment;
@@ -87,7 +87,7 @@ public final class Store implements AutoCloseable {
         Disk disk = RealDisk.open(directory);
         Tasks tasks = ThreadTasks.create("turbidite");
         return open(
-                new Substrate.Surroundings(disk, tasks, Clock.system()), options, OpenMode.CREATE);
+                new StoreCore.Surroundings(disk, tasks, Clock.system()), options, OpenMode.CREATE);
     }
 
     /**
@@ -112,25 +112,25 @@ public final class Store implements AutoCloseable {
 
     /** As {@link #openForReading(Path, StoreOptions)}, on a given disk; closes {@code tasks}. */
     public static Store openForReading(Disk disk, Tasks tasks, Clock clock, StoreOptions options) {
-        return open(new Substrate.Surroundings(disk, tasks, clock), options, OpenMode.READING);
+        return open(new StoreCore.Surroundings(disk, tasks, clock), options, OpenMode.READING);
     }
 
     private static Store openExisting(Path directory, StoreOptions options, OpenMode mode) {
         RealDisk.checkDirectory(directory);
         Disk disk = RealDisk.open(directory);
         Tasks tasks = ThreadTasks.create("turbidite");
-        return open(new Substrate.Surroundings(disk, tasks, Clock.system()), options, mode);
+        return open(new StoreCore.Surroundings(disk, tasks, Clock.system()), options, mode);
     }
 
     /**
      * Opens a store on a given disk, with given background work and clock; closes {@code tasks}.
      */
     public static Store open(Disk disk, Tasks tasks, Clock clock, StoreOptions options) {
-        return open(new Substrate.Surroundings(disk, tasks, clock), options, OpenMode.CREATE);
+        return open(new StoreCore.Surroundings(disk, tasks, clock), options, OpenMode.CREATE);
     }
 
     private static Store open(
-            Substrate.Surroundings surroundings, StoreOptions options, OpenMode mode) {
+            StoreCore.Surroundings surroundings, StoreOptions options, OpenMode mode) {
         return new Store(StoreEngine.open(surroundings, options.forEngine(), mode));
     }
 
@@ -141,7 +141,7 @@ public final class Store implements AutoCloseable {
      *     name
      */
     public synchronized Dataset createDataset(DatasetSpec spec) {
-        substrate().health().checkWritable();
+        core().health().checkWritable();
         if (datasets.containsKey(spec.name())) {
             throw new InvalidRequestException(
                     "there is a dataset named %s already".formatted(spec.name()));
@@ -226,8 +226,8 @@ public final class Store implements AutoCloseable {
         if (owner == this) {
             return;
         }
-        String here = substrate().disk().description();
-        String there = owner.substrate().disk().description();
+        String here = core().disk().description();
+        String there = owner.core().disk().description();
         throw new InvalidRequestException(
                 here.equals(there)
                         ? "%s is of an earlier opening of the store in %s: get it anew from this one"
@@ -264,7 +264,7 @@ public final class Store implements AutoCloseable {
      * waited for to the end. Any thread may call this.
      */
     public void endWaitsWithin(long micros) {
-        substrate().endWaitsWithin(micros);
+        core().endWaitsWithin(micros);
     }
 
     /** Checks every checksum, and every index against the primary. Writers may go on. */
@@ -280,7 +280,7 @@ public final class Store implements AutoCloseable {
     public VerifyReport verifyQuickly() {
         checkReadable();
         try {
-            var _ = Manifest.open(substrate().disk());
+            var _ = Manifest.open(core().disk());
         } catch (CorruptionException damage) {
             return new VerifyReport(0, 0, 0, List.of(damage.toString()));
         }
@@ -311,7 +311,7 @@ public final class Store implements AutoCloseable {
      */
     public BackupReport backup(Path directory, CopyMode mode) {
         checkReadable();
-        if (substrate().disk() instanceof RealDisk own && own.encloses(directory)) {
+        if (core().disk() instanceof RealDisk own && own.encloses(directory)) {
             throw new InvalidRequestException("%s lies inside the store in %s; back up elsewhere"
                     .formatted(directory, own.description()));
         }
@@ -335,8 +335,8 @@ public final class Store implements AutoCloseable {
      */
     public String quarantine(String file) {
         checkReadable();
-        substrate().health().checkWritable();
-        CorruptionException damage = substrate().quarantine().takeDamaged(file);
+        core().health().checkWritable();
+        CorruptionException damage = core().quarantine().takeDamaged(file);
         engine.background().wakeMerges();
         return String.valueOf(damage.getMessage());
     }
@@ -434,8 +434,8 @@ public final class Store implements AutoCloseable {
      * @return what was deleted
      */
     public List<StoreDescription.TrashDescription> emptyTrash() {
-        substrate().health().checkWritable();
-        return StoreDescription.TrashDescription.of(substrate().emptyTrash("command"));
+        core().health().checkWritable();
+        return StoreDescription.TrashDescription.of(core().emptyTrash("command"));
     }
 
     /**
@@ -443,9 +443,9 @@ public final class Store implements AutoCloseable {
      * the trash before.
      */
     public List<StoreDescription.TrashDescription> emptyOldTrash() {
-        substrate().health().checkWritable();
+        core().health().checkWritable();
         return StoreDescription.TrashDescription.of(
-                substrate().emptyTrash("command", item -> item.place() == Trash.Place.TRASH));
+                core().emptyTrash("command", item -> item.place() == Trash.Place.TRASH));
     }
 
     /** Events of the background work. */
@@ -462,17 +462,16 @@ public final class Store implements AutoCloseable {
      * What the store runs on, for code that builds upon the store: its background work runs on the
      * store's tasks, and it keeps its files on the store's disk, in a directory of its own.
      */
-    public Substrate.Surroundings surroundings() {
-        return new Substrate.Surroundings(
-                substrate().disk(), substrate().tasks(), substrate().clock());
+    public StoreCore.Surroundings surroundings() {
+        return new StoreCore.Surroundings(core().disk(), core().tasks(), core().clock());
     }
 
     StoreEngine engine() {
         return engine;
     }
 
-    Substrate substrate() {
-        return engine.substrate();
+    StoreCore core() {
+        return engine.core();
     }
 
     BackgroundWork background() {
@@ -480,7 +479,7 @@ public final class Store implements AutoCloseable {
     }
 
     long watermark() {
-        return substrate().timestamps().watermark();
+        return core().timestamps().watermark();
     }
 
     void checkReadable() {

@@ -177,15 +177,15 @@ public record StoreDescription(
                     dataset.partitions().stream().map(StoreDescription::of).toList()));
         }
         return new StoreDescription(
-                store.substrate().disk().description(),
-                store.substrate().timestamps().lastDrawn(),
+                store.core().disk().description(),
+                store.core().timestamps().lastDrawn(),
                 store.watermark(),
-                store.substrate().log().bytes(),
-                store.substrate().timestamps().snapshots().stream()
+                store.core().log().bytes(),
+                store.core().timestamps().snapshots().stream()
                         .map(held -> new SnapshotDescription(
                                 held.timestamp(), held.count(), held.ageNanos() / 1_000))
                         .toList(),
-                TrashDescription.of(store.substrate().trash().items()),
+                TrashDescription.of(store.core().trash().items()),
                 datasets);
     }
 

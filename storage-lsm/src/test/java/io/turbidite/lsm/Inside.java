@@ -3,7 +3,7 @@ package io.turbidite.lsm;
 import io.turbidite.lsm.background.BackgroundWork;
 import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.write.Write;
 
@@ -13,8 +13,8 @@ import java.util.List;
 public final class Inside {
     private Inside() {}
 
-    public static Substrate substrate(Store store) {
-        return store.substrate();
+    public static StoreCore core(Store store) {
+        return store.core();
     }
 
     public static BackgroundWork background(Store store) {

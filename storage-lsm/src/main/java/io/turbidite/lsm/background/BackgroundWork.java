@@ -9,7 +9,7 @@ import io.turbidite.lsm.flush.WriterThrottle;
 import io.turbidite.lsm.merge.run.MergeWork;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 import io.turbidite.lsm.schedule.Backoff;
 import io.turbidite.lsm.schedule.DirectoryWatch;
@@ -53,7 +53,7 @@ public final class BackgroundWork implements AutoCloseable {
     private static final long HELD_NANOS_MAX = 10_000_000_000L;
 
     private final PartitionRegistry partitions;
-    private final Substrate substrate;
+    private final StoreCore core;
     private final long logBytesMax;
     private final long syncBytes;
     private final long flushBytesMin;
@@ -86,24 +86,24 @@ public final class BackgroundWork implements AutoCloseable {
             long segmentBytes,
             BackgroundOptions options) {
         this.partitions = partitions;
-        this.substrate = partitions.substrate();
+        this.core = partitions.core();
         this.logBytesMax = logBytesMax;
         this.syncBytes = options.syncBytes();
         this.flushBytesMin = writeMemoryBytes / 16;
         this.throttle = new WriterThrottle(
-                substrate, new WritePace(writeMemoryBytes, options.backlogComponentsMax()));
+                core, new WritePace(writeMemoryBytes, options.backlogComponentsMax()));
         this.invalidations = new InvalidationBudget(partitions, writeMemoryBytes);
-        this.io = new IoBudget(substrate.clock(), options.ioBytesPerSecond());
-        this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
+        this.io = new IoBudget(core.clock(), options.ioBytesPerSecond());
+        this.backoff = new Backoff(core.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
         this.merges = new MergeWork(
                 partitions, options, io, throttle, writeMemoryBytes, StrategyHooks::new);
         this.retention = new RetentionWork(partitions);
         // a flush, and as much log meanwhile, of which the next segment is wanted whole
-        this.watch = new DirectoryWatch(substrate, 2 * writeMemoryBytes + segmentBytes);
-        this.repairs = new RepairWork(substrate, merges::wake, this::lookForGarbage);
+        this.watch = new DirectoryWatch(core, 2 * writeMemoryBytes + segmentBytes);
+        this.repairs = new RepairWork(core, merges::wake, this::lookForGarbage);
         this.garbage = new GarbageWatch(partitions, repairs, merges, this::flushWaits);
         repairs.start(options.mergeWorkers());
-        this.flusher = substrate.start("flush", IDLE_MICROS, this::flushStep);
+        this.flusher = core.start("flush", IDLE_MICROS, this::flushStep);
     }
 
     /** Work that somebody waits for. */
@@ -155,17 +155,17 @@ public final class BackgroundWork implements AutoCloseable {
      * @throws StorageException if it can't be written
      */
     public void flush(Partition partition) {
-        substrate.health().checkWritable();
+        core.health().checkWritable();
         Request request = new Request(partition);
         flushRequests.add(request);
         flusher.wake();
-        substrate.awaitWork("a flush, which goes on,", () -> request.done);
+        core.awaitWork("a flush, which goes on,", () -> request.done);
         StorageException failure = request.failure;
         if (failure != null) {
             throw failure;
         }
         if (!request.done) {
-            substrate.health().checkUnbroken();
+            core.health().checkUnbroken();
         }
     }
 
@@ -195,7 +195,7 @@ public final class BackgroundWork implements AutoCloseable {
      * ({@link PrimaryRepair}).
      */
     public RepairCounts repairByRecords(List<Partition> partitions, List<Integer> indexIds) {
-        substrate.health().checkWritable();
+        core.health().checkWritable();
         RepairCounts counts = RepairCounts.NONE;
         for (Partition partition : partitions) {
             counts = counts.plus(PrimaryRepair.run(partition, indexIds));
@@ -226,8 +226,8 @@ public final class BackgroundWork implements AutoCloseable {
     private boolean flushStep() {
         // a cursor that was busy when its version became old may have been idle since
         partitions.letIdleCursorsGo();
-        substrate.timestamps().takeOldSnapshots().forEach(substrate.events()::snapshotOld);
-        substrate.reaper().deleteObsolete();
+        core.timestamps().takeOldSnapshots().forEach(core.events()::snapshotOld);
+        core.reaper().deleteObsolete();
         throttle.sample();
         invalidations.forget();
         Request request = flushRequests.poll();
@@ -235,7 +235,7 @@ public final class BackgroundWork implements AutoCloseable {
             serve(request, () -> flushAll(request.partition));
             return true;
         }
-        if (substrate.health().firstFailure() != null || substrate.health().isClosing()) {
+        if (core.health().firstFailure() != null || core.health().isClosing()) {
             return false;
         }
         if (!backoff.mayTry()) {
@@ -269,10 +269,10 @@ public final class BackgroundWork implements AutoCloseable {
     private void holdBack(Partition partition, StorageException failure) {
         throttle.flushPaused(failure);
         Backoff held = heldBack.computeIfAbsent(
-                partition, _ -> new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, HELD_NANOS_MAX));
+                partition, _ -> new Backoff(core.clock(), PAUSE_NANOS_FIRST, HELD_NANOS_MAX));
         long nanos = held.fail();
         if (nanos > 0) {
-            Pauses.begin(substrate, "flush of " + partition, failure, nanos);
+            Pauses.begin(core, "flush of " + partition, failure, nanos);
         }
     }
 
@@ -291,22 +291,22 @@ public final class BackgroundWork implements AutoCloseable {
     private void flushOnce(Partition partition, String cause) {
         if (new Flush(partition, partitions, io, merges.pace(), syncBytes, throttle).run(cause)
                 && backoff.succeed()) {
-            substrate.events().resumed("flush");
+            core.events().resumed("flush");
         }
         if (heldBack.remove(partition) != null) {
-            substrate.events().resumed("flush of " + partition);
+            core.events().resumed("flush of " + partition);
         }
         merges.wake();
     }
 
     private void pause(StorageException cause) {
         if (cause instanceof StorageIoException) {
-            DirectoryWatch.makeRoom(substrate);
+            DirectoryWatch.makeRoom(core);
         }
         throttle.flushPaused(cause);
         long nanos = backoff.fail();
         if (nanos > 0) {
-            Pauses.begin(substrate, "flush", cause, nanos);
+            Pauses.begin(core, "flush", cause, nanos);
         }
     }
 
@@ -328,7 +328,7 @@ public final class BackgroundWork implements AutoCloseable {
                 return new Due(largest, "memory");
             }
         }
-        Partition oldest = substrate.log().bytes() >= logBytesMax ? partitions.oldest() : null;
+        Partition oldest = core.log().bytes() >= logBytesMax ? partitions.oldest() : null;
         return oldest != null && mayFlush(oldest) ? new Due(oldest, "log") : null;
     }
 
@@ -354,15 +354,15 @@ public final class BackgroundWork implements AutoCloseable {
             }
         }
         request.done = true;
-        substrate.tasks().signal();
+        core.tasks().signal();
     }
 
     private void fail(StorageException failure) {
-        if (failure instanceof ClosedException && substrate.health().isClosing()) {
+        if (failure instanceof ClosedException && core.health().isClosing()) {
             return; // it was broken off
         }
-        substrate.health().fail(failure);
-        substrate.tasks().signal();
+        core.health().fail(failure);
+        core.tasks().signal();
     }
 
     @Override
@@ -372,6 +372,6 @@ public final class BackgroundWork implements AutoCloseable {
         repairs.close();
         merges.close();
         watch.close();
-        substrate.reaper().deleteObsolete();
+        core.reaper().deleteObsolete();
     }
 }

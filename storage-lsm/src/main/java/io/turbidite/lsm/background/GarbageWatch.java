@@ -3,7 +3,7 @@ package io.turbidite.lsm.background;
 import io.turbidite.lsm.merge.run.MergeWork;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
@@ -33,7 +33,7 @@ final class GarbageWatch {
     static final long QUIET_NANOS = 1_000_000_000;
 
     private final PartitionRegistry partitions;
-    private final Substrate substrate;
+    private final StoreCore core;
     private final MergeWork merges;
     private final BooleanSupplier flushWaits;
     private final AutoRepair repairs;
@@ -58,11 +58,11 @@ final class GarbageWatch {
             MergeWork merges,
             BooleanSupplier flushWaits) {
         this.partitions = partitions;
-        this.substrate = partitions.substrate();
+        this.core = partitions.core();
         this.merges = merges;
         this.flushWaits = flushWaits;
-        this.repairs = new AutoRepair(substrate, work, this::isQuiet);
-        this.lastWriteNanos = substrate.clock().monotonicNanos();
+        this.repairs = new AutoRepair(core, work, this::isQuiet);
+        this.lastWriteNanos = core.clock().monotonicNanos();
     }
 
     /** Looks, if it is time to. */
@@ -71,19 +71,19 @@ final class GarbageWatch {
             return;
         }
         try {
-            long now = substrate.clock().monotonicNanos();
-            long installs = substrate.account().installCount();
+            long now = core.clock().monotonicNanos();
+            long installs = core.account().installCount();
             if (installs == seenInstalls && now < nextLookNanos) {
                 return;
             }
             seenInstalls = installs;
             nextLookNanos = now + LOOK_NANOS;
-            long write = substrate.timestamps().lastDrawn();
+            long write = core.timestamps().lastDrawn();
             if (write != lastWrite) {
                 lastWrite = write;
                 lastWriteNanos = now;
             }
-            if (substrate.health().firstFailure() == null) {
+            if (core.health().firstFailure() == null) {
                 look(now);
             }
         } finally {
@@ -126,7 +126,7 @@ final class GarbageWatch {
 
     /** Whether nobody writes, and neither flushes nor merges wait. */
     private boolean isQuiet() {
-        return substrate.clock().monotonicNanos() - lastWriteNanos >= QUIET_NANOS
+        return core.clock().monotonicNanos() - lastWriteNanos >= QUIET_NANOS
                 && merges.count() == 0
                 && !flushWaits.getAsBoolean();
     }

@@ -9,7 +9,7 @@ import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schedule.Backoff;
 import io.turbidite.lsm.schedule.DirectoryWatch;
 import io.turbidite.lsm.schedule.FailureRule;
@@ -64,7 +64,7 @@ final class RetentionWork implements AutoCloseable {
     private static final long AHEAD_MICROS = 3_600_000_000L;
 
     private final PartitionRegistry partitions;
-    private final Substrate substrate;
+    private final StoreCore core;
     private final Counter expiredCount;
     private final Backoff backoff;
 
@@ -81,15 +81,15 @@ final class RetentionWork implements AutoCloseable {
 
     RetentionWork(PartitionRegistry partitions) {
         this.partitions = partitions;
-        this.substrate = partitions.substrate();
-        this.expiredCount = substrate.meters().counter("retention.components");
-        this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
-        this.worker = substrate.start("retain", IDLE_MICROS, this::step);
+        this.core = partitions.core();
+        this.expiredCount = core.meters().counter("retention.components");
+        this.backoff = new Backoff(core.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
+        this.worker = core.start("retain", IDLE_MICROS, this::step);
     }
 
     private boolean step() {
-        if (substrate.health().firstFailure() != null
-                || substrate.health().isClosing()
+        if (core.health().firstFailure() != null
+                || core.health().isClosing()
                 || !backoff.mayTry()) {
             return false;
         }
@@ -99,18 +99,18 @@ final class RetentionWork implements AutoCloseable {
                 retain(partition);
             }
             if (backoff.succeed()) {
-                substrate.events().resumed("retention");
+                core.events().resumed("retention");
             }
         } catch (StorageException failure) {
             if (FailureRule.of(failure) == FailureRule.STORE) {
-                substrate.health().fail(failure);
-                substrate.tasks().signal();
+                core.health().fail(failure);
+                core.tasks().signal();
                 return false;
             }
             if (failure instanceof StorageIoException) {
-                DirectoryWatch.makeRoom(substrate);
+                DirectoryWatch.makeRoom(core);
             }
-            Pauses.begin(substrate, "retention", failure, backoff.fail());
+            Pauses.begin(core, "retention", failure, backoff.fail());
         }
         return false;
     }
@@ -128,7 +128,7 @@ final class RetentionWork implements AutoCloseable {
             }
             DataTime time = times.computeIfAbsent(
                     schema.id(), id -> new DataTime(schema.filter().getFirst()));
-            long now = substrate.clock().monotonicNanos();
+            long now = core.clock().monotonicNanos();
             time.observe(pinned.current().filter().max(0), now);
             MemoryLayer frozen = pinned.frozen();
             if (frozen != null) {
@@ -164,7 +164,7 @@ final class RetentionWork implements AutoCloseable {
             gone.forEach(ComponentHandle::unclaim);
             heldBack.remove(partition.schema().id());
             expiredCount.add(gone.size());
-            substrate.events().expired(partition.name(), gone);
+            core.events().expired(partition.name(), gone);
         }
     }
 
@@ -198,9 +198,9 @@ final class RetentionWork implements AutoCloseable {
     /** The last timestamp that the expired components of the primary cover; 0 if there are none. */
     private long expiredTimestamp(Version pinned, Retention retention) {
         DatasetSchema schema = pinned.schema();
-        long wallMicros = substrate.clock().wallMicros();
+        long wallMicros = core.clock().wallMicros();
         DataTime time = Objects.requireNonNull(times.get(schema.id()));
-        long dataMicros = time.wallMicros(substrate.clock().monotonicNanos());
+        long dataMicros = time.wallMicros(core.clock().monotonicNanos());
         if (dataMicros >= wallMicros) {
             return expiredTimestamp(pinned, retention, wallMicros);
         }
@@ -208,7 +208,7 @@ final class RetentionWork implements AutoCloseable {
         if (wallMicros - dataMicros > AHEAD_MICROS
                 && expiredTimestamp(pinned, retention, wallMicros) > upTo
                 && heldBack.add(schema.id())) {
-            substrate.events().retentionHeldBack(schema.name(), dataMicros);
+            core.events().retentionHeldBack(schema.name(), dataMicros);
         }
         return upTo;
     }
@@ -257,7 +257,7 @@ final class RetentionWork implements AutoCloseable {
                 .map(handle -> handle.state().fileId())
                 .collect(Collectors.toSet());
         try (Undo undo = Undo.of(() -> components.forEach(ComponentHandle::unclaim))) {
-            substrate.edit(
+            core.edit(
                     state -> stateAfter(state, partition, fileIds),
                     () -> components.forEach(ComponentHandle::markObsolete));
             undo.keep();

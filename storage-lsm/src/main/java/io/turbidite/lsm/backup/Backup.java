@@ -4,7 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.lsm.partition.PartitionRegistry;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.version.ManifestState;
 
 import java.util.List;
@@ -39,12 +39,12 @@ public final class Backup {
      * @throws io.turbidite.core.CorruptionException if a component is damaged
      */
     public static BackupReport write(PartitionRegistry partitions, Disk target, CopyMode mode) {
-        Substrate substrate = partitions.substrate();
+        StoreCore core = partitions.core();
         TargetDirectory directory = new TargetDirectory(target);
         directory.prepare();
         try (Undo undo = Undo.of(directory::abandon);
                 StoreCut cut = StoreCut.take(partitions);
-                ComponentCopies copies = new ComponentCopies(target, substrate.cache())) {
+                ComponentCopies copies = new ComponentCopies(target, core.cache())) {
             ManifestState image = cut.writeMemory(target);
             int linked = 0;
             int copied = 0;
@@ -52,15 +52,15 @@ public final class Backup {
             List<StoredFile> files = StoredFile.allOf(image);
             Set<Long> held = cut.fileIds();
             for (StoredFile file : files) {
-                substrate.health().checkReadable();
+                core.health().checkReadable();
                 if (!held.contains(file.fileId())) {
                     copies.check(file);
                     written++;
-                } else if (link(substrate.disk(), target, file, mode)) {
+                } else if (link(core.disk(), target, file, mode)) {
                     copies.checkQuickly(file);
                     linked++;
                 } else {
-                    copies.copy(substrate.disk(), file);
+                    copies.copy(core.disk(), file);
                     copied++;
                 }
             }
@@ -74,10 +74,10 @@ public final class Backup {
                     written,
                     StoredFile.bytes(files),
                     StoredFile.quarantined(image));
-            BackupMeter meter = BackupMeter.of(substrate.meters());
+            BackupMeter meter = BackupMeter.of(core.meters());
             meter.count().increment();
             meter.bytes().add(report.bytes());
-            substrate.events().backedUp(report.timestamp(), linked, copied, report.bytes());
+            core.events().backedUp(report.timestamp(), linked, copied, report.bytes());
             return report;
         }
     }

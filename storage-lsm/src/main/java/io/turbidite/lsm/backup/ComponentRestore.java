@@ -21,7 +21,7 @@ import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.partition.VersionSearch;
 import io.turbidite.lsm.schedule.FailureRule;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -74,12 +74,12 @@ import java.util.function.Predicate;
 public final class ComponentRestore {
     private static final int BUFFER_BYTES = 1 << 20;
 
-    private final Substrate substrate;
+    private final StoreCore core;
     private final @Nullable Disk backup;
     private final List<Outcome> outcomes = new ArrayList<>();
 
-    private ComponentRestore(Substrate substrate, @Nullable Disk backup) {
-        this.substrate = substrate;
+    private ComponentRestore(StoreCore core, @Nullable Disk backup) {
+        this.core = core;
         this.backup = backup;
     }
 
@@ -89,14 +89,14 @@ public final class ComponentRestore {
      * @param backup null to look only whether files are whole again
      */
     public static QuarantineReport run(PartitionRegistry partitions, @Nullable Disk backup) {
-        Substrate substrate = partitions.substrate();
-        substrate.health().checkWritable();
+        StoreCore core = partitions.core();
+        core.health().checkWritable();
         if (backup != null) {
-            checkIsOfStore(backup, substrate);
+            checkIsOfStore(backup, core);
         }
         // what it goes by is what the manifest says
-        substrate.quarantine().note();
-        ComponentRestore restore = new ComponentRestore(substrate, backup);
+        core.quarantine().note();
+        ComponentRestore restore = new ComponentRestore(core, backup);
         for (Partition partition : partitions.all()) {
             restore.restore(partition, ComponentHandle::isQuarantined);
         }
@@ -107,7 +107,7 @@ public final class ComponentRestore {
      * Whatever is in quarantine: who names the wrong directory should hear of it on the day that it
      * does no harm.
      */
-    private static void checkIsOfStore(Disk backup, Substrate substrate) {
+    private static void checkIsOfStore(Disk backup, StoreCore core) {
         if (!backup.exists(StoreFiles.MANIFEST)) {
             throw new InvalidRequestException("%s is no backup: it has no %s"
                     .formatted(backup.description(), StoreFiles.MANIFEST));
@@ -118,7 +118,7 @@ public final class ComponentRestore {
         } catch (CorruptionException damaged) {
             return; // each of its components says whose it is, and is checked alone
         }
-        if (storeId != substrate.manifest().state().storeId()) {
+        if (storeId != core.manifest().state().storeId()) {
             throw new InvalidRequestException(
                     "%s is another store, or a backup of another one: nothing of it fits here"
                             .formatted(backup.description()));
@@ -131,8 +131,8 @@ public final class ComponentRestore {
      * nothing about that.
      */
     public static void runAtOpening(PartitionRegistry partitions) {
-        Substrate substrate = partitions.substrate();
-        ComponentRestore restore = new ComponentRestore(substrate, null);
+        StoreCore core = partitions.core();
+        ComponentRestore restore = new ComponentRestore(core, null);
         for (Partition partition : partitions.all()) {
             try {
                 restore.restore(partition, restore::mayBeWhole);
@@ -151,7 +151,7 @@ public final class ComponentRestore {
                 && handle.component().isOpen()
                 && !handle.isBitmapUnread()
                 && !handle.state().quarantine().isEmpty()
-                && !substrate.quarantine().isUntold(handle);
+                && !core.quarantine().isUntold(handle);
     }
 
     private void restore(Partition partition, Predicate<ComponentHandle> which) {
@@ -249,8 +249,7 @@ public final class ComponentRestore {
     }
 
     private ComponentState stateOf(Subject subject) {
-        PartitionState partition = substrate
-                .manifest()
+        PartitionState partition = core.manifest()
                 .state()
                 .partition(subject.partition.schema().id(), subject.partition.number());
         return partition.tree(subject.tree).stream()
@@ -285,8 +284,8 @@ public final class ComponentRestore {
                             .formatted(from.description(), name));
         }
         // deleted at the next opening, should this be cut short
-        String draft = StoreFiles.sortRun(substrate.manifest().newFileId());
-        WholeFile whole = WholeFile.of(substrate.disk(), name, draft);
+        String draft = StoreFiles.sortRun(core.manifest().newFileId());
+        WholeFile whole = WholeFile.of(core.disk(), name, draft);
         try (Undo undo = Undo.of(whole::abandon)) {
             copy(from, name, draft);
             checkFooter(name, draft);
@@ -305,13 +304,13 @@ public final class ComponentRestore {
     /** Opens a file as the component that the manifest means, and checks every byte of it. */
     private DiskComponent open(String name, Subject subject, ComponentState state) {
         ComponentHeader header = ComponentFiles.header(
-                substrate,
+                core,
                 subject.partition.schema(),
                 subject.partition.number(),
                 subject.tree,
                 state.fileId());
         DiskComponent component =
-                DiskComponent.open(substrate.componentDisk(), name, header, substrate.cache());
+                DiskComponent.open(core.componentDisk(), name, header, core.cache());
         try (Undo undo = Undo.of(component::close)) {
             if (component.bytes() != state.bytes()
                     || component.id().minTimestamp() != state.minTimestamp()
@@ -323,14 +322,14 @@ public final class ComponentRestore {
                 throw damage;
             });
             undo.keep();
-            return component.reportingTo(substrate.quarantine()::met);
+            return component.reportingTo(core.quarantine()::met);
         }
     }
 
     private void copy(Disk from, String name, String draft) {
         try (Arena arena = NativeMemory.confined("a restore");
                 DiskFile source = from.openReadOnly(name);
-                DiskFile target = substrate.disk().create(draft)) {
+                DiskFile target = core.disk().create(draft)) {
             MemorySegment buffer = arena.allocate(BUFFER_BYTES);
             long bytes = source.size();
             for (long offset = 0; offset < bytes; ) {
@@ -353,12 +352,12 @@ public final class ComponentRestore {
      */
     private void checkFooter(String damaged, String draft) {
         FileFooter ours;
-        try (DiskFile file = substrate.disk().openReadOnly(damaged)) {
+        try (DiskFile file = core.disk().openReadOnly(damaged)) {
             ours = FileFooter.readFrom(file);
         } catch (CorruptionException | StorageIoException unreadable) {
             return; // there is nothing to compare with
         }
-        try (DiskFile file = substrate.disk().openReadOnly(draft)) {
+        try (DiskFile file = core.disk().openReadOnly(draft)) {
             FileFooter theirs = FileFooter.readFrom(file);
             if (!theirs.equals(ours)) {
                 throw new CorruptionException(
@@ -382,15 +381,12 @@ public final class ComponentRestore {
                 component.close();
             } else {
                 if (!installation.mayStand() && !after.savedBitmap().isNone()) {
-                    substrate
-                            .disk()
-                            .delete(StoreFiles.bitmap(after.savedBitmap().fileId()));
+                    core.disk().delete(StoreFiles.bitmap(after.savedBitmap().fileId()));
                 }
                 after.release();
             }
         }
-        substrate
-                .quarantine()
+        core.quarantine()
                 .lifted(subject.pinned.schema(), subject.partition.number(), subject.tree, after);
     }
 
@@ -398,7 +394,7 @@ public final class ComponentRestore {
         Map<Long, BitmapState> invalidEntries = Map.of(
                 subject.fileId(),
                 after.live() == null ? after.state().invalidEntries() : after.savedBitmap());
-        substrate.edit(state -> stateAfter(state, subject, invalidEntries), () -> {
+        core.edit(state -> stateAfter(state, subject, invalidEntries), () -> {
             ComponentHandle before = subject.handle;
             if (before.live() != null) {
                 before.markSaved(after.savedBitmap());
@@ -428,16 +424,16 @@ public final class ComponentRestore {
         ImmutableValidityBitmap invalidEntries = state.invalidEntries().isNone()
                 ? null
                 : openBitmap(component, state.invalidEntries());
-        return ComponentHandle.of(state, component, invalidEntries, substrate.reaper());
+        return ComponentHandle.of(state, component, invalidEntries, core.reaper());
     }
 
     private ImmutableValidityBitmap openBitmap(DiskComponent component, BitmapState state) {
         String name = StoreFiles.bitmap(state.fileId());
         Disk from = backup;
-        boolean present = substrate.disk().exists(name);
+        boolean present = core.disk().exists(name);
         if (present) {
             try {
-                return ComponentFiles.openBitmap(substrate, component, state);
+                return ComponentFiles.openBitmap(core, component, state);
             } catch (CorruptionException damage) {
                 if (from == null) {
                     throw damage;
@@ -449,23 +445,23 @@ public final class ComponentRestore {
                     "%s, with its invalid entries, is %s, and not in the backup; rebuild the index"
                             .formatted(name, present ? "damaged" : "missing"));
         }
-        String draft = StoreFiles.sortRun(substrate.manifest().newFileId());
-        WholeFile whole = WholeFile.of(substrate.disk(), name, draft);
+        String draft = StoreFiles.sortRun(core.manifest().newFileId());
+        WholeFile whole = WholeFile.of(core.disk(), name, draft);
         try (Undo undo = Undo.of(whole::abandon)) {
             copy(from, name, draft);
             // before it takes the place of what may be mended by other means
-            ComponentFiles.openBitmap(substrate, component, state, draft).close();
+            ComponentFiles.openBitmap(core, component, state, draft).close();
             whole.place();
             undo.keep();
         }
-        return ComponentFiles.openBitmap(substrate, component, state);
+        return ComponentFiles.openBitmap(core, component, state);
     }
 
     /** With the marks of today, in a file of their own. */
     private ComponentHandle withMarks(
             Subject subject, DiskComponent component, ComponentState state) {
         MutableValidityBitmap live =
-                MutableValidityBitmap.create(substrate.bitmaps(), component.entryCount());
+                MutableValidityBitmap.create(core.bitmaps(), component.entryCount());
         try (Undo undo = Undo.of(live::close)) {
             if (!subject.handle.isBitmapUnread()) {
                 copyMarks(Objects.requireNonNull(subject.handle.live()), live);
@@ -475,14 +471,14 @@ public final class ComponentRestore {
             ValidityBitmapBuilder invalidEntries =
                     ValidityBitmapBuilder.create(component.entryCount());
             live.forEachInvalid(Long.MAX_VALUE, invalidEntries::mark);
-            BitmapState saved = ComponentFiles.writeBitmap(substrate, component, invalidEntries);
-            substrate.disk().syncDirectory(StoreFiles.DATA);
+            BitmapState saved = ComponentFiles.writeBitmap(core, component, invalidEntries);
+            core.disk().syncDirectory(StoreFiles.DATA);
             undo.keep();
             return ComponentHandle.ofLive(
                     state.withRepaired(state.repairedTimestamp(), saved),
                     component,
                     live,
-                    substrate.reaper());
+                    core.reaper());
         }
     }
 
@@ -490,7 +486,7 @@ public final class ComponentRestore {
         from.forEachInvalid(
                 Long.MAX_VALUE,
                 entry -> to.invalidate(
-                        entry, from.invalidatedAt(entry), substrate.timestamps()::horizon));
+                        entry, from.invalidatedAt(entry), core.timestamps()::horizon));
     }
 
     /**

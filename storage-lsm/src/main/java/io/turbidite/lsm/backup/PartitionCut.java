@@ -13,7 +13,7 @@ import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.partition.ComponentBuild;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
@@ -44,7 +44,7 @@ import java.util.Objects;
  * {@link #close}.
  */
 public final class PartitionCut implements AutoCloseable {
-    private final Substrate substrate;
+    private final StoreCore core;
     private final DatasetSchema schema;
     private final int number;
     private final long timestamp;
@@ -65,7 +65,7 @@ public final class PartitionCut implements AutoCloseable {
      *     component holds a later one: the gate is closed, or was when it was the last one drawn
      */
     PartitionCut(Partition partition, long timestamp) {
-        this.substrate = partition.substrate();
+        this.core = partition.core();
         this.number = partition.number();
         this.timestamp = timestamp;
         Version version = partition.pin();
@@ -77,7 +77,7 @@ public final class PartitionCut implements AutoCloseable {
         }
         this.pinned = version;
         if (ComponentFiles.isLive(schema, TreeId.PRIMARY)) {
-            registered = substrate.timestamps().register();
+            registered = core.timestamps().register();
             // a bulk load draws outside the gates; it marks nothing
             assert registered >= timestamp : registered + " at the cut of " + timestamp;
         }
@@ -87,7 +87,7 @@ public final class PartitionCut implements AutoCloseable {
      * Cuts all partitions of a store at one timestamp: the gates are closed for as long as it takes
      * to pin them, in the order in which batches enter them. Called while the manifest is at rest.
      */
-    public static List<PartitionCut> ofAll(Substrate substrate, List<Partition> partitions) {
+    public static List<PartitionCut> ofAll(StoreCore core, List<Partition> partitions) {
         List<Partition> ordered = partitions.stream()
                 .sorted((a, b) -> Integer.compare(a.order(), b.order()))
                 .toList();
@@ -100,7 +100,7 @@ public final class PartitionCut implements AutoCloseable {
                 closedCount++;
             }
             // whoever has drawn a timestamp has left its gates, so that it is in every memory layer
-            long timestamp = substrate.timestamps().lastDrawn();
+            long timestamp = core.timestamps().lastDrawn();
             for (Partition partition : ordered) {
                 cuts.add(new PartitionCut(partition, timestamp));
             }
@@ -181,7 +181,7 @@ public final class PartitionCut implements AutoCloseable {
                     live == null ? handle.state().invalidEntries() : BitmapState.NONE;
             ComponentState left =
                     handle.state().withRepaired(handle.state().repairedTimestamp(), invalidEntries);
-            return substrate.quarantine().isUntold(handle)
+            return core.quarantine().isUntold(handle)
                     ? left.withUntold(damage.cause())
                     : left.withQuarantine(damage.cause());
         }
@@ -193,7 +193,7 @@ public final class PartitionCut implements AutoCloseable {
         live.forEachInvalid(timestamp, invalidEntries::mark);
         BitmapState state = BitmapState.NONE;
         if (invalidEntries.count() > 0) {
-            long fileId = substrate.manifest().newFileId();
+            long fileId = core.manifest().newFileId();
             String name = StoreFiles.bitmap(fileId);
             written.add(name);
             long bytes = invalidEntries.write(
@@ -235,15 +235,14 @@ public final class PartitionCut implements AutoCloseable {
         ComponentId id = new ComponentId(
                 layer.minTimestamp(), last < 0 ? timestamp : Math.min(last, timestamp));
         VersionRetention retention = VersionRetention.of(timestamp, new long[0], includesOldest);
-        try (ComponentBuild build = ComponentBuild.of(substrate, schema, number, tree)) {
+        try (ComponentBuild build = ComponentBuild.of(core, schema, number, tree)) {
             written.add(build.name());
             ComponentWriter writer = build.createOn(target, layer.tree(tree).entryCount());
             try (EntryStream entries = retention.retain(entries(layer, tree))) {
                 writer.addAll(entries);
             }
             // the filter may be wider by what came later, and may be no narrower
-            build.finish(
-                    id, layer.filter(), layer.minWallMicros(), substrate.clock().wallMicros());
+            build.finish(id, layer.filter(), layer.minWallMicros(), core.clock().wallMicros());
             try (DiskFile file = target.openReadOnly(build.name())) {
                 return ComponentState.fresh(
                         build.fileId(), id.minTimestamp(), id.maxTimestamp(), file.size(), 0);
@@ -265,7 +264,7 @@ public final class PartitionCut implements AutoCloseable {
 
     private void release() {
         if (registered >= 0) {
-            substrate.timestamps().release(registered);
+            core.timestamps().release(registered);
             registered = -1;
         }
     }

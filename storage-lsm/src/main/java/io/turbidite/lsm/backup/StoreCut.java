@@ -3,7 +3,7 @@ package io.turbidite.lsm.backup;
 import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.lsm.partition.PartitionRegistry;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
 
@@ -16,16 +16,16 @@ import java.util.Set;
  * thread.</em>
  */
 public final class StoreCut implements AutoCloseable {
-    private final Substrate substrate;
+    private final StoreCore core;
     private final ManifestState state;
     private final List<PartitionCut> partitions;
     private final long wallMicros;
 
-    private StoreCut(Substrate substrate, ManifestState state, List<PartitionCut> partitions) {
-        this.substrate = substrate;
+    private StoreCut(StoreCore core, ManifestState state, List<PartitionCut> partitions) {
+        this.core = core;
         this.state = state;
         this.partitions = partitions;
-        this.wallMicros = substrate.clock().wallMicros();
+        this.wallMicros = core.clock().wallMicros();
     }
 
     /**
@@ -35,16 +35,15 @@ public final class StoreCut implements AutoCloseable {
      * @throws io.turbidite.core.StoreFailedException if the store takes no writes
      */
     public static StoreCut take(PartitionRegistry partitions) {
-        Substrate substrate = partitions.substrate();
-        if (!substrate.health().isReading()) {
-            substrate.health().checkWritable();
+        StoreCore core = partitions.core();
+        if (!core.health().isReading()) {
+            core.health().checkWritable();
         }
-        StoreCut cut = substrate
-                .manifest()
-                .atRest(state -> new StoreCut(
-                        substrate, state, PartitionCut.ofAll(substrate, partitions.all())));
+        StoreCut cut = core.manifest()
+                .atRest(state ->
+                        new StoreCut(core, state, PartitionCut.ofAll(core, partitions.all())));
         try (Undo undo = Undo.of(cut::close)) {
-            substrate.log().flush();
+            core.log().flush();
             return undo.keep(cut);
         }
     }
@@ -84,7 +83,7 @@ public final class StoreCut implements AutoCloseable {
             image = image.withPartition(
                     partition.schema().id(), partition.number(), partition.writeMemory(target));
         }
-        return image.withoutLog(timestamp()).withNextFileId(substrate.manifest().newFileId());
+        return image.withoutLog(timestamp()).withNextFileId(core.manifest().newFileId());
     }
 
     /**

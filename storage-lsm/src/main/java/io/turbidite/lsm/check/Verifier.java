@@ -154,7 +154,7 @@ public final class Verifier {
         } else if (handle.invalidEntries() != null) {
             try {
                 ComponentFiles.openBitmap(
-                                partition.substrate(),
+                                partition.core(),
                                 handle.component(),
                                 handle.state().invalidEntries())
                         .close();
@@ -178,7 +178,7 @@ public final class Verifier {
             return true;
         }
         try (ImmutableValidityBitmap invalidEntries =
-                ComponentFiles.openBitmap(partition.substrate(), handle.component(), saved)) {
+                ComponentFiles.openBitmap(partition.core(), handle.component(), saved)) {
             for (long at = invalidEntries.next(0);
                     at != ImmutableValidityBitmap.NONE;
                     at = invalidEntries.next(at + 1)) {

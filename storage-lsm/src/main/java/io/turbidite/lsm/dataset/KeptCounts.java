@@ -3,7 +3,7 @@ package io.turbidite.lsm.dataset;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.meter.StoreEvents;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.partition.WorkMeter;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.version.DatasetCounts;
@@ -17,8 +17,8 @@ public final class KeptCounts {
     private KeptCounts() {}
 
     /** What was done with a dataset until now, as far as it was flushed or read. */
-    public static DatasetCounts of(Substrate substrate, OpenDataset dataset) {
-        DatasetState state = substrate.manifest().state().find(dataset.schema().id());
+    public static DatasetCounts of(StoreCore core, OpenDataset dataset) {
+        DatasetState state = core.manifest().state().find(dataset.schema().id());
         return work(dataset)
                 .stamp(state == null ? DatasetCounts.NONE : state.counts(), dataset.schema());
     }
@@ -27,17 +27,17 @@ public final class KeptCounts {
      * Keeps what was read since the last flush, when a store is closed. If that can't be written
      * nothing is amiss: both manifests say the same of everything else.
      */
-    public static void save(Substrate substrate, List<OpenDataset> datasets, StoreEvents events) {
-        if (substrate.health().firstFailure() != null
-                || counted(substrate.manifest().state(), datasets)
-                        .equals(substrate.manifest().state())) {
+    public static void save(StoreCore core, List<OpenDataset> datasets, StoreEvents events) {
+        if (core.health().firstFailure() != null
+                || counted(core.manifest().state(), datasets)
+                        .equals(core.manifest().state())) {
             return;
         }
         try {
-            substrate.edit(state -> counted(state, datasets), () -> {});
+            core.edit(state -> counted(state, datasets), () -> {});
         } catch (StorageException unwritten) {
             events.publish(new StoreEvent.Failed(
-                    substrate.clock().wallMicros(),
+                    core.clock().wallMicros(),
                     "what was read since the last flush could not be counted",
                     unwritten));
         }

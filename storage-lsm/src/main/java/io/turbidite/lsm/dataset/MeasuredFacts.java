@@ -5,7 +5,7 @@ import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.partition.GarbageEstimate;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
@@ -86,8 +86,8 @@ public final class MeasuredFacts {
     }
 
     /** Of a dataset now. */
-    public static Facts of(OpenDataset dataset, Substrate substrate) {
-        return of(dataset.schema(), dataset.partitions(), KeptCounts.of(substrate, dataset));
+    public static Facts of(OpenDataset dataset, StoreCore core) {
+        return of(dataset.schema(), dataset.partitions(), KeptCounts.of(core, dataset));
     }
 
     private static Facts of(

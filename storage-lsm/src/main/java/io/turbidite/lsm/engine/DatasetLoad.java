@@ -11,7 +11,7 @@ import io.turbidite.lsm.dataset.OneAtATime;
 import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.indexbuild.BulkLoad;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.sort.Duplicates;
 import io.turbidite.lsm.strategy.Maintainer;
 import io.turbidite.lsm.version.Installation;
@@ -32,7 +32,7 @@ import java.util.function.Function;
 public final class DatasetLoad implements AutoCloseable {
     private final StoreEngine engine;
     private final OpenDataset dataset;
-    private final Substrate substrate;
+    private final StoreCore core;
     private final Maintainer maintainer;
     private final boolean sorted;
     private final List<BulkLoad> loads = new ArrayList<>();
@@ -55,7 +55,7 @@ public final class DatasetLoad implements AutoCloseable {
     private DatasetLoad(StoreEngine engine, OpenDataset dataset, boolean sorted) {
         this.engine = engine;
         this.dataset = dataset;
-        this.substrate = engine.substrate();
+        this.core = engine.core();
         this.maintainer = dataset.takeMaintainer();
         this.sorted = sorted;
     }
@@ -107,7 +107,7 @@ public final class DatasetLoad implements AutoCloseable {
         dataset.admission().beginLoad();
         try (Undo undo = Undo.of(() -> dataset.admission().endLoad())) {
             // whoever did not see the mark is through
-            engine.substrate().health().checkWritable();
+            engine.core().health().checkWritable();
             engine.writes().awaitInFlight();
             dataset.admission().checkNotDropped();
             if (!dataset.partitions().stream().allMatch(Partition::isEmpty)) {
@@ -230,13 +230,13 @@ public final class DatasetLoad implements AutoCloseable {
     private void install() {
         snapshotIsOpen = false;
         try {
-            substrate.log().flush();
+            core.log().flush();
             installation.run(
-                    () -> substrate.edit(this::stateAfter, () -> loads.forEach(BulkLoad::install)));
+                    () -> core.edit(this::stateAfter, () -> loads.forEach(BulkLoad::install)));
         } finally {
             if (holdsSnapshotsBack) {
                 holdsSnapshotsBack = false;
-                substrate.timestamps().letSnapshotsIn();
+                core.timestamps().letSnapshotsIn();
             }
             if (!snapshotIsOpen) {
                 closeInside();
@@ -251,7 +251,7 @@ public final class DatasetLoad implements AutoCloseable {
     private ManifestState stateAfter(ManifestState before) {
         long loadedFrom =
                 loads.stream().mapToLong(BulkLoad::timestamp).min().orElse(Long.MAX_VALUE);
-        holdsSnapshotsBack = substrate.timestamps().tryHoldBack(loadedFrom);
+        holdsSnapshotsBack = core.timestamps().tryHoldBack(loadedFrom);
         if (!holdsSnapshotsBack) {
             snapshotIsOpen = true;
             throw new InvalidRequestException(
@@ -263,14 +263,14 @@ public final class DatasetLoad implements AutoCloseable {
         for (int i = 0; i < loads.size(); i++) {
             after = after.withPartition(id, i, loads.get(i).stateAfter(before.partition(id, i)));
         }
-        return after.withProgress(substrate.timestamps().lastDrawn(), before.logPosition());
+        return after.withProgress(core.timestamps().lastDrawn(), before.logPosition());
     }
 
     private void checkOpen() {
         if (closed) {
             throw new ClosedException("the bulk loader");
         }
-        substrate.health().checkWritable();
+        core.health().checkWritable();
     }
 
     /** Gives up what was not finished. Waits for a call that is under way. */
@@ -284,7 +284,7 @@ public final class DatasetLoad implements AutoCloseable {
                     calls.leave();
                 }
             } else {
-                substrate.tasks().await(() -> closed || !calls.isInside());
+                core.tasks().await(() -> closed || !calls.isInside());
             }
         }
     }

@@ -29,7 +29,7 @@ public final class IndexRepair {
 
     /** The store's way. */
     public static RepairOptions options(StoreEngine engine) {
-        return engine.substrate().repairOptions();
+        return engine.core().repairOptions();
     }
 
     private static RepairCounts run(

@@ -5,7 +5,7 @@ import io.turbidite.core.StoreFailedException;
 import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.indexbuild.PartitionBuild;
 import io.turbidite.lsm.indexbuild.StoppedException;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.Installation;
@@ -41,7 +41,7 @@ public final class OnlineIndexBuild {
     private final DatasetSchema base;
     private final IndexSchema index;
     private final SchemaChanges changes;
-    private final Substrate substrate;
+    private final StoreCore core;
     private final List<PartitionBuild> builds;
     private final long startNanos;
     private final AtomicLong entriesTotal = new AtomicLong();
@@ -76,8 +76,8 @@ public final class OnlineIndexBuild {
         this.dataset = dataset;
         this.index = index;
         this.builds = builds;
-        this.substrate = changes.substrate();
-        this.startNanos = substrate.clock().monotonicNanos();
+        this.core = changes.core();
+        this.startNanos = core.clock().monotonicNanos();
     }
 
     void begin() {
@@ -121,10 +121,10 @@ public final class OnlineIndexBuild {
 
     /** A build that broke ends itself; one that waits behind it is left by the worker. */
     private void awaitEnd() {
-        substrate.tasks().await(() -> done || substrate.health().isOver());
+        core.tasks().await(() -> done || core.health().isOver());
         if (!done) {
-            substrate.health().checkUnbroken();
-            substrate.tasks().await(() -> done);
+            core.health().checkUnbroken();
+            core.tasks().await(() -> done);
         }
     }
 
@@ -166,7 +166,7 @@ public final class OnlineIndexBuild {
 
     /** Whether it has been told to give up. */
     boolean isStopping() {
-        return stopping || substrate.health().isClosing();
+        return stopping || core.health().isClosing();
     }
 
     /**
@@ -235,7 +235,7 @@ public final class OnlineIndexBuild {
         try {
             installation.run(() -> changes.install(dataset, index));
         } catch (StoreFailedException failed) {
-            substrate.health().fail(failed);
+            core.health().fail(failed);
             throw failed;
         }
         end(null, "ready");
@@ -257,7 +257,7 @@ public final class OnlineIndexBuild {
         publish(state);
         dataset.admission().endChange();
         done = true;
-        substrate.tasks().signal();
+        core.tasks().signal();
     }
 
     /** Ends the build as if it had been stopped; its worker has ended. */
@@ -272,14 +272,13 @@ public final class OnlineIndexBuild {
     }
 
     private void publish(String state) {
-        substrate
-                .events()
+        core.events()
                 .indexChanged(
                         dataset.schema(),
                         index.name(),
                         state,
                         new long[] {entriesRead.get(), entriesTotal.get()},
-                        substrate.clock().monotonicNanos() - startNanos);
+                        core.clock().monotonicNanos() - startNanos);
     }
 
     @Override

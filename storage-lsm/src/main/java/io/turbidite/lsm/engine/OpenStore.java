@@ -18,7 +18,7 @@ import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.partition.EngineEvents;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
@@ -72,11 +72,11 @@ final class OpenStore {
     private final Meters meters = new Meters();
     private final StoreEvents events = new StoreEvents();
     private final List<OpenDataset> datasets = new ArrayList<>();
-    private final Substrate substrate;
+    private final StoreCore core;
     private final PartitionRegistry partitions;
 
     private OpenStore(
-            Substrate.Surroundings surroundings,
+            StoreCore.Surroundings surroundings,
             Disk.Lock lock,
             EngineOptions options,
             Manifest manifest) {
@@ -93,13 +93,13 @@ final class OpenStore {
         closers.push(writeMemory::close);
         meters.gauge("memory.used.bytes", budget::bytesUsed);
         EngineEvents engineEvents = new EngineEvents(events, surroundings.clock());
-        this.substrate = new Substrate(
+        this.core = new StoreCore(
                 options.directIo()
                         ? surroundings.withComponentDisk(
                                 directDisk(surroundings.disk(), budget, engineEvents))
                         : surroundings,
                 lock,
-                new Substrate.Memory(
+                new StoreCore.Memory(
                         cache,
                         writeMemory,
                         new MutableValidityBitmap.Memory(
@@ -109,7 +109,7 @@ final class OpenStore {
                 manifest,
                 meters,
                 engineEvents);
-        this.partitions = new PartitionRegistry(substrate);
+        this.partitions = new PartitionRegistry(core);
     }
 
     private DirectDisk directDisk(Disk disk, MemoryBudget budget, EngineEvents engineEvents) {
@@ -123,7 +123,7 @@ final class OpenStore {
     }
 
     static OpenStore open(
-            Substrate.Surroundings surroundings, EngineOptions options, OpenMode mode) {
+            StoreCore.Surroundings surroundings, EngineOptions options, OpenMode mode) {
         Disk disk = surroundings.disk();
         boolean create = mode == OpenMode.CREATE;
         checkIsPlace(disk, create);
@@ -219,7 +219,7 @@ final class OpenStore {
         }
     }
 
-    private static Manifest create(Substrate.Surroundings surroundings) {
+    private static Manifest create(StoreCore.Surroundings surroundings) {
         Disk disk = surroundings.disk();
         disk.createDirectories(StoreFiles.DATA);
         disk.createDirectories(StoreFiles.LOG);
@@ -230,17 +230,17 @@ final class OpenStore {
 
     private void recover(EngineOptions options, OpenMode mode) {
         if (mode == OpenMode.READING) {
-            substrate.health().beginReading();
+            core.health().beginReading();
         }
-        long startNanos = substrate.clock().monotonicNanos();
-        ManifestState state = substrate.manifest().state();
+        long startNanos = core.clock().monotonicNanos();
+        ManifestState state = core.manifest().state();
         if (options.directIo()) {
             // a store without components should know, too, whether it can
-            substrate.componentDisk().openReadOnly(StoreFiles.MANIFEST).close();
+            core.componentDisk().openReadOnly(StoreFiles.MANIFEST).close();
         }
         checkLogIsThere(state);
         if (mode != OpenMode.READING) {
-            open(substrate.disk());
+            open(core.disk());
             putBack(state);
         }
         // those of datasets that are created later too
@@ -249,7 +249,7 @@ final class OpenStore {
             List<Partition> opened = new ArrayList<>();
             for (int i = 0; i < dataset.partitions().size(); i++) {
                 Partition partition =
-                        Partition.open(dataset.schema(), i, dataset.partitions().get(i), substrate);
+                        Partition.open(dataset.schema(), i, dataset.partitions().get(i), core);
                 partitions.add(partition);
                 opened.add(partition);
             }
@@ -258,62 +258,61 @@ final class OpenStore {
         Replay replay = new Replay();
         datasets.forEach(dataset -> replay.add(dataset.schema(), dataset.partitions()));
         LogSite site = new LogSite(
-                substrate.disk(),
+                core.disk(),
                 StoreFiles.LOG,
                 state.storeId(),
-                substrate.tasks(),
-                substrate.clock(),
-                substrate::checkLock);
+                core.tasks(),
+                core.clock(),
+                core::checkLock);
         WriteAheadLog log = mode == OpenMode.READING
                 ? WriteAheadLog.openForReading(
                         site, options.log(), state.logPosition(), replay::record)
                 : WriteAheadLog.open(site, options.log(), state.logPosition(), replay::record);
         closers.push(() -> closeLog(log));
-        substrate.attachLog(log);
-        substrate.timestamps().resumeAbove(replay.lastTimestamp());
+        core.attachLog(log);
+        core.timestamps().resumeAbove(replay.lastTimestamp());
         if (mode == OpenMode.READING) {
-            substrate.trash().find(state);
+            core.trash().find(state);
         } else {
             putAside(state);
         }
         passOverFiles();
         partitions.all().forEach(Partition::reportGrowth);
-        substrate.quarantine().enforce();
-        replay.unread().forEach(substrate.quarantine()::takeUnreplayed);
-        replay.unmarked().forEach(substrate.quarantine()::takeUnmarked);
+        core.quarantine().enforce();
+        replay.unread().forEach(core.quarantine()::takeUnreplayed);
+        replay.unmarked().forEach(core.quarantine()::takeUnmarked);
         if (mode != OpenMode.READING) {
             ComponentRestore.runAtOpening(partitions);
         }
         for (OpenDataset dataset : datasets) {
             long needed = CacheNeed.of(dataset.schema()).bytes();
             if (needed > options.cacheBytes()) {
-                substrate.events().cacheTooSmall(dataset.schema(), needed, options.cacheBytes());
+                core.events().cacheTooSmall(dataset.schema(), needed, options.cacheBytes());
             }
         }
-        substrate
-                .events()
+        core.events()
                 .recovered(
                         replay.byteCount(),
                         replay.operationCount(),
-                        substrate.clock().monotonicNanos() - startNanos);
+                        core.clock().monotonicNanos() - startNanos);
     }
 
     /**
      * A log that is not there looks like the one of a fresh store; the manifest tells them apart.
      */
     private void checkLogIsThere(ManifestState state) {
-        if (state.hasLog() && WriteAheadLog.isMissing(substrate.disk(), StoreFiles.LOG)) {
+        if (state.hasLog() && WriteAheadLog.isMissing(core.disk(), StoreFiles.LOG)) {
             throw CorruptionException.missing(
                     StoreFiles.LOG,
                     "no segment of it is there, though it has held records of %s; put the directory back from where the store came, or restore a backup elsewhere; nothing was changed"
-                            .formatted(substrate.disk().description()));
+                            .formatted(core.disk().description()));
         }
     }
 
     private void closeLog(WriteAheadLog log) {
         log.close();
-        if (substrate.health().firstFailure() == null) {
-            substrate.noteLog();
+        if (core.health().firstFailure() == null) {
+            core.noteLog();
         }
     }
 
@@ -327,14 +326,14 @@ final class OpenStore {
 
     /** Files that an opening with another manifest took away. */
     private void putBack(ManifestState state) {
-        List<Trash.Item> back = substrate.trash().putBack(state);
+        List<Trash.Item> back = core.trash().putBack(state);
         if (!back.isEmpty()) {
-            substrate.events().trashChanged("manifest", back);
+            core.events().trashChanged("manifest", back);
         }
     }
 
     private void putAside(ManifestState state) {
-        Disk disk = substrate.disk();
+        Disk disk = core.disk();
         for (String mark : List.of(StoreFiles.SHIPMENT, StoreFiles.INCOMPLETE)) {
             if (disk.exists(mark)) {
                 disk.delete(mark); // whole: the manifest is there
@@ -343,28 +342,28 @@ final class OpenStore {
         if (disk.exists(StoreFiles.SPILL)) {
             disk.list(StoreFiles.SPILL).forEach(name -> disk.delete(StoreFiles.SPILL + "/" + name));
         }
-        List<Trash.Item> taken = substrate.trash().takeIn(state);
+        List<Trash.Item> taken = core.trash().takeIn(state);
         if (!taken.isEmpty()) {
-            substrate.events().trashChanged("opening", taken);
+            core.events().trashChanged("opening", taken);
         }
     }
 
     /** A file that no manifest names keeps its id to itself, wherever it is. */
     private void passOverFiles() {
         List<String> names = new ArrayList<>(
-                substrate.trash().items().stream().map(Trash.Item::name).toList());
-        if (substrate.disk().exists(StoreFiles.DATA)) {
-            names.addAll(substrate.disk().list(StoreFiles.DATA));
+                core.trash().items().stream().map(Trash.Item::name).toList());
+        if (core.disk().exists(StoreFiles.DATA)) {
+            names.addAll(core.disk().list(StoreFiles.DATA));
         }
-        names.forEach(name -> substrate.manifest().passOver(StoreFiles.fileIdOf(name)));
+        names.forEach(name -> core.manifest().passOver(StoreFiles.fileIdOf(name)));
     }
 
     PartitionRegistry partitions() {
         return partitions;
     }
 
-    Substrate substrate() {
-        return substrate;
+    StoreCore core() {
+        return core;
     }
 
     List<OpenDataset> datasets() {
@@ -385,7 +384,7 @@ final class OpenStore {
      * @throws StorageException the first failure, when all the rest is closed too
      */
     void close() {
-        substrate.health().close();
+        core.health().close();
         @Nullable StorageException first = null;
         for (Runnable closer : closers) {
             try {

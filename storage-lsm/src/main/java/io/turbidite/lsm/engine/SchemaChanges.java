@@ -12,7 +12,7 @@ import io.turbidite.lsm.indexbuild.UniqueCheck;
 import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -60,7 +60,7 @@ public final class SchemaChanges {
 
     private final EngineOptions options;
     private final PartitionRegistry partitions;
-    private final Substrate substrate;
+    private final StoreCore core;
     private final BackgroundWork background;
     private final WritePath writes;
     private final ConcurrentLinkedQueue<OnlineIndexBuild> builds = new ConcurrentLinkedQueue<>();
@@ -73,10 +73,10 @@ public final class SchemaChanges {
             WritePath writes) {
         this.options = options;
         this.partitions = partitions;
-        this.substrate = partitions.substrate();
+        this.core = partitions.core();
         this.background = background;
         this.writes = writes;
-        this.builder = substrate.start("index build", IDLE_MICROS, this::step);
+        this.builder = core.start("index build", IDLE_MICROS, this::step);
     }
 
     /**
@@ -86,7 +86,7 @@ public final class SchemaChanges {
      */
     public OnlineIndexBuild startIndex(
             OpenDataset dataset, String name, Function<DatasetSchema, IndexSchema> definition) {
-        substrate.health().checkWritable();
+        core.health().checkWritable();
         DatasetSchema base = dataset.schema();
         IndexSchema there = base.catalog().find(name);
         if (there != null) {
@@ -102,7 +102,7 @@ public final class SchemaChanges {
 
     /** Starts to build a disabled index anew. */
     public OnlineIndexBuild startEnable(OpenDataset dataset, String name) {
-        substrate.health().checkWritable();
+        core.health().checkWritable();
         DatasetSchema base = dataset.schema();
         IndexSchema there = find(base, name);
         if (there.state() != State.DISABLED) {
@@ -115,7 +115,7 @@ public final class SchemaChanges {
 
     /** Disables an index if it is not, and starts to build it anew. */
     public OnlineIndexBuild startRebuild(OpenDataset dataset, String name) {
-        substrate.health().checkWritable();
+        core.health().checkWritable();
         IndexSchema there = find(dataset.schema(), name);
         // before anything is given up: without the records there is nothing to build from
         dataset.partitions().forEach(SchemaChanges::requireWhole);
@@ -175,7 +175,7 @@ public final class SchemaChanges {
     }
 
     private OnlineIndexBuild start(OpenDataset dataset, DatasetSchema base, IndexSchema index) {
-        substrate.health().checkWritable();
+        core.health().checkWritable();
         // refuses what does not go together, before anything is begun
         DatasetSchema building = base.with(index);
         if (CacheNeed.of(building).pageBytes() > CacheNeed.of(base).pageBytes()) {
@@ -273,8 +273,8 @@ public final class SchemaChanges {
         return writes;
     }
 
-    Substrate substrate() {
-        return substrate;
+    StoreCore core() {
+        return core;
     }
 
     StorageException stopped(OpenDataset dataset, IndexSchema index) {
@@ -285,8 +285,8 @@ public final class SchemaChanges {
     /** Makes a built index durable, and visible to readers. */
     void install(OpenDataset dataset, IndexSchema index) {
         DatasetSchema ready = dataset.schema().withReady(index);
-        substrate.log().flush();
-        substrate.edit(
+        core.log().flush();
+        core.edit(
                 state -> withTrees(state, dataset, ready, index),
                 () -> installSchema(dataset, ready));
     }
@@ -316,7 +316,7 @@ public final class SchemaChanges {
 
     /** Goes back to the schema before a build. */
     void takeBack(OpenDataset dataset, DatasetSchema back) {
-        substrate.manifest().atRest(state -> {
+        core.manifest().atRest(state -> {
             installSchema(dataset, back);
             return state;
         });
@@ -328,15 +328,15 @@ public final class SchemaChanges {
      * @throws DuplicateKeyException naming both
      */
     void checkUnique(OpenDataset dataset, IndexSchema index, BooleanSupplier stop) {
-        substrate.health().checkReadable();
-        Timestamps timestamps = substrate.timestamps();
+        core.health().checkReadable();
+        Timestamps timestamps = core.timestamps();
         long now = timestamps.register();
         try {
             UniqueCheck.check(
                     dataset.schema(),
                     index,
                     dataset.partitions(),
-                    new ViewState(now, substrate.health()),
+                    new ViewState(now, core.health()),
                     stop);
         } finally {
             timestamps.release(now);
@@ -361,7 +361,7 @@ public final class SchemaChanges {
     }
 
     private void change(OpenDataset dataset, String name, String state) {
-        substrate.health().checkWritable();
+        core.health().checkWritable();
         dataset.admission().beginChange();
         try {
             DatasetSchema before = dataset.schema();
@@ -376,7 +376,7 @@ public final class SchemaChanges {
             edit(
                     manifest -> withoutTrees(manifest, after, index),
                     () -> installSchema(dataset, after));
-            substrate.events().indexChanged(after, name, state, new long[2], 0);
+            core.events().indexChanged(after, name, state, new long[2], 0);
         } finally {
             dataset.admission().endChange();
         }
@@ -399,7 +399,7 @@ public final class SchemaChanges {
      * @param forget takes it from those there are, at the moment when it is gone
      */
     public void dropDataset(OpenDataset dataset, Runnable forget) {
-        substrate.health().checkWritable();
+        core.health().checkWritable();
         for (OnlineIndexBuild build : builds) {
             if (build.isOf(dataset)) {
                 build.stop();
@@ -416,7 +416,7 @@ public final class SchemaChanges {
                 forget.run();
             });
             dropped = true;
-            substrate.events().indexChanged(dataset.schema(), "", "dropped", new long[2], 0);
+            core.events().indexChanged(dataset.schema(), "", "dropped", new long[2], 0);
         } finally {
             dataset.admission().markDropped(dropped);
             dataset.admission().endChange();
@@ -424,8 +424,8 @@ public final class SchemaChanges {
     }
 
     private void edit(UnaryOperator<ManifestState> change, Runnable install) {
-        substrate.edit(change, install);
-        substrate.tasks().signal();
+        core.edit(change, install);
+        core.tasks().signal();
     }
 
     private @Nullable OnlineIndexBuild running(OpenDataset dataset, String name) {

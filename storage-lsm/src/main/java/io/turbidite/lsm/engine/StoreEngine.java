@@ -9,7 +9,7 @@ import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
@@ -34,7 +34,7 @@ import java.util.function.Supplier;
 public final class StoreEngine {
     private final EngineOptions options;
     private final OpenStore parts;
-    private final Substrate substrate;
+    private final StoreCore core;
     private final PartitionRegistry partitions;
     private final BackgroundWork background;
     private final WritePath writes;
@@ -46,7 +46,7 @@ public final class StoreEngine {
     private StoreEngine(EngineOptions options, OpenStore parts) {
         this.options = options;
         this.parts = parts;
-        this.substrate = parts.substrate();
+        this.core = parts.core();
         this.partitions = parts.partitions();
         this.background = new BackgroundWork(
                 partitions,
@@ -54,14 +54,14 @@ public final class StoreEngine {
                 options.logBytesMax(),
                 options.log().segmentBytes(),
                 options.background());
-        this.writes = new WritePath(substrate, background);
+        this.writes = new WritePath(core, background);
         this.schemaChanges = new SchemaChanges(options, partitions, background, writes);
         StoreMeters.register(parts.meters(), partitions, background);
     }
 
     /** Opens the store on a disk; closes the tasks it was given if that fails. */
     public static StoreEngine open(
-            Substrate.Surroundings surroundings, EngineOptions options, OpenMode mode) {
+            StoreCore.Surroundings surroundings, EngineOptions options, OpenMode mode) {
         OpenStore parts = null;
         StoreEngine opened = null;
         try {
@@ -88,7 +88,7 @@ public final class StoreEngine {
 
     /** The number of the dataset that is created next. */
     public int nextDatasetId() {
-        return substrate.manifest().state().nextDatasetId();
+        return core.manifest().state().nextDatasetId();
     }
 
     /** Creates a dataset; it is there for good when this returns. One at a time. */
@@ -96,10 +96,10 @@ public final class StoreEngine {
         CacheNeed.check(schema, options.cacheBytes());
         DatasetState state = DatasetState.empty(schema);
         List<Partition> made = new ArrayList<>();
-        substrate.edit(before -> before.withDataset(state), () -> {
+        core.edit(before -> before.withDataset(state), () -> {
             for (int i = 0; i < schema.partitions(); i++) {
                 Partition partition =
-                        Partition.open(schema, i, state.partitions().get(i), substrate);
+                        Partition.open(schema, i, state.partitions().get(i), core);
                 made.add(partition);
                 partitions.add(partition);
             }
@@ -127,7 +127,7 @@ public final class StoreEngine {
      * @param maker is given the moment, and what releases it
      */
     public <T> T openSnapshot(BiFunction<ViewState, Runnable, T> maker) {
-        Timestamps timestamps = substrate.timestamps();
+        Timestamps timestamps = core.timestamps();
         return atNow(timestamps::register, timestamps::release, maker);
     }
 
@@ -136,7 +136,7 @@ public final class StoreEngine {
      * later.
      */
     public <T> T openView(BiFunction<ViewState, Runnable, T> maker) {
-        Timestamps timestamps = substrate.timestamps();
+        Timestamps timestamps = core.timestamps();
         return atNow(timestamps::registerView, timestamps::releaseView, maker);
     }
 
@@ -147,7 +147,7 @@ public final class StoreEngine {
         T made = null;
         try {
             made = maker.apply(
-                    new ViewState(timestamp, substrate.health()), () -> release.accept(timestamp));
+                    new ViewState(timestamp, core.health()), () -> release.accept(timestamp));
             return made;
         } finally {
             if (made == null) {
@@ -161,7 +161,7 @@ public final class StoreEngine {
      */
     void add(DatasetLoad load) {
         loads.add(load);
-        if (substrate.health().isClosing()) {
+        if (core.health().isClosing()) {
             load.close();
             throw new ClosedException("the store");
         }
@@ -173,12 +173,12 @@ public final class StoreEngine {
 
     /** Makes everything written so far durable, whatever the mode. */
     public void sync() {
-        substrate.health().checkWritable();
-        substrate.log().sync();
+        core.health().checkWritable();
+        core.log().sync();
     }
 
     public void checkReadable() {
-        substrate.health().checkReadable();
+        core.health().checkReadable();
     }
 
     public EngineOptions options() {
@@ -190,8 +190,8 @@ public final class StoreEngine {
         return partitions;
     }
 
-    public Substrate substrate() {
-        return substrate;
+    public StoreCore core() {
+        return core;
     }
 
     public BackgroundWork background() {
@@ -216,7 +216,7 @@ public final class StoreEngine {
 
     /** Whether nothing is left of what writes and readers take; for tests. */
     public boolean holdsNothing() {
-        return writes.isIdle() && substrate.timestamps().snapshotCount() == 0;
+        return writes.isIdle() && core.timestamps().snapshotCount() == 0;
     }
 
     /**
@@ -226,21 +226,21 @@ public final class StoreEngine {
      * @param datasets gives those there are when nothing changes any more: their counts are kept
      */
     public void close(Supplier<List<OpenDataset>> datasets) {
-        substrate.health().beginClose();
-        substrate.tasks().signal();
+        core.health().beginClose();
+        core.tasks().signal();
         for (DatasetLoad load : loads) {
             // who comes later is refused
-            substrate.awaitBeforeClose(load::toString, () -> !load.isInside());
+            core.awaitBeforeClose(load::toString, () -> !load.isInside());
             load.close();
         }
         schemaChanges.close();
         writes.close();
         background.close();
-        KeptCounts.save(substrate, datasets.get(), parts.events());
+        KeptCounts.save(core, datasets.get(), parts.events());
         try {
             parts.close();
         } finally {
-            substrate.tasks().close();
+            core.tasks().close();
         }
     }
 }

@@ -9,7 +9,7 @@ import io.turbidite.lsm.indexbuild.LoadMeter;
 import io.turbidite.lsm.merge.run.MergeMeter;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.partition.VersionLease;
 import io.turbidite.lsm.read.LookupMeter;
 import io.turbidite.lsm.schedule.Pauses;
@@ -55,18 +55,17 @@ final class StoreMeters {
 
     private static void registerGauges(
             Meters meters, PartitionRegistry partitions, BackgroundWork background) {
-        Substrate substrate = partitions.substrate();
-        meters.gauge("memory.unflushed.bytes", () -> substrate.account().unflushedBytes());
-        meters.gauge(
-                "bitmap.kills.bytes", () -> substrate.bitmaps().invalidations().bytesUsed());
+        StoreCore core = partitions.core();
+        meters.gauge("memory.unflushed.bytes", () -> core.account().unflushedBytes());
+        meters.gauge("bitmap.kills.bytes", () -> core.bitmaps().invalidations().bytesUsed());
         meters.gauge("cursors.open", () -> openCursorCount(partitions));
-        meters.gauge("components.quarantined", () -> substrate.quarantine().count());
+        meters.gauge("components.quarantined", () -> core.quarantine().count());
         meters.gauge("merge.backlog.bytes", background::mergeBytesLeft);
         meters.gauge("merge.backlog.components", background::componentsBehind);
         meters.gauge("merge.pace.bytes", background::mergeBytesPerSecond);
         meters.gauge("deferred.garbage.percent", () -> garbagePercent(partitions));
-        meters.gauge("trash.bytes", () -> Trash.Item.bytes(substrate.trash().items()));
-        WriteAheadLog log = substrate.log();
+        meters.gauge("trash.bytes", () -> Trash.Item.bytes(core.trash().items()));
+        WriteAheadLog log = core.log();
         meters.gauge("write.amplification.percent", () -> writeAmplificationPercent(meters, log));
         meters.gauge("log.bytes", log::bytes);
         meters.total("log.records", () -> log.statistics().recordCount());

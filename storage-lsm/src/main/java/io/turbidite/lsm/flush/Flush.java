@@ -15,7 +15,7 @@ import io.turbidite.lsm.partition.ComponentBuild;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schedule.IoBudget;
 import io.turbidite.lsm.schedule.MergePace;
 import io.turbidite.lsm.schema.TreeId;
@@ -68,7 +68,7 @@ public final class Flush {
 
     private final Partition partition;
     private final PartitionRegistry partitions;
-    private final Substrate substrate;
+    private final StoreCore core;
     private final IoBudget io;
     private final MergePace pace;
     private final long syncBytes;
@@ -99,7 +99,7 @@ public final class Flush {
             WriterThrottle throttle) {
         this.partition = partition;
         this.partitions = partitions;
-        this.substrate = partition.substrate();
+        this.core = partition.core();
         this.io = io;
         this.pace = pace;
         this.syncBytes = syncBytes;
@@ -116,7 +116,7 @@ public final class Flush {
         if (partition.frozenLayer() == null && !partition.current().freeze()) {
             return false;
         }
-        substrate.log().flush();
+        core.log().flush();
         Version pinned = partition.pinUnlessDropped();
         if (pinned == null) {
             return false;
@@ -125,29 +125,29 @@ public final class Flush {
         Installation installation = new Installation();
         try {
             MemoryLayer layer = Objects.requireNonNull(pinned.frozen());
-            long startNanos = substrate.clock().monotonicNanos();
+            long startNanos = core.clock().monotonicNanos();
             begin(pinned, layer);
-            Subject subject = new Subject(
-                    pinned, layer, layer.filter(), substrate.timestamps().retention(false));
+            Subject subject =
+                    new Subject(pinned, layer, layer.filter(), core.timestamps().retention(false));
             for (TreeId tree : pinned.schema().treeIds()) {
                 // the layer may be older than the index
                 if (layer.hasTree(tree)) {
                     flushed.put(tree, write(subject, tree));
                 }
             }
-            substrate.disk().syncDirectory(StoreFiles.DATA);
+            core.disk().syncDirectory(StoreFiles.DATA);
             // before the log goes that would tell it again
-            substrate.quarantine().note();
+            core.quarantine().note();
             installation.run(() -> install(layer, flushed));
             long bytes = flushed.values().stream()
                     .mapToLong(handle -> handle.state().bytes())
                     .sum();
-            long nanos = substrate.clock().monotonicNanos() - startNanos;
+            long nanos = core.clock().monotonicNanos() - startNanos;
             throttle.flushed(layerBytes, nanos - pacedNanos);
-            FlushMeter meter = FlushMeter.of(substrate.meters());
+            FlushMeter meter = FlushMeter.of(core.meters());
             meter.bytes().add(bytes);
             meter.time().record(nanos);
-            substrate.events().flushed(partition.name(), layer, cause, bytes, nanos);
+            core.events().flushed(partition.name(), layer, cause, bytes, nanos);
         } finally {
             MemoryLayer layer = pinned.frozen();
             endUnlessNull(layer == null ? null : layer.handover());
@@ -156,8 +156,8 @@ public final class Flush {
             pinned.unpin();
             throttle.flushEnded();
         }
-        substrate.tasks().signal();
-        substrate.log().truncateBefore(substrate.manifest().state().logPosition());
+        core.tasks().signal();
+        core.log().truncateBefore(core.manifest().state().logPosition());
         return true;
     }
 
@@ -260,25 +260,23 @@ public final class Flush {
         if (!io.flushMayGo()) {
             io.beginFlushWait();
             try {
-                substrate
-                        .tasks()
-                        .await(() -> io.flushMayGo() || substrate.health().isClosing());
+                core.tasks().await(() -> io.flushMayGo() || core.health().isClosing());
             } finally {
                 io.endFlushWait();
             }
         }
         if (mustWaitForCommits()) {
-            long startNanos = substrate.clock().monotonicNanos();
-            substrate.tasks().await(() -> !mustWaitForCommits());
-            pacedNanos += substrate.clock().monotonicNanos() - startNanos;
+            long startNanos = core.clock().monotonicNanos();
+            core.tasks().await(() -> !mustWaitForCommits());
+            pacedNanos += core.clock().monotonicNanos() - startNanos;
         }
-        if (substrate.health().isClosing()) {
+        if (core.health().isClosing()) {
             throw new ClosedException("the store");
         }
     }
 
     private boolean mustWaitForCommits() {
-        return !pace.mayGo() && !throttle.flushIsUrgent() && !substrate.health().isClosing();
+        return !pace.mayGo() && !throttle.flushIsUrgent() && !core.health().isClosing();
     }
 
     private void install(MemoryLayer layer, Map<TreeId, ComponentHandle> flushed) {
@@ -308,7 +306,7 @@ public final class Flush {
             });
             return;
         }
-        substrate.edit(
+        core.edit(
                 state -> stateAfter(state, layer, flushed),
                 () -> partition.current().installFlushed(flushed, last, null));
     }
@@ -325,10 +323,10 @@ public final class Flush {
         PartitionState before = state.partition(datasetId, partition.number());
         boolean first = before.tree(TreeId.PRIMARY).isEmpty();
         PartitionState after = before.withFlushed(layer.maxTimestamp(), components);
-        long last = substrate.timestamps().lastDrawn();
-        long replayFrom = partitions.replayFrom(partition, substrate.log().position());
+        long last = core.timestamps().lastDrawn();
+        long replayFrom = partitions.replayFrom(partition, core.log().position());
         // a write that was given up since the log's flush leaves nothing in memory to hold it back
-        long position = Math.min(replayFrom, substrate.log().durablePosition());
+        long position = Math.min(replayFrom, core.log().durablePosition());
         return state.withPartition(datasetId, partition.number(), after)
                 .withCounts(
                         datasetId,

@@ -4,7 +4,7 @@ import io.turbidite.core.CacheFullException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.time.Pacer;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schedule.Bandwidth;
 import io.turbidite.lsm.schedule.WritePace;
 import io.turbidite.lsm.schedule.WriterMeter;
@@ -46,7 +46,7 @@ public final class WriterThrottle {
      */
     private static final double REMEMBERED = 0.97;
 
-    private final Substrate substrate;
+    private final StoreCore core;
     private final WritePace pace;
     private final Pacer pacer;
     private final Bandwidth flushes = new Bandwidth(ASSUMED_BYTES_PER_SECOND);
@@ -75,12 +75,12 @@ public final class WriterThrottle {
 
     private volatile @Nullable StorageException mergeTrouble;
 
-    public WriterThrottle(Substrate substrate, WritePace pace) {
-        this.substrate = substrate;
+    public WriterThrottle(StoreCore core, WritePace pace) {
+        this.core = core;
         this.pace = pace;
-        this.pacer = new Pacer(substrate.clock(), CREDIT_NANOS);
-        this.meter = WriterMeter.of(substrate.meters());
-        this.sampledNanos = substrate.clock().monotonicNanos();
+        this.pacer = new Pacer(core.clock(), CREDIT_NANOS);
+        this.meter = WriterMeter.of(core.meters());
+        this.sampledNanos = core.clock().monotonicNanos();
         this.memoryBytesFree = pace.memoryBytesFree(1, 1);
     }
 
@@ -94,7 +94,7 @@ public final class WriterThrottle {
      * flushes.
      */
     public void sample() {
-        long now = substrate.clock().monotonicNanos();
+        long now = core.clock().monotonicNanos();
         long nanos = now - sampledNanos;
         if (nanos < SAMPLE_NANOS) {
             return;
@@ -144,7 +144,7 @@ public final class WriterThrottle {
         meter.bytes().add(bytes);
         if (unflushedBytes() <= memoryBytesFree && pace.mergesKeepUp(componentsBehind)) {
             if (slowed.get() && slowed.compareAndSet(true, false)) {
-                substrate.events().slowed(false, 0);
+                core.events().slowed(false, 0);
             }
             return;
         }
@@ -164,31 +164,29 @@ public final class WriterThrottle {
             return;
         }
         if (slowed.compareAndSet(false, true)) {
-            substrate.events().slowed(true, (long) (1e9 / nanosPerByte));
+            core.events().slowed(true, (long) (1e9 / nanosPerByte));
         }
-        long startNanos = substrate.clock().monotonicNanos();
-        substrate.awaitBeforeWrite(
+        long startNanos = core.clock().monotonicNanos();
+        core.awaitBeforeWrite(
                 "merges and flushes to keep up",
-                () -> substrate.clock().monotonicNanos() - startNanos >= waitNanos);
-        meter.delays().record(substrate.clock().monotonicNanos() - startNanos);
-        substrate.health().checkWritable();
+                () -> core.clock().monotonicNanos() - startNanos >= waitNanos);
+        meter.delays().record(core.clock().monotonicNanos() - startNanos);
+        core.health().checkWritable();
     }
 
     private void stall() {
         boolean memory = unflushedBytes() >= pace.memoryBytesMax();
-        long startNanos = substrate.clock().monotonicNanos();
-        substrate.awaitBeforeWrite(
+        long startNanos = core.clock().monotonicNanos();
+        core.awaitBeforeWrite(
                 memory ? "write memory" : "merges, which are behind",
                 () -> !isStopped()
                         || (trouble() != null
-                                && substrate.clock().monotonicNanos() - startNanos
+                                && core.clock().monotonicNanos() - startNanos
                                         >= WritePace.REFUSE_NANOS));
-        long waitedNanos = substrate.clock().monotonicNanos() - startNanos;
+        long waitedNanos = core.clock().monotonicNanos() - startNanos;
         meter.stalls().record(waitedNanos);
-        substrate
-                .events()
-                .stalled(memory ? "write memory is full" : "merges are behind", waitedNanos);
-        substrate.health().checkWritable();
+        core.events().stalled(memory ? "write memory is full" : "merges are behind", waitedNanos);
+        core.health().checkWritable();
         StorageException trouble = trouble();
         if (trouble != null && isStopped()) {
             throw refusal(trouble);
@@ -216,7 +214,7 @@ public final class WriterThrottle {
     }
 
     private long unflushedBytes() {
-        return substrate.account().unflushedBytes();
+        return core.account().unflushedBytes();
     }
 
     /** A flush has that much to write, until {@link #flushed}. */
@@ -254,7 +252,7 @@ public final class WriterThrottle {
     /** The largest number of components that an index has too many. */
     public void componentsBehind(int count) {
         componentsBehind = count;
-        substrate.tasks().signal();
+        core.tasks().signal();
     }
 
     public void flushPaused(StorageException cause) {

@@ -10,7 +10,7 @@ import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.partition.ComponentBuild;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -36,7 +36,7 @@ final class BuiltComponent {
     private static final int CHECK_INTERVAL = 4_096;
 
     private final Partition partition;
-    private final Substrate substrate;
+    private final StoreCore core;
     private final DatasetSchema schema;
     private final TreeId tree;
     private final ComponentHandle source;
@@ -46,7 +46,7 @@ final class BuiltComponent {
 
     BuiltComponent(Partition partition, DatasetSchema schema, TreeId tree, ComponentHandle source) {
         this.partition = partition;
-        this.substrate = partition.substrate();
+        this.core = partition.core();
         this.schema = schema;
         this.tree = tree;
         this.source = source;
@@ -60,7 +60,7 @@ final class BuiltComponent {
     void put(Slice key, long timestamp, boolean antimatter) {
         MemoryComponent target = memory;
         if (target == null) {
-            target = MemoryComponent.create(substrate.chunks());
+            target = MemoryComponent.create(core.chunks());
             memory = target;
         }
         target.put(key, timestamp, antimatter, NOTHING);

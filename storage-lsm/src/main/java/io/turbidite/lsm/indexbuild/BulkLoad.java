@@ -16,7 +16,7 @@ import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.partition.ComponentBuild;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.TreeId;
@@ -56,7 +56,7 @@ public final class BulkLoad {
     private static final Slice NOTHING = new Slice();
 
     private final Partition partition;
-    private final Substrate substrate;
+    private final StoreCore core;
     private final DatasetSchema schema;
     private final long secondaryBytesMax;
     private final @Nullable EntrySort unsorted;
@@ -78,11 +78,11 @@ public final class BulkLoad {
         final List<EntrySort> secondaries = new ArrayList<>();
 
         Build(BulkLoad load, long expectedRecords) {
-            Substrate substrate = load.substrate;
-            substrate.timestamps().awaitRoom();
-            timestamp = substrate.timestamps().draw();
-            substrate.timestamps().complete(timestamp);
-            wallMicros = substrate.clock().wallMicros();
+            StoreCore core = load.core;
+            core.timestamps().awaitRoom();
+            timestamp = core.timestamps().draw();
+            core.timestamps().complete(timestamp);
+            wallMicros = core.clock().wallMicros();
             filter = ComponentFilter.builder(load.schema.filter().size());
             primary = load.build(TreeId.PRIMARY);
             try (Undo undo = Undo.of(this::close)) {
@@ -90,7 +90,7 @@ public final class BulkLoad {
                 int count = load.schema.indexes().size();
                 for (int i = 0; i < count; i++) {
                     secondaries.add(EntrySort.create(
-                            substrate.sortSite(),
+                            core.sortSite(),
                             load.secondaryBytesMax / count,
                             new Duplicates.Keep()));
                 }
@@ -115,7 +115,7 @@ public final class BulkLoad {
             long expectedRecords,
             @Nullable EntrySort unsorted) {
         this.partition = partition;
-        this.substrate = partition.substrate();
+        this.core = partition.core();
         this.schema = partition.schema();
         this.secondaryBytesMax = secondaryBytesMax;
         this.expectedRecords = expectedRecords;
@@ -144,8 +144,7 @@ public final class BulkLoad {
             long recordBytesMax,
             long secondaryBytesMax,
             Duplicates duplicates) {
-        EntrySort sort =
-                EntrySort.create(partition.substrate().sortSite(), recordBytesMax, duplicates);
+        EntrySort sort = EntrySort.create(partition.core().sortSite(), recordBytesMax, duplicates);
         return new BulkLoad(partition, secondaryBytesMax, 0, sort);
     }
 
@@ -210,14 +209,14 @@ public final class BulkLoad {
                 build.close();
                 build = null;
             }
-            substrate.disk().syncDirectory(StoreFiles.DATA);
+            core.disk().syncDirectory(StoreFiles.DATA);
             complete = true;
         }
         return loaded.isEmpty() ? 0 : primary().component().entryCount();
     }
 
     private void writeComponents(Build done) {
-        long afterMicros = substrate.clock().wallMicros();
+        long afterMicros = core.clock().wallMicros();
         // the component covers all from behind what was flushed before the partition became empty
         ComponentId id = new ComponentId(partition.flushedTimestamp() + 1, done.timestamp);
         ComponentFilter filter = done.filter.build();
@@ -244,8 +243,7 @@ public final class BulkLoad {
     private void writeCompanion(TreeId tree, ComponentId id, Build done) {
         try (ComponentBuild built = build(tree)) {
             var _ = built.create(0);
-            built.finish(
-                    id, done.filter.build(), done.wallMicros, substrate.clock().wallMicros());
+            built.finish(id, done.filter.build(), done.wallMicros, core.clock().wallMicros());
             loaded.put(tree, built.open(0));
         }
     }
@@ -295,7 +293,7 @@ public final class BulkLoad {
     public void install() {
         if (!loaded.isEmpty()) {
             partition.current().installLoaded(loaded);
-            LoadMeter meter = LoadMeter.of(substrate.meters());
+            LoadMeter meter = LoadMeter.of(core.meters());
             for (ComponentHandle component : loaded.values()) {
                 meter.entries().add(component.component().entryCount());
                 meter.bytes().add(component.state().bytes());

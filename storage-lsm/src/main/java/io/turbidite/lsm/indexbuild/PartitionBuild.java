@@ -77,7 +77,7 @@ public final class PartitionBuild {
         this.backfill = new IndexBackfill(
                 schema,
                 index,
-                partition.substrate().timestamps()::hasSnapshotBetween,
+                partition.core().timestamps()::hasSnapshotBetween,
                 this::supersededAt);
     }
 
@@ -116,8 +116,8 @@ public final class PartitionBuild {
             }
             entriesTotal += source.component().entryCount();
         }
-        memoryBytesMax = Math.max(
-                memoryBytes, 2L * partition.substrate().chunks().chunkBytes() * all().size());
+        memoryBytesMax =
+                Math.max(memoryBytes, 2L * partition.core().chunks().chunkBytes() * all().size());
         return true;
     }
 
@@ -149,7 +149,7 @@ public final class PartitionBuild {
         // the version first, the watermark second: see VersionSearch.find
         Version pinned = partition.pin();
         try {
-            long until = partition.substrate().timestamps().watermark();
+            long until = partition.core().timestamps().watermark();
             while (VersionSearch.findKey(pinned, primaryKey, hash, until, found) != Found.ABSENT
                     && found.timestamp > timestamp) {
                 hiddenAt = found.timestamp;
@@ -228,7 +228,7 @@ public final class PartitionBuild {
             target.complete(stop);
         }
         if (!targets.isEmpty()) {
-            partition.substrate().disk().syncDirectory(StoreFiles.DATA);
+            partition.core().disk().syncDirectory(StoreFiles.DATA);
         }
         complete = true;
     }

@@ -40,7 +40,7 @@ import java.util.Objects;
  * <p><em>Confined to one thread at a time.</em>
  */
 public final class ComponentBuild implements AutoCloseable {
-    private final Substrate substrate;
+    private final StoreCore core;
     private final DatasetSchema schema;
     private final ComponentHeader header;
     private @Nullable ComponentWriter writer;
@@ -48,8 +48,8 @@ public final class ComponentBuild implements AutoCloseable {
     /** Of the component, until its handle owns it. */
     private @Nullable MutableValidityBitmap live;
 
-    private ComponentBuild(Substrate substrate, DatasetSchema schema, ComponentHeader header) {
-        this.substrate = substrate;
+    private ComponentBuild(StoreCore core, DatasetSchema schema, ComponentHeader header) {
+        this.core = core;
         this.schema = schema;
         this.header = header;
     }
@@ -61,17 +61,15 @@ public final class ComponentBuild implements AutoCloseable {
      * @param tree by its index's id
      */
     public static ComponentBuild of(
-            Substrate substrate, DatasetSchema schema, int partition, TreeId tree) {
-        long fileId = substrate.manifest().newFileId();
+            StoreCore core, DatasetSchema schema, int partition, TreeId tree) {
+        long fileId = core.manifest().newFileId();
         return new ComponentBuild(
-                substrate,
-                schema,
-                ComponentFiles.header(substrate, schema, partition, tree, fileId));
+                core, schema, ComponentFiles.header(core, schema, partition, tree, fileId));
     }
 
-    /** As {@link #of(Substrate, DatasetSchema, int, TreeId)}. */
+    /** As {@link #of(StoreCore, DatasetSchema, int, TreeId)}. */
     public static ComponentBuild of(Partition partition, DatasetSchema schema, TreeId tree) {
-        return of(partition.substrate(), schema, partition.number(), tree);
+        return of(partition.core(), schema, partition.number(), tree);
     }
 
     public long fileId() {
@@ -90,8 +88,7 @@ public final class ComponentBuild implements AutoCloseable {
      * @param entryCountMax at least as many as will come
      */
     public MutableValidityBitmap withBitmap(long entryCountMax) {
-        MutableValidityBitmap made =
-                MutableValidityBitmap.create(substrate.bitmaps(), entryCountMax);
+        MutableValidityBitmap made = MutableValidityBitmap.create(core.bitmaps(), entryCountMax);
         live = made;
         return made;
     }
@@ -103,8 +100,7 @@ public final class ComponentBuild implements AutoCloseable {
 
     /** Creates the file; see {@link ComponentWriter#create} for {@code expectedEntries}. */
     public ComponentWriter create(long expectedEntries) {
-        ComponentWriter made =
-                substrate.writers().create(name(), header, options(), expectedEntries);
+        ComponentWriter made = core.writers().create(name(), header, options(), expectedEntries);
         writer = made;
         return made;
     }
@@ -141,10 +137,7 @@ public final class ComponentBuild implements AutoCloseable {
         DiskComponent component = openFile();
         if (live == null && !ComponentFiles.isLive(schema, TreeId.of(header))) {
             return ComponentHandle.of(
-                    ComponentFiles.fresh(component, generation),
-                    component,
-                    null,
-                    substrate.reaper());
+                    ComponentFiles.fresh(component, generation), component, null, core.reaper());
         }
         MutableValidityBitmap bitmap = live;
         if (bitmap == null) {
@@ -153,7 +146,7 @@ public final class ComponentBuild implements AutoCloseable {
             }
         }
         ComponentHandle handle = ComponentHandle.ofLive(
-                ComponentFiles.fresh(component, generation), component, bitmap, substrate.reaper());
+                ComponentFiles.fresh(component, generation), component, bitmap, core.reaper());
         live = null;
         return handle;
     }
@@ -178,11 +171,11 @@ public final class ComponentBuild implements AutoCloseable {
         ComponentState state = ComponentFiles.fresh(component, generation)
                 .withRepaired(repairedTimestamp, BitmapState.NONE);
         if (repaired == null) {
-            return ComponentHandle.of(state, component, null, substrate.reaper());
+            return ComponentHandle.of(state, component, null, core.reaper());
         }
         // no space for the bitmap, perhaps: the component must not take it
         try (Undo undo = Undo.of(() -> ComponentFiles.letGo(
-                List.of(ComponentHandle.of(state, component, null, substrate.reaper())), false))) {
+                List.of(ComponentHandle.of(state, component, null, core.reaper())), false))) {
             return undo.keep(withBitmaps(component, state, repaired));
         }
     }
@@ -190,19 +183,19 @@ public final class ComponentBuild implements AutoCloseable {
     private ComponentHandle withBitmaps(
             DiskComponent component, ComponentState state, ComponentFiles.Repaired repaired) {
         BitmapState invalidEntries =
-                ComponentFiles.writeBitmap(substrate, component, repaired.invalidEntries());
+                ComponentFiles.writeBitmap(core, component, repaired.invalidEntries());
         return ComponentHandle.of(
                 state.withRepaired(repaired.timestamp(), invalidEntries),
                 component,
                 invalidEntries.isNone()
                         ? null
-                        : ComponentFiles.openWrittenBitmap(substrate, component, invalidEntries),
-                substrate.reaper());
+                        : ComponentFiles.openWrittenBitmap(core, component, invalidEntries),
+                core.reaper());
     }
 
     private DiskComponent openFile() {
         return ComponentFiles.openOrDelete(
-                substrate, name(), () -> ComponentFiles.openFile(substrate, header));
+                core, name(), () -> ComponentFiles.openFile(core, header));
     }
 
     @Override

@@ -37,18 +37,18 @@ public final class ComponentFiles {
      * @throws CorruptionException also if the file is not the one that the manifest means
      */
     public static ImmutableValidityBitmap openBitmap(
-            Substrate substrate, DiskComponent component, BitmapState state) {
-        return openBitmap(substrate, component, state, StoreFiles.bitmap(state.fileId()));
+            StoreCore core, DiskComponent component, BitmapState state) {
+        return openBitmap(core, component, state, StoreFiles.bitmap(state.fileId()));
     }
 
     /**
-     * As {@link #openBitmap(Substrate, DiskComponent, BitmapState)}, from a file that is not in its
+     * As {@link #openBitmap(StoreCore, DiskComponent, BitmapState)}, from a file that is not in its
      * place yet.
      */
     public static ImmutableValidityBitmap openBitmap(
-            Substrate substrate, DiskComponent component, BitmapState state, String name) {
+            StoreCore core, DiskComponent component, BitmapState state, String name) {
         ImmutableValidityBitmap invalidEntries = ImmutableValidityBitmap.open(
-                substrate.disk(),
+                core.disk(),
                 name,
                 new ValidityBitmapOwner(
                         component.header().storeId(),
@@ -73,15 +73,15 @@ public final class ComponentFiles {
      * sync.
      */
     public static BitmapState writeBitmap(
-            Substrate substrate, DiskComponent component, ValidityBitmapBuilder invalidEntries) {
+            StoreCore core, DiskComponent component, ValidityBitmapBuilder invalidEntries) {
         if (invalidEntries.count() == 0) {
             return BitmapState.NONE;
         }
-        long fileId = substrate.manifest().newFileId();
+        long fileId = core.manifest().newFileId();
         ValidityBitmapOwner owner = new ValidityBitmapOwner(
                 component.header().storeId(), fileId, component.header().fileId());
         long bytes = invalidEntries.write(
-                substrate.disk(), StoreFiles.bitmap(fileId), owner, component.entryCount());
+                core.disk(), StoreFiles.bitmap(fileId), owner, component.entryCount());
         return new BitmapState(fileId, bytes, invalidEntries.count());
     }
 
@@ -99,20 +99,18 @@ public final class ComponentFiles {
      * @throws CorruptionException if what is there is not what was written
      */
     public static ImmutableValidityBitmap openWrittenBitmap(
-            Substrate substrate, DiskComponent component, BitmapState state) {
+            StoreCore core, DiskComponent component, BitmapState state) {
         return openOrDelete(
-                substrate,
-                StoreFiles.bitmap(state.fileId()),
-                () -> openBitmap(substrate, component, state));
+                core, StoreFiles.bitmap(state.fileId()), () -> openBitmap(core, component, state));
     }
 
     /** The work is tried again and writes another file: without this, each try would leave one. */
-    static <T> T openOrDelete(Substrate substrate, String name, Supplier<T> opening) {
+    static <T> T openOrDelete(StoreCore core, String name, Supplier<T> opening) {
         try {
             return opening.get();
         } catch (StorageException failure) {
             try {
-                substrate.disk().delete(name);
+                core.disk().delete(name);
             } catch (StorageException left) {
                 failure.addSuppressed(left); // no manifest names it: the next opening moves it
             }
@@ -121,13 +119,13 @@ public final class ComponentFiles {
     }
 
     /** Opens the file of a component. */
-    static DiskComponent openFile(Substrate substrate, ComponentHeader header) {
+    static DiskComponent openFile(StoreCore core, ComponentHeader header) {
         return DiskComponent.open(
-                        substrate.componentDisk(),
+                        core.componentDisk(),
                         StoreFiles.component(header.fileId()),
                         header,
-                        substrate.cache())
-                .reportingTo(substrate.quarantine()::met);
+                        core.cache())
+                .reportingTo(core.quarantine()::met);
     }
 
     static ComponentState fresh(DiskComponent component, int generation) {
@@ -162,12 +160,8 @@ public final class ComponentFiles {
     }
 
     public static ComponentHeader header(
-            Substrate substrate, DatasetSchema schema, int partition, TreeId tree, long fileId) {
+            StoreCore core, DatasetSchema schema, int partition, TreeId tree, long fileId) {
         return new ComponentHeader(
-                substrate.manifest().state().storeId(),
-                fileId,
-                schema.id(),
-                partition,
-                tree.number());
+                core.manifest().state().storeId(), fileId, schema.id(), partition, tree.number());
     }
 }

@@ -32,7 +32,7 @@ import java.util.function.Supplier;
  * <p><em>Confined to one thread.</em> Used once.
  */
 final class ComponentOpening {
-    private final Substrate substrate;
+    private final StoreCore core;
     private final Quarantine.Place place;
     private final ComponentState state;
     private final ComponentHeader header;
@@ -40,16 +40,16 @@ final class ComponentOpening {
     /** What the component is set aside for; null if it is sound. */
     private @Nullable ComponentDamage damage;
 
-    private ComponentOpening(Substrate substrate, Quarantine.Place place, ComponentState state) {
-        this.substrate = substrate;
+    private ComponentOpening(StoreCore core, Quarantine.Place place, ComponentState state) {
+        this.core = core;
         this.place = place;
         this.state = state;
         this.header = ComponentFiles.header(
-                substrate, place.schema(), place.partition(), place.tree(), state.fileId());
+                core, place.schema(), place.partition(), place.tree(), state.fileId());
     }
 
-    static ComponentHandle open(Substrate substrate, Quarantine.Place place, ComponentState state) {
-        ComponentOpening opening = new ComponentOpening(substrate, place, state);
+    static ComponentHandle open(StoreCore core, Quarantine.Place place, ComponentState state) {
+        ComponentOpening opening = new ComponentOpening(core, place, state);
         DiskComponent component = opening.openComponent();
         ComponentHandle handle = null;
         try {
@@ -63,14 +63,14 @@ final class ComponentOpening {
             opening.damage = place.damage(state.quarantine());
         }
         if (opening.damage != null) {
-            substrate.quarantine().opened(place, handle, opening.damage);
+            core.quarantine().opened(place, handle, opening.damage);
         }
         return handle;
     }
 
     private DiskComponent openComponent() {
         try {
-            return twice(() -> openAs(substrate, header, state));
+            return twice(() -> openAs(core, header, state));
         } catch (StorageException failure) {
             ComponentDamage found =
                     place.damage(causeOf(failure, StoreFiles.component(state.fileId())));
@@ -120,7 +120,7 @@ final class ComponentOpening {
      */
     private String whereabouts(String file) {
         List<Trash.Item> there =
-                substrate.trash().namesakes(file.substring(StoreFiles.DATA.length() + 1));
+                core.trash().namesakes(file.substring(StoreFiles.DATA.length() + 1));
         if (there.isEmpty()) {
             return "";
         }
@@ -128,7 +128,7 @@ final class ComponentOpening {
                 .formatted(
                         StoreFiles.TRASH,
                         there.getFirst().name(),
-                        substrate.health().isReading()
+                        core.health().isReading()
                                 ? "a writing opening of the store puts it back if it is whole"
                                 : "but it is not whole, or another's");
     }
@@ -144,34 +144,33 @@ final class ComponentOpening {
         if (component.isOpen()) {
             try {
                 MutableValidityBitmap live =
-                        twice(() -> openLive(substrate, component, state.invalidEntries()));
-                return ComponentHandle.ofLive(state, component, live, substrate.reaper());
+                        twice(() -> openLive(core, component, state.invalidEntries()));
+                return ComponentHandle.ofLive(state, component, live, core.reaper());
             } catch (StorageException failure) {
                 damage = place.damage(causeOf(failure, StoreFiles.bitmap(state.bitmapFileId())));
             }
         }
         MutableValidityBitmap empty =
-                MutableValidityBitmap.create(substrate.bitmaps(), component.entryCount());
-        return ComponentHandle.ofUnread(state, component, empty, substrate.reaper());
+                MutableValidityBitmap.create(core.bitmaps(), component.entryCount());
+        return ComponentHandle.ofUnread(state, component, empty, core.reaper());
     }
 
     /** With the bitmap that repair made, if there is one. */
     private ComponentHandle openFixed(DiskComponent component) {
         if (state.invalidEntries().isNone() || !component.isOpen()) {
-            return ComponentHandle.of(state, component, null, substrate.reaper());
+            return ComponentHandle.of(state, component, null, core.reaper());
         }
         try {
-            ImmutableValidityBitmap invalidEntries = twice(
-                    () -> ComponentFiles.openBitmap(substrate, component, state.invalidEntries()));
-            return ComponentHandle.of(state, component, invalidEntries, substrate.reaper());
+            ImmutableValidityBitmap invalidEntries =
+                    twice(() -> ComponentFiles.openBitmap(core, component, state.invalidEntries()));
+            return ComponentHandle.of(state, component, invalidEntries, core.reaper());
         } catch (StorageException failure) {
             String cause = causeOf(failure, StoreFiles.bitmap(state.bitmapFileId()));
             if (!isMadeAgain()) {
                 damage = place.damage(cause);
-                return ComponentHandle.of(state, component, null, substrate.reaper());
+                return ComponentHandle.of(state, component, null, core.reaper());
             }
-            substrate
-                    .events()
+            core.events()
                     .deadEntriesDropped(
                             place.schema(),
                             place.partition(),
@@ -180,7 +179,7 @@ final class ComponentOpening {
                             cause);
             // checked up to nothing: readers look for successors of all its entries
             return ComponentHandle.of(
-                    state.withRepaired(0, BitmapState.NONE), component, null, substrate.reaper());
+                    state.withRepaired(0, BitmapState.NONE), component, null, core.reaper());
         }
     }
 
@@ -199,8 +198,8 @@ final class ComponentOpening {
      * @throws CorruptionException also if it is not the one that the manifest means
      */
     private static DiskComponent openAs(
-            Substrate substrate, ComponentHeader header, ComponentState state) {
-        DiskComponent component = ComponentFiles.openFile(substrate, header);
+            StoreCore core, ComponentHeader header, ComponentState state) {
+        DiskComponent component = ComponentFiles.openFile(core, header);
         ComponentState found = ComponentFiles.fresh(component, state.generation())
                 .withRepaired(state.repairedTimestamp(), state.invalidEntries())
                 .withQuarantineOf(state);
@@ -213,13 +212,13 @@ final class ComponentOpening {
     }
 
     private static MutableValidityBitmap openLive(
-            Substrate substrate, DiskComponent component, BitmapState state) {
+            StoreCore core, DiskComponent component, BitmapState state) {
         MutableValidityBitmap live =
-                MutableValidityBitmap.create(substrate.bitmaps(), component.entryCount());
+                MutableValidityBitmap.create(core.bitmaps(), component.entryCount());
         try (Undo undo = Undo.of(live::close)) {
             if (!state.isNone()) {
                 try (ImmutableValidityBitmap invalidEntries =
-                        ComponentFiles.openBitmap(substrate, component, state)) {
+                        ComponentFiles.openBitmap(core, component, state)) {
                     for (long at = invalidEntries.next(0);
                             at != ImmutableValidityBitmap.NONE;
                             at = invalidEntries.next(at + 1)) {

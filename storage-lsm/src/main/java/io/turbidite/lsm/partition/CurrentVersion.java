@@ -30,7 +30,7 @@ import java.util.function.UnaryOperator;
  * and the version change in the same order.
  */
 public final class CurrentVersion {
-    private final Substrate substrate;
+    private final StoreCore core;
     private final Gate gate;
 
     /** Of every open cursor. */
@@ -40,8 +40,8 @@ public final class CurrentVersion {
     private volatile boolean dropped;
     private long flushedTimestamp;
 
-    CurrentVersion(Substrate substrate, Gate gate, Version version, long flushedTimestamp) {
-        this.substrate = substrate;
+    CurrentVersion(StoreCore core, Gate gate, Version version, long flushedTimestamp) {
+        this.core = core;
         this.gate = gate;
         this.version = version;
         this.flushedTimestamp = flushedTimestamp;
@@ -60,7 +60,7 @@ public final class CurrentVersion {
             if (seen.tryPin()) {
                 return seen;
             }
-            substrate.health().checkReadable();
+            core.health().checkReadable();
             Thread.onSpinWait();
         }
         return null;
@@ -103,16 +103,16 @@ public final class CurrentVersion {
     /** Inside the closed gate, when no layer is frozen. */
     private void freezeCurrent(DatasetSchema schema) {
         // every operation of this partition that has drawn a timestamp has left the gate
-        long last = substrate.timestamps().lastDrawn();
+        long last = core.timestamps().lastDrawn();
         // made first: should memory be out, nothing has changed
         MemoryLayer fresh = newLayer(schema, last + 1);
-        version.current().freeze(last, substrate.clock().wallMicros());
+        version.current().freeze(last, core.clock().wallMicros());
         if (ComponentFiles.isLive(schema, TreeId.PRIMARY)) {
             MemoryLayer frozen = version.current();
             frozen.open(BuildConcurrency.ofLayer(
                     schema.bitmapHandover(),
                     frozen.tree(TreeId.PRIMARY).entryCount(),
-                    substrate.handovers()));
+                    core.handovers()));
         }
         swap(before -> before.withFrozen(fresh));
         fresh.release();
@@ -120,11 +120,11 @@ public final class CurrentVersion {
 
     private MemoryLayer newLayer(DatasetSchema schema, long minTimestamp) {
         return new MemoryLayer(
-                substrate.chunks(),
+                core.chunks(),
                 schema,
                 minTimestamp,
-                substrate.log().position(),
-                substrate.clock().wallMicros());
+                core.log().position(),
+                core.clock().wallMicros());
     }
 
     /**
@@ -203,7 +203,7 @@ public final class CurrentVersion {
                 component.markObsolete();
             }
         });
-        substrate.account().addUnflushed(-freed);
+        core.account().addUnflushed(-freed);
     }
 
     /**
@@ -273,7 +273,7 @@ public final class CurrentVersion {
                                     entry -> live.invalidate(
                                             entry,
                                             stale.invalidatedAt(entry),
-                                            substrate.timestamps()::horizon));
+                                            core.timestamps()::horizon));
                             stale.retire();
                         });
     }
@@ -291,8 +291,7 @@ public final class CurrentVersion {
         boolean done;
         try {
             // under the snapshots' lock only the reference changes; nothing is let go there
-            done = substrate
-                    .timestamps()
+            done = core.timestamps()
                     .whileUnwatched(() -> before.set(replace(now -> now.without(components))));
             if (done) {
                 components.stream()
@@ -348,7 +347,7 @@ public final class CurrentVersion {
     private void letGo(@Nullable Version before) {
         if (before != null) {
             before.unpin();
-            substrate.account().countInstall();
+            core.account().countInstall();
             letIdleCursorsGo();
         }
     }
@@ -379,7 +378,7 @@ public final class CurrentVersion {
     /** Closes every cursor, lets the version go and returns when nobody reads any more. */
     void close() {
         for (VersionLease hold : holds) {
-            substrate.awaitBeforeClose(
+            core.awaitBeforeClose(
                     () -> "a cursor over dataset " + version.schema().name(),
                     () -> !hold.isInside());
             hold.close();
@@ -388,7 +387,7 @@ public final class CurrentVersion {
         if (!dropped) {
             last.unpin();
         }
-        substrate.awaitBeforeClose(
+        core.awaitBeforeClose(
                 () -> "a read of dataset " + last.schema().name(), () -> last.liveCount() == 0);
     }
 }

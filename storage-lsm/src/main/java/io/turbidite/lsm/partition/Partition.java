@@ -29,7 +29,7 @@ import java.util.Set;
  */
 public final class Partition implements VersionLease.Source, Quarantine.Member {
     private final int number;
-    private final Substrate substrate;
+    private final StoreCore core;
     private final int order;
     private final Gate gate;
     private final WorkMeter work;
@@ -37,15 +37,13 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
     private final GarbageEstimate garbage = new GarbageEstimate();
     private final CurrentVersion current;
 
-    private Partition(int number, Substrate substrate, Version version, long flushedTimestamp) {
+    private Partition(int number, StoreCore core, Version version, long flushedTimestamp) {
         this.number = number;
-        this.substrate = substrate;
-        this.order = substrate.account().newOrder();
-        this.gate = new Gate(substrate.tasks());
-        this.work = substrate
-                .account()
-                .work(version.schema().id(), substrate.manifest().state());
-        this.current = new CurrentVersion(substrate, gate, version, flushedTimestamp);
+        this.core = core;
+        this.order = core.account().newOrder();
+        this.gate = new Gate(core.tasks());
+        this.work = core.account().work(version.schema().id(), core.manifest().state());
+        this.current = new CurrentVersion(core, gate, version, flushedTimestamp);
     }
 
     /**
@@ -53,7 +51,7 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
      * damaged is set aside once the log is replayed: {@link Quarantine#enforce}.
      */
     public static Partition open(
-            DatasetSchema schema, int number, PartitionState state, Substrate substrate) {
+            DatasetSchema schema, int number, PartitionState state, StoreCore core) {
         Map<TreeId, List<ComponentHandle>> trees = new HashMap<>();
         List<ComponentHandle> opened = new ArrayList<>();
         try {
@@ -61,23 +59,21 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
                 List<ComponentHandle> components = new ArrayList<>();
                 for (ComponentState component : tree.components()) {
                     ComponentHandle handle = ComponentOpening.open(
-                            substrate,
-                            new Quarantine.Place(schema, number, tree.tree()),
-                            component);
+                            core, new Quarantine.Place(schema, number, tree.tree()), component);
                     opened.add(handle);
                     components.add(handle);
                 }
                 trees.put(tree.tree(), components);
             }
             MemoryLayer layer = new MemoryLayer(
-                    substrate.chunks(),
+                    core.chunks(),
                     schema,
                     state.flushedTimestamp() + 1,
-                    substrate.manifest().state().logPosition(),
-                    substrate.clock().wallMicros());
+                    core.manifest().state().logPosition(),
+                    core.clock().wallMicros());
             Version version = new Version(schema, layer, trees);
             layer.release();
-            return new Partition(number, substrate, version, state.flushedTimestamp());
+            return new Partition(number, core, version, state.flushedTimestamp());
         } finally {
             // the version holds its own references; without one this closes what was opened
             opened.forEach(ComponentHandle::release);
@@ -114,8 +110,8 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
     }
 
     @Override
-    public Substrate substrate() {
-        return substrate;
+    public StoreCore core() {
+        return core;
     }
 
     /** The layer that writers apply to; stays the same inside the gate. */
@@ -216,7 +212,7 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
             for (ComponentHandle component : pinned.tree(TreeId.PRIMARY)) {
                 MutableValidityBitmap live = component.live();
                 if (live != null) {
-                    live.forgetInvalidations(substrate.timestamps()::horizon);
+                    live.forgetInvalidations(core.timestamps()::horizon);
                 }
             }
         } finally {
@@ -242,7 +238,7 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
      * @param frozenIsFlushed whether the frozen layer's components are about to be installed
      */
     long replayFrom(boolean frozenIsFlushed) {
-        long here = substrate.log().position();
+        long here = core.log().position();
         gate.close();
         try {
             Version seen = version();
@@ -268,7 +264,7 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
             growth += frozen.takeGrowth();
         }
         if (growth != 0) {
-            substrate.account().addUnflushed(growth);
+            core.account().addUnflushed(growth);
         }
     }
 

@@ -17,16 +17,16 @@ public final class PartitionRegistry {
     /** Of datasets that were dropped while somebody read them. */
     private final CopyOnWriteArrayList<Partition> dropped = new CopyOnWriteArrayList<>();
 
-    private final Substrate substrate;
+    private final StoreCore core;
 
     /** A registry of none yet. */
-    public PartitionRegistry(Substrate substrate) {
-        this.substrate = substrate;
-        substrate.quarantine().lookIn(partitions);
+    public PartitionRegistry(StoreCore core) {
+        this.core = core;
+        core.quarantine().lookIn(partitions);
     }
 
-    public Substrate substrate() {
-        return substrate;
+    public StoreCore core() {
+        return core;
     }
 
     public void add(Partition partition) {
@@ -37,8 +37,8 @@ public final class PartitionRegistry {
     public void drop(Partition partition) {
         dropped.add(partition);
         partitions.remove(partition);
-        substrate.account().forget(partition.schema().id());
-        substrate.account().addUnflushed(-partition.reportedBytes());
+        core.account().forget(partition.schema().id());
+        core.account().addUnflushed(-partition.reportedBytes());
         partition.drop();
     }
 

@@ -43,7 +43,7 @@ public final class VersionLease {
         /** The leases that are open, changed as they come and go. */
         Set<VersionLease> leases();
 
-        Substrate substrate();
+        StoreCore core();
     }
 
     /** Written inside; volatile, so that a look from outside is not stale for long. */
@@ -91,7 +91,7 @@ public final class VersionLease {
 
     private void awaitNobodyInside() {
         if (state.get() == INSIDE) {
-            source.substrate().tasks().await(() -> state.get() != INSIDE);
+            source.core().tasks().await(() -> state.get() != INSIDE);
         }
     }
 
@@ -147,7 +147,7 @@ public final class VersionLease {
         if (seen != null && !source.isCurrent(seen) && state.compareAndSet(FREE, INSIDE)) {
             letGo();
             leave();
-            letGoCount(source.substrate().meters()).increment();
+            letGoCount(source.core().meters()).increment();
         }
     }
 

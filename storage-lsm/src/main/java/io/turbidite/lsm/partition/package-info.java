@@ -6,7 +6,7 @@
  * and merges replace the version. Start reading at {@link io.turbidite.lsm.partition.Partition},
  * then {@code CurrentVersion}.
  *
- * <p>Three floors; no floor sees a higher one: what all partitions stand on ({@code Substrate}),
+ * <p>Three floors; no floor sees a higher one: what all partitions stand on ({@code StoreCore}),
  * one partition, and all of them ({@code PartitionRegistry}).
  */
 @NullMarked

@@ -3,7 +3,7 @@ package io.turbidite.lsm.schedule;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.task.Tasks;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 
 /**
  * Looks at the store's directory twice a second. A lock file that somebody has deleted or replaced
@@ -16,21 +16,21 @@ import io.turbidite.lsm.partition.Substrate;
 public final class DirectoryWatch implements AutoCloseable {
     private static final long IDLE_MICROS = 500_000;
 
-    private final Substrate substrate;
+    private final StoreCore core;
     private final long shortBytes;
     private final Tasks.Worker worker;
 
     /**
      * @param shortBytes less space than that on disk is short
      */
-    public DirectoryWatch(Substrate substrate, long shortBytes) {
-        this.substrate = substrate;
+    public DirectoryWatch(StoreCore core, long shortBytes) {
+        this.core = core;
         this.shortBytes = shortBytes;
-        this.worker = substrate.start("watch", IDLE_MICROS, this::step);
+        this.worker = core.start("watch", IDLE_MICROS, this::step);
     }
 
     private boolean step() {
-        if (substrate.health().firstFailure() == null && !substrate.health().isClosing()) {
+        if (core.health().firstFailure() == null && !core.health().isClosing()) {
             lookAtLock();
             lookAtLog();
             lookAtTrash();
@@ -40,43 +40,43 @@ public final class DirectoryWatch implements AutoCloseable {
 
     private void lookAtLock() {
         try {
-            substrate.checkLock();
+            core.checkLock();
         } catch (StoreFailedException gone) {
-            substrate.events().failed("the store takes no writes any more", gone);
+            core.events().failed("the store takes no writes any more", gone);
         } catch (StorageException failure) {
-            substrate.events().failed("the lock file could not be looked at", failure);
+            core.events().failed("the lock file could not be looked at", failure);
         }
     }
 
     private void lookAtLog() {
         try {
-            substrate.noteLog();
+            core.noteLog();
         } catch (StorageException failure) {
-            substrate.events().failed("that there is a log could not be noted", failure);
+            core.events().failed("that there is a log could not be noted", failure);
         }
     }
 
     private void lookAtTrash() {
-        if (substrate.trash().items().isEmpty()) {
+        if (core.trash().items().isEmpty()) {
             return;
         }
         try {
-            if (substrate.trash().isOld()) {
-                substrate.emptyTrash("age");
-            } else if (substrate.disk().usableBytes() < shortBytes) {
-                substrate.emptyTrash("space");
+            if (core.trash().isOld()) {
+                core.emptyTrash("age");
+            } else if (core.disk().usableBytes() < shortBytes) {
+                core.emptyTrash("space");
             }
         } catch (StorageException failure) {
-            substrate.events().failed("the trash could not be emptied", failure);
+            core.events().failed("the trash could not be emptied", failure);
         }
     }
 
     /** The disk is full: before anything waits or is refused, the trash goes. */
-    public static void makeRoom(Substrate substrate) {
+    public static void makeRoom(StoreCore core) {
         try {
-            substrate.emptyTrash("space");
+            core.emptyTrash("space");
         } catch (StorageException failure) {
-            substrate.events().failed("the trash could not be emptied", failure);
+            core.events().failed("the trash could not be emptied", failure);
         }
     }
 

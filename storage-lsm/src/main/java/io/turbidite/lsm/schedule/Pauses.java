@@ -2,7 +2,7 @@ package io.turbidite.lsm.schedule;
 
 import io.turbidite.core.meter.Counter;
 import io.turbidite.core.meter.Meters;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 
 /** Notes that background work pauses because it can't go on now. Stateless. */
 public final class Pauses {
@@ -19,8 +19,8 @@ public final class Pauses {
      * @param work that pauses, for people
      * @param nanos until it is tried again
      */
-    public static void begin(Substrate substrate, String work, Throwable cause, long nanos) {
-        count(substrate.meters()).increment();
-        substrate.events().paused(work, cause, nanos);
+    public static void begin(StoreCore core, String work, Throwable cause, long nanos) {
+        count(core.meters()).increment();
+        core.events().paused(work, cause, nanos);
     }
 }

@@ -10,7 +10,7 @@ import io.turbidite.core.format.FileHeader;
 import io.turbidite.lsm.backup.StoreCut;
 import io.turbidite.lsm.backup.StoredFile;
 import io.turbidite.lsm.partition.PartitionRegistry;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
 
@@ -31,16 +31,16 @@ import java.util.List;
  * ShipmentFormat#PAYLOAD_BYTES_MAX} bytes.
  */
 public final class Shipment implements AutoCloseable {
-    private final Substrate substrate;
+    private final StoreCore core;
     private final StoreCut cut;
     private final ManifestState image;
     private final byte[] manifest;
     private final List<StoredFile> files;
 
-    private Shipment(Substrate substrate, StoreCut cut) {
-        this.substrate = substrate;
+    private Shipment(StoreCore core, StoreCut cut) {
+        this.core = core;
         this.cut = cut;
-        this.image = cut.writeMemory(substrate.disk());
+        this.image = cut.writeMemory(core.disk());
         this.manifest = Manifest.encode(image);
         this.files = StoredFile.allOf(image);
     }
@@ -52,10 +52,10 @@ public final class Shipment implements AutoCloseable {
      * @throws io.turbidite.core.StorageIoException if there is no room for the contents of memory
      */
     public static Shipment open(PartitionRegistry partitions) {
-        Substrate substrate = partitions.substrate();
+        StoreCore core = partitions.core();
         StoreCut cut = StoreCut.take(partitions);
-        try (Undo undo = Undo.of(() -> letGo(substrate.disk(), cut))) {
-            return undo.keep(new Shipment(substrate, cut));
+        try (Undo undo = Undo.of(() -> letGo(core.disk(), cut))) {
+            return undo.keep(new Shipment(core, cut));
         }
     }
 
@@ -114,22 +114,22 @@ public final class Shipment implements AutoCloseable {
                 received,
                 StoredFile.bytes(sent),
                 StoredFile.quarantined(image));
-        ShipmentMeter meter = ShipmentMeter.of(substrate.meters());
+        ShipmentMeter meter = ShipmentMeter.of(core.meters());
         meter.count().increment();
         meter.bytes().add(report.bytes());
-        substrate.events().shipped(report.timestamp(), report.sent(), report.bytes());
+        core.events().shipped(report.timestamp(), report.sent(), report.bytes());
         return report;
     }
 
     private void send(ShipmentWriter writer, int number, StoredFile stored) {
-        try (DiskFile file = substrate.disk().openReadOnly(stored.name())) {
+        try (DiskFile file = core.disk().openReadOnly(stored.name())) {
             long size = file.size();
             if (size != stored.bytes()) {
                 throw new CorruptionException(
                         file.name(), 0, "file", stored.bytes() + " bytes", size + " bytes");
             }
             writer.file(number, size, (position, target, at, bytes) -> {
-                substrate.health().checkReadable();
+                core.health().checkReadable();
                 int got = file.read(position, target, at, bytes);
                 if (got < bytes) {
                     throw new CorruptionException(
@@ -142,7 +142,7 @@ public final class Shipment implements AutoCloseable {
     /** Releases the files. */
     @Override
     public void close() {
-        letGo(substrate.disk(), cut);
+        letGo(core.disk(), cut);
     }
 
     private static void letGo(Disk disk, StoreCut cut) {

@@ -3,7 +3,7 @@ package io.turbidite.lsm.strategy;
 import io.turbidite.lsm.merge.run.MergeHook;
 import io.turbidite.lsm.merge.run.MergeHooks;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.MergeRepair;
@@ -32,7 +32,7 @@ public final class StrategyHooks implements MergeHooks {
     private static final int SORT_CHUNKS = 16;
 
     private final Partition partition;
-    private final Substrate substrate;
+    private final StoreCore core;
     private final DatasetSchema schema;
     private final Map<TreeId, List<ComponentHandle>> inputs;
     private @Nullable DeferredMerge deferred;
@@ -43,7 +43,7 @@ public final class StrategyHooks implements MergeHooks {
     public StrategyHooks(
             Partition partition, DatasetSchema schema, Map<TreeId, List<ComponentHandle>> inputs) {
         this.partition = partition;
-        this.substrate = partition.substrate();
+        this.core = partition.core();
         this.schema = schema;
         this.inputs = Map.copyOf(inputs);
     }
@@ -66,9 +66,7 @@ public final class StrategyHooks implements MergeHooks {
                         : deferred.secondary(index.id(), Objects.requireNonNull(inputs.get(tree)));
             case DELETED_KEY ->
                 new DeletedKeyMerge(
-                        index,
-                        Objects.requireNonNull(inputs.get(tree.companion())),
-                        substrate.meters());
+                        index, Objects.requireNonNull(inputs.get(tree.companion())), core.meters());
             case VALIDATION ->
                 schema.repair() == MergeRepair.OFF || isPrimaryDamaged()
                         ? MergeHook.NONE
@@ -91,8 +89,8 @@ public final class StrategyHooks implements MergeHooks {
         if (schema.deferredIndexes().isEmpty()) {
             return MergeHook.NONE;
         }
-        long sortBytes = (long) SORT_CHUNKS * substrate.chunks().chunkBytes();
-        DeferredMerge made = new DeferredMerge(substrate, schema, sortBytes);
+        long sortBytes = (long) SORT_CHUNKS * core.chunks().chunkBytes();
+        DeferredMerge made = new DeferredMerge(core, schema, sortBytes);
         deferred = made;
         return made.primary();
     }

@@ -10,7 +10,7 @@ import io.turbidite.lsm.background.BackgroundWork;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.order.Gate;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.partition.VersionSearch;
 import io.turbidite.lsm.strategy.Maintainer;
 import io.turbidite.lsm.strategy.OldRecord;
@@ -46,18 +46,18 @@ import java.util.Arrays;
  * <p><em>Thread-safe;</em> what a write needs comes with it, as a {@link Write}.
  */
 public final class WritePath {
-    private final Substrate substrate;
+    private final StoreCore core;
     private final BackgroundWork background;
     private final KeyStripes stripes;
 
     /** Open while writes may come; unlike a partition's, whoever is inside may wait. */
     private final Gate inFlight;
 
-    public WritePath(Substrate substrate, BackgroundWork background) {
-        this.substrate = substrate;
+    public WritePath(StoreCore core, BackgroundWork background) {
+        this.core = core;
         this.background = background;
-        this.stripes = new KeyStripes(substrate.tasks());
-        this.inFlight = new Gate(substrate.tasks());
+        this.stripes = new KeyStripes(core.tasks());
+        this.inFlight = new Gate(core.tasks());
     }
 
     /**
@@ -70,13 +70,13 @@ public final class WritePath {
         if (background.isFullOfInvalidations() && batch.mayInvalidate()) {
             background.awaitInvalidationRoom();
         }
-        substrate.timestamps().awaitRoom();
+        core.timestamps().awaitRoom();
         while (!inFlight.tryEnter()) {
-            substrate.health().checkWritable();
-            substrate.awaitBeforeWrite("a change of schema", inFlight::isOpen);
+            core.health().checkWritable();
+            core.awaitBeforeWrite("a change of schema", inFlight::isOpen);
         }
         try {
-            substrate.health().checkWritable();
+            core.health().checkWritable();
             if (batch.size() > 0) {
                 writeInFlight(write);
             }
@@ -136,10 +136,10 @@ public final class WritePath {
             try {
                 readOld(write);
                 if (write.set.size() > 0) {
-                    write.uniqueKeys.check(write.set, substrate.health());
+                    write.uniqueKeys.check(write.set, core.health());
                     int loggedBytes = (int) loggedBytes(write);
                     while (timestamp == 0) {
-                        Claim claim = substrate.log().claim(loggedBytes);
+                        Claim claim = core.log().claim(loggedBytes);
                         sequence = claim.sequence();
                         write.sequence = sequence;
                         write.claim = claim;
@@ -162,8 +162,8 @@ public final class WritePath {
             awaitOthers();
             return;
         }
-        substrate.timestamps().awaitVisible(timestamp);
-        awaitDurable(substrate.log(), sequence);
+        core.timestamps().awaitVisible(timestamp);
+        awaitDurable(core.log(), sequence);
     }
 
     /**
@@ -176,11 +176,11 @@ public final class WritePath {
      * group commit that is seldom more than one batch longer.
      */
     private void awaitOthers() {
-        substrate.timestamps().awaitVisible(substrate.timestamps().lastDrawn());
+        core.timestamps().awaitVisible(core.timestamps().lastDrawn());
         try {
-            substrate.log().awaitAllDurable();
+            core.log().awaitAllDurable();
         } catch (StorageException failure) {
-            substrate.health().fail(failure);
+            core.health().fail(failure);
             throw failure;
         }
     }
@@ -189,7 +189,7 @@ public final class WritePath {
         try {
             log.awaitDurable(sequence);
         } catch (StorageException failure) {
-            substrate.health().fail(failure);
+            core.health().fail(failure);
             throw failure;
         }
     }
@@ -299,7 +299,7 @@ public final class WritePath {
                 write.claim = null;
                 return 0;
             }
-            long timestamp = substrate.timestamps().draw();
+            long timestamp = core.timestamps().draw();
             write.timestamp = timestamp;
             note(write);
             log(claim, timestamp, write);
@@ -315,7 +315,7 @@ public final class WritePath {
     }
 
     private void complete(Write write) {
-        substrate.timestamps().complete(write.timestamp);
+        core.timestamps().complete(write.timestamp);
         write.timestamp = 0;
     }
 
@@ -327,12 +327,12 @@ public final class WritePath {
         Claim claim = write.claim;
         if (claim != null) {
             if (!claim.giveUp(write.sequence)) {
-                substrate.health().fail(failure);
+                core.health().fail(failure);
             }
             write.claim = null;
         }
         if (write.timestamp > 0) {
-            substrate.timestamps().completeAgain(write.timestamp);
+            core.timestamps().completeAgain(write.timestamp);
         }
         write.timestamp = 0;
         leaveGates(write);
@@ -349,7 +349,7 @@ public final class WritePath {
             free = true;
         } finally {
             if (!free) {
-                substrate.health().fail(failure);
+                core.health().fail(failure);
                 leaveGates(write);
             }
         }

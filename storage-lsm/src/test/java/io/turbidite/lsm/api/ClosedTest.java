@@ -243,7 +243,7 @@ class ClosedTest {
         Snapshot snapshot = read.openSnapshot(); // nobody waits for it
         VersionLease cursor = new VersionLease(
                 Inside.partitions(dataset).getFirst(),
-                new ViewState(1, Inside.substrate(read).health()),
+                new ViewState(1, Inside.core(read).health()),
                 () -> {});
         cursor.enter();
         assertThat(closedBeside(read, clock, cursor::leave)).isEqualTo("a cursor over dataset T");

@@ -127,7 +127,7 @@ class EndedWaitTest {
         Thread writer = startWriter(dataset);
         writer.interrupt();
         assertEnded(writer, "interrupted");
-        assertThat(Inside.substrate(store).health().firstFailure()).isNull();
+        assertThat(Inside.core(store).health().firstFailure()).isNull();
         closeInTime(store);
         assertAllIsThere();
     }

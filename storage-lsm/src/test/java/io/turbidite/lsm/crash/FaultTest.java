@@ -119,7 +119,7 @@ class FaultTest {
                 workload.write(sim.store);
                 oracle.acknowledge();
             } catch (StorageException refused) {
-                if (Inside.substrate(sim.store).health().firstFailure() != null) {
+                if (Inside.core(sim.store).health().firstFailure() != null) {
                     // the last commit may be there or not; nothing may come after it
                     assertNoWritesAreTaken(sim, workload);
                     return false;

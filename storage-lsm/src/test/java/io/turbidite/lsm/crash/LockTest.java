@@ -101,7 +101,7 @@ class LockTest {
     void the_lock_file_is_looked_at_before_a_segment_of_the_log_is_made() {
         try (SimStore sim = SimStore.open(disk, SEED, options)) {
             disk.delete(StoreFiles.LOCK);
-            assertThatThrownBy(() -> Inside.substrate(sim.store).log().claim(10))
+            assertThatThrownBy(() -> Inside.core(sim.store).log().claim(10))
                     .isInstanceOf(StoreFailedException.class)
                     .hasMessageContaining("LOCK");
             assertThat(disk.list(StoreFiles.LOG)).isEmpty();

@@ -67,7 +67,7 @@ class LogOrderTest {
             flushed.upsert(row(1, "second"));
             disk.onOperation(step -> {
                 if (step.name().startsWith("data")) {
-                    io.turbidite.lsm.Inside.substrate(sim.store).log().claim(8).cancel();
+                    io.turbidite.lsm.Inside.core(sim.store).log().claim(8).cancel();
                 }
             });
             flushed.flush();

@@ -93,11 +93,11 @@ class PlantedBugTest {
             try (ReadView view = dataset.openView()) {
                 NavigableMap<Long, Row> shown = new TreeMap<>(SimStore.rows(dataset, view));
                 // the bug: nobody keeps the versions that the view shows
-                Inside.substrate(sim.store).timestamps().release(view.timestamp());
+                Inside.core(sim.store).timestamps().release(view.timestamp());
                 dataset.upsert(row(1, "bob").toMap());
                 dataset.flush();
                 assertThat(SimStore.rows(dataset, view)).isNotEqualTo(shown);
-                var unused = Inside.substrate(sim.store).timestamps().register();
+                var unused = Inside.core(sim.store).timestamps().register();
                 assertThat(unused).isPositive();
             }
         }

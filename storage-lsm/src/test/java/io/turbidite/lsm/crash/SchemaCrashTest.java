@@ -98,7 +98,7 @@ class SchemaCrashTest {
 
     /** Components and the bitmaps of their invalid entries. */
     private static List<Long> namedFiles(Store store) {
-        return Inside.substrate(store).manifest().state().datasets().stream()
+        return Inside.core(store).manifest().state().datasets().stream()
                 .flatMap(dataset -> dataset.partitions().stream())
                 .flatMap(partition -> partition.trees().stream())
                 .flatMap(tree -> tree.components().stream())

@@ -88,7 +88,7 @@ class ThrownInWriteTest {
         }
         inTime("another writer", () -> store.write(batch(store, 1)));
         inTime("a sync", store::sync);
-        assertThat(Inside.substrate(store).health().firstFailure()).isNull();
+        assertThat(Inside.core(store).health().firstFailure()).isNull();
         assertThat(SimStore.rows(store.dataset("T"))).containsOnlyKeys(1L);
         assertThat(Inside.holdsNothing(store)).isTrue();
         inTime("close", store::close);
@@ -114,7 +114,7 @@ class ThrownInWriteTest {
             }
         };
         assertThatThrownBy(() -> store.write(batch(store, 2))).isSameAs(thrown);
-        assertThat(Inside.substrate(store).health().firstFailure()).isSameAs(thrown);
+        assertThat(Inside.core(store).health().firstFailure()).isSameAs(thrown);
         inTimeRefused("another writer", () -> store.write(batch(store, 3)));
         assertThat(store.dataset("T").get(1L)).isNotNull();
         assertThat(Inside.holdsNothing(store)).isTrue();

@@ -57,7 +57,7 @@ class UnreadableTest {
         String file;
         try (SimStore sim = SimStore.open(disk, SEED, OPTIONS)) {
             rows = fill(sim.store, "T", maintenance);
-            file = StoreFiles.component(io.turbidite.lsm.Inside.substrate(sim.store)
+            file = StoreFiles.component(io.turbidite.lsm.Inside.core(sim.store)
                     .manifest()
                     .state()
                     .datasets()

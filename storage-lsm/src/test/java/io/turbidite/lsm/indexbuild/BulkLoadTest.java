@@ -92,7 +92,7 @@ class BulkLoadTest {
     }
 
     private static int chunksHeld(SimStore sim) {
-        return ((WriteMemory) Inside.substrate(sim.store).chunks()).heldCount();
+        return ((WriteMemory) Inside.core(sim.store).chunks()).heldCount();
     }
 
     @ParameterizedTest

@@ -66,7 +66,7 @@ class CursorTest {
     }
 
     private int heldChunks() {
-        return ((WriteMemory) Inside.substrate(sim.store).chunks()).heldCount();
+        return ((WriteMemory) Inside.core(sim.store).chunks()).heldCount();
     }
 
     private long id(RecordCursor cursor) {

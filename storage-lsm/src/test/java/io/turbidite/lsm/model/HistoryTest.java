@@ -67,10 +67,9 @@ class HistoryTest {
         String failure = failure(
                 (workload, store) -> {
                     workload.create(store);
-                    Timestamps timestamps = Inside.substrate(store).timestamps();
-                    Tasks.Worker bug = Inside.substrate(store)
-                            .tasks()
-                            .start("bug", 1, () -> letGo(timestamps));
+                    Timestamps timestamps = Inside.core(store).timestamps();
+                    Tasks.Worker bug =
+                            Inside.core(store).tasks().start("bug", 1, () -> letGo(timestamps));
                     assertThat(bug).isNotNull();
                 },
                 same -> same);

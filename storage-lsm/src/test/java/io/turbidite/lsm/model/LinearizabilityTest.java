@@ -76,9 +76,9 @@ class LinearizabilityTest {
     void a_view_whose_versions_nobody_keeps_is_found() throws Exception {
         SimDisk disk = new SimDisk(seed, Profile.STRICT);
         try (Store store = open(disk)) {
-            Timestamps timestamps = Inside.substrate(store).timestamps();
+            Timestamps timestamps = Inside.core(store).timestamps();
             // the bug: snapshots are let go behind the back of those who read them
-            var bug = Inside.substrate(store).tasks().start("bug", 100, () -> {
+            var bug = Inside.core(store).tasks().start("bug", 100, () -> {
                 timestamps.snapshots().forEach(held -> timestamps.release(held.timestamp()));
                 return false;
             });

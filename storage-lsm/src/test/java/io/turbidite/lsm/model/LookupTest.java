@@ -67,7 +67,7 @@ class LookupTest {
     }
 
     private long now() {
-        return Inside.substrate(sim.store).timestamps().lastDrawn();
+        return Inside.core(sim.store).timestamps().lastDrawn();
     }
 
     private void put(long id, int bodyBytes) {

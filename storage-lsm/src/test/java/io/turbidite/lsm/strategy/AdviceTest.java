@@ -57,7 +57,7 @@ class AdviceTest {
     }
 
     private static DatasetCounts counts(SimStore sim) {
-        return KeptCounts.of(Inside.substrate(sim.store), Inside.opened(sim.store.dataset("T")));
+        return KeptCounts.of(Inside.core(sim.store), Inside.opened(sim.store.dataset("T")));
     }
 
     /** Asks the index without records; returns how many entries were valid. */

@@ -147,7 +147,7 @@ class BitmapSaveTest {
         old.close();
         assertThat(SimStore.rows(dataset)).isEqualTo(rows);
         sim.verify();
-        if (Inside.substrate(sim.store).health().firstFailure() == null) {
+        if (Inside.core(sim.store).health().firstFailure() == null) {
             // what was not saved is saved now
             dataset.flush();
             work.run(dataset);
@@ -172,7 +172,7 @@ class BitmapSaveTest {
 
     /** The files that mark invalid entries are those of the components. */
     private void checkNothingLeftOver(SimStore sim) {
-        Inside.substrate(sim.store).reaper().deleteObsolete();
+        Inside.core(sim.store).reaper().deleteObsolete();
         List<String> named =
                 Inside.partitions(sim.store.dataset("T"))
                         .getFirst()

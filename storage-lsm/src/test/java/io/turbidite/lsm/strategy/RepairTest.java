@@ -407,7 +407,7 @@ class RepairTest {
     }
 
     private int chunksHeld() {
-        return ((WriteMemory) Inside.substrate(sim.store).chunks()).heldCount();
+        return ((WriteMemory) Inside.core(sim.store).chunks()).heldCount();
     }
 
     /**

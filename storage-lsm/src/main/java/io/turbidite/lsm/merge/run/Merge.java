@@ -4,7 +4,7 @@ import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.partition.ComponentBuild;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
@@ -39,7 +39,7 @@ import java.util.Map;
  */
 public final class Merge implements RunQueue.Job, AutoCloseable {
     private final Partition partition;
-    private final Substrate substrate;
+    private final StoreCore core;
 
     /** What the trees are; the partition's may have changed meanwhile. */
     private final DatasetSchema schema;
@@ -71,7 +71,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
             List<TreeInputs> trees,
             MergeHooks.Factory hooks) {
         this.partition = partition;
-        this.substrate = partition.substrate();
+        this.core = partition.core();
         this.schema = schema;
         this.trees = trees;
         Map<TreeId, List<ComponentHandle>> inputs = new HashMap<>();
@@ -83,9 +83,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
         this.handover = marked.isEmpty()
                 ? null
                 : BuildConcurrency.ofComponents(
-                        schema.bitmapHandover(),
-                        BitmapTakeover.sources(marked),
-                        substrate.handovers());
+                        schema.bitmapHandover(), BitmapTakeover.sources(marked), core.handovers());
         if (handover != null) {
             BitmapTakeover.tell(partition, marked, handover);
         }
@@ -166,7 +164,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
      * @return whether the merge is installed
      */
     boolean advance(long stepBytes, long syncBytes) {
-        long startNanos = substrate.clock().monotonicNanos();
+        long startNanos = core.clock().monotonicNanos();
         long left = stepBytes;
         while (left > 0 && merged.size() < trees.size()) {
             MergeOutput current = output;
@@ -188,7 +186,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
         MergeOutput current = output;
         long underWay = current == null ? 0 : current.bytesWritten();
         remainingBytes = Math.max(0, inputBytes - doneBytes - underWay);
-        busyNanos += substrate.clock().monotonicNanos() - startNanos;
+        busyNanos += core.clock().monotonicNanos() - startNanos;
         if (merged.size() == trees.size()) {
             install();
             return true;
@@ -197,25 +195,25 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
     }
 
     private void install() {
-        substrate.disk().syncDirectory(StoreFiles.DATA);
+        core.disk().syncDirectory(StoreFiles.DATA);
         List<MergedTree> merges = new ArrayList<>();
         for (int i = 0; i < trees.size(); i++) {
             merges.add(
                     new MergedTree(trees.get(i).id(), trees.get(i).newestFirst(), merged.get(i)));
         }
         installation.run(() -> edit(merges));
-        MergeMeter meter = MergeMeter.of(substrate.meters());
+        MergeMeter meter = MergeMeter.of(core.meters());
         for (MergedTree merge : merges) {
             meter.bytesRead().add(merge.bytesRead());
             meter.bytesWritten().add(merge.output().state().bytes());
             meter.time().record(busyNanos);
-            substrate.events().merged(partition.number(), schema, merge, busyNanos);
+            core.events().merged(partition.number(), schema, merge, busyNanos);
         }
     }
 
     private void edit(List<MergedTree> merges) {
         if (handover == null) {
-            substrate.edit(
+            core.edit(
                     state -> stateAfter(state, merges),
                     () -> partition.current().installMerged(merges, null));
             return;
@@ -335,7 +333,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
     private VersionRetention readers() {
         VersionRetention asked = readers;
         if (asked == null) {
-            asked = substrate.timestamps().retention(false);
+            asked = core.timestamps().retention(false);
             readers = asked;
         }
         return asked;

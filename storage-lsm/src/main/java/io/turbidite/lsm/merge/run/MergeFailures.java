@@ -6,7 +6,7 @@ import io.turbidite.core.StorageIoException;
 import io.turbidite.lsm.flush.WriterThrottle;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schedule.Backoff;
 import io.turbidite.lsm.schedule.DirectoryWatch;
 import io.turbidite.lsm.schedule.FailureRule;
@@ -30,7 +30,7 @@ final class MergeFailures {
     private static final long PAUSE_NANOS_MAX = 10_000_000_000L;
 
     private final PartitionRegistry partitions;
-    private final Substrate substrate;
+    private final StoreCore core;
     private final WriterThrottle throttle;
     private final Backoff backoff;
 
@@ -39,10 +39,10 @@ final class MergeFailures {
 
     MergeFailures(PartitionRegistry partitions, WriterThrottle throttle) {
         this.partitions = partitions;
-        this.substrate = partitions.substrate();
+        this.core = partitions.core();
         this.throttle = throttle;
-        this.backoff = new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
-        this.held = new HeldInputs(substrate.clock());
+        this.backoff = new Backoff(core.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
+        this.held = new HeldInputs(core.clock());
     }
 
     /** What no merge takes now. */
@@ -64,7 +64,7 @@ final class MergeFailures {
     void succeeded() {
         if (backoff.succeed()) {
             throttle.mergePaused(null);
-            substrate.events().resumed("merge");
+            core.events().resumed("merge");
         }
     }
 
@@ -73,7 +73,7 @@ final class MergeFailures {
         switch (FailureRule.of(failure)) {
             case WAIT -> pause(failure);
             case ALONE -> failAlone(merge, failure);
-            case STORE -> substrate.health().fail(failure);
+            case STORE -> core.health().fail(failure);
         }
     }
 
@@ -84,8 +84,7 @@ final class MergeFailures {
      * the input that could not be read, or else all of the merge.
      */
     private void failAlone(Merge merge, StorageException failure) {
-        if (failure instanceof CorruptionException damage
-                && substrate.quarantine().take(damage)) {
+        if (failure instanceof CorruptionException damage && core.quarantine().take(damage)) {
             noteQuarantine();
             return;
         }
@@ -97,13 +96,13 @@ final class MergeFailures {
     void holdBack(Partition partition, List<ComponentHandle> inputs, StorageException cause) {
         long nanos = held.hold(inputs);
         if (nanos > 0) {
-            Pauses.begin(substrate, "merge of " + partition, cause, nanos);
+            Pauses.begin(core, "merge of " + partition, cause, nanos);
         }
     }
 
     private void noteQuarantine() {
         try {
-            substrate.quarantine().note();
+            core.quarantine().note();
         } catch (StorageException unwritten) {
             // it is set aside all the same, and noted when there is space
             failPlan(unwritten);
@@ -113,8 +112,8 @@ final class MergeFailures {
     /** A plan has failed, or what it notes. */
     void failPlan(StorageException failure) {
         if (FailureRule.of(failure) == FailureRule.STORE) {
-            substrate.health().fail(failure);
-            substrate.tasks().signal();
+            core.health().fail(failure);
+            core.tasks().signal();
         } else {
             pause(failure);
         }
@@ -122,12 +121,12 @@ final class MergeFailures {
 
     private void pause(StorageException cause) {
         if (cause instanceof StorageIoException) {
-            DirectoryWatch.makeRoom(substrate);
+            DirectoryWatch.makeRoom(core);
         }
         throttle.mergePaused(cause);
         long nanos = backoff.fail();
         if (nanos > 0) {
-            Pauses.begin(substrate, "merge", cause, nanos);
+            Pauses.begin(core, "merge", cause, nanos);
         }
     }
 

@@ -5,7 +5,7 @@ import io.turbidite.core.StorageIoException;
 import io.turbidite.lsm.flush.WriterThrottle;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 import io.turbidite.lsm.schedule.MergeScheduler;
 import io.turbidite.lsm.version.Version;
@@ -32,7 +32,7 @@ final class MergePlanner {
     private static final int PAUSED_COUNT_MAX = 4;
 
     private final PartitionRegistry partitions;
-    private final Substrate substrate;
+    private final StoreCore core;
     private final BackgroundOptions options;
     private final WriterThrottle throttle;
     private final MergeHooks.Factory hooks;
@@ -75,7 +75,7 @@ final class MergePlanner {
             MergeFailures failures,
             Conditions conditions) {
         this.partitions = partitions;
-        this.substrate = partitions.substrate();
+        this.core = partitions.core();
         this.queue = queue;
         this.requests = requests;
         this.failures = failures;
@@ -106,12 +106,12 @@ final class MergePlanner {
             return;
         }
         try {
-            long installs = substrate.account().installCount();
+            long installs = core.account().installCount();
             if (!isStale
                     && installs == plannedInstalls
                     && !failures.isFailing()
                     && failures.held().isEmpty()
-                    && substrate.quarantine().suspects().isEmpty()) {
+                    && core.quarantine().suspects().isEmpty()) {
                 return;
             }
             isStale = false;
@@ -121,7 +121,7 @@ final class MergePlanner {
             }
             failures.forgetMerged();
             if (failures.mayStart()) {
-                substrate.quarantine().note();
+                core.quarantine().note();
                 startRequested();
                 startSuspected();
                 startWanted();
@@ -164,7 +164,7 @@ final class MergePlanner {
 
     /** Merges by themselves what readers have met damage in. */
     private void startSuspected() {
-        Set<Long> suspects = substrate.quarantine().suspects();
+        Set<Long> suspects = core.quarantine().suspects();
         for (long fileId : List.copyOf(suspects)) {
             boolean isThere = false;
             for (Partition partition : partitions.all()) {
@@ -244,9 +244,8 @@ final class MergePlanner {
             boolean started = start(next.partition, next.pinned, next.plan);
             if (started && next.forGarbage) {
                 String cause = garbageCauses.remove(next.partition);
-                MergeMeter.of(substrate.meters()).forGarbage().increment();
-                substrate
-                        .events()
+                MergeMeter.of(core.meters()).forGarbage().increment();
+                core.events()
                         .mergesGarbage(
                                 next.partition.name(),
                                 next.partition.garbage().largestShare(),
@@ -316,7 +315,7 @@ final class MergePlanner {
         long remainingBytes =
                 queue.jobs().stream().mapToLong(Merge::remainingBytes).sum();
         long needed = remainingBytes + plan.inputBytes(pinned) + reservedBytes;
-        long usable = substrate.disk().usableBytes();
+        long usable = core.disk().usableBytes();
         if (usable < needed) {
             throw new StorageIoException(
                     StorageIoException.Kind.NO_SPACE,

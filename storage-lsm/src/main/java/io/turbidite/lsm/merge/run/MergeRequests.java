@@ -2,7 +2,7 @@ package io.turbidite.lsm.merge.run;
 
 import io.turbidite.core.StorageException;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.version.Version;
 
 import org.jspecify.annotations.Nullable;
@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * <p><em>Thread-safe.</em>
  */
 final class MergeRequests {
-    private final Substrate substrate;
+    private final StoreCore core;
     private final Queue<Request> waiting = new ConcurrentLinkedQueue<>();
 
     /**
@@ -45,8 +45,8 @@ final class MergeRequests {
         }
     }
 
-    MergeRequests(Substrate substrate) {
-        this.substrate = substrate;
+    MergeRequests(StoreCore core) {
+        this.core = core;
     }
 
     /** Waits until all is merged that is flushed now. */
@@ -54,13 +54,13 @@ final class MergeRequests {
         Request request = new Request(partition);
         waiting.add(request);
         wake.run();
-        substrate.awaitWork("a merge, which goes on,", () -> request.done);
+        core.awaitWork("a merge, which goes on,", () -> request.done);
         StorageException failure = request.failure;
         if (failure != null) {
             throw failure;
         }
         if (!request.done) {
-            substrate.health().checkUnbroken();
+            core.health().checkUnbroken();
         }
     }
 
@@ -77,7 +77,7 @@ final class MergeRequests {
         waiting.remove(request);
         request.failure = failure;
         request.done = true;
-        substrate.tasks().signal();
+        core.tasks().signal();
     }
 
     /** A merge of the partition has failed. */
@@ -93,7 +93,7 @@ final class MergeRequests {
     void refuse() {
         for (Request request : waiting) {
             try {
-                substrate.health().checkWritable();
+                core.health().checkWritable();
             } catch (StorageException failure) {
                 finish(request, failure);
             }

@@ -5,7 +5,7 @@ import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.flush.WriterThrottle;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 import io.turbidite.lsm.schedule.IoBudget;
 import io.turbidite.lsm.schedule.MergePace;
@@ -33,7 +33,7 @@ public final class MergeWork implements AutoCloseable {
 
     private static final long STEP_BYTES_MAX = 1 << 20;
 
-    private final Substrate substrate;
+    private final StoreCore core;
     private final BackgroundOptions options;
     private final IoBudget io;
     private final MergePace pace;
@@ -58,16 +58,16 @@ public final class MergeWork implements AutoCloseable {
             WriterThrottle throttle,
             long writeMemoryBytes,
             MergeHooks.Factory hooks) {
-        this.substrate = partitions.substrate();
+        this.core = partitions.core();
         this.options = options;
         this.io = io;
-        this.pace = new MergePace(substrate.clock(), substrate.log()::takeSlowestSyncNanos);
+        this.pace = new MergePace(core.clock(), core.log()::takeSlowestSyncNanos);
         this.throttle = throttle;
         this.stepBytes = Math.min(STEP_BYTES_MAX, writeMemoryBytes / 64);
         boolean oneAtATime = io.isLimited() && options.mergeScheduler() == MergeScheduler.GREEDY;
         this.queue =
                 new RunQueue<>(options.mergeScheduler(), oneAtATime ? 1 : options.mergeWorkers());
-        this.requests = new MergeRequests(substrate);
+        this.requests = new MergeRequests(core);
         this.failures = new MergeFailures(partitions, throttle);
         this.planner = new MergePlanner(
                 partitions,
@@ -77,14 +77,14 @@ public final class MergeWork implements AutoCloseable {
                 new MergePlanner.Conditions(
                         options, throttle, hooks, writeMemoryBytes, this::wakeWorkers));
         for (int i = 0; i < options.mergeWorkers(); i++) {
-            workers.add(substrate.start(
+            workers.add(core.start(
                     "merge-" + i, io.isLimited() ? LIMITED_IDLE_MICROS : IDLE_MICROS, this::step));
         }
     }
 
     /** Merges all that is flushed now; returns when it is done. */
     public void mergeAll(Partition partition) {
-        substrate.health().checkWritable();
+        core.health().checkWritable();
         requests.await(partition, this::wake);
     }
 
@@ -125,11 +125,11 @@ public final class MergeWork implements AutoCloseable {
     }
 
     private boolean step() {
-        Throwable failed = substrate.health().firstFailure();
+        Throwable failed = core.health().firstFailure();
         if (failed != null) {
             requests.refuse();
         }
-        if (failed != null || substrate.health().isClosing()) {
+        if (failed != null || core.health().isClosing()) {
             return false;
         }
         planner.plan();
@@ -161,14 +161,14 @@ public final class MergeWork implements AutoCloseable {
                 queue.remove(merge);
                 merge.close();
                 wake();
-                substrate.tasks().signal();
+                core.tasks().signal();
             }
         }
     }
 
     /** Advances by a step and accounts for it; whether the merge is installed. */
     private boolean step(Merge merge) {
-        long startNanos = substrate.clock().monotonicNanos();
+        long startNanos = core.clock().monotonicNanos();
         long writtenBefore = merge.writtenBytes();
         boolean installed = merge.advance(stepBytes, pace.pieceBytes(options.syncBytes()));
         long written = merge.writtenBytes() - writtenBefore;
@@ -176,7 +176,7 @@ public final class MergeWork implements AutoCloseable {
         pace.charge(written);
         throttle.merging(
                 written,
-                substrate.clock().monotonicNanos() - startNanos,
+                core.clock().monotonicNanos() - startNanos,
                 Math.min(queue.size(), options.mergeWorkers()));
         return installed;
     }

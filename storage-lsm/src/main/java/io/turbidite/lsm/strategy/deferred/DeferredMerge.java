@@ -6,7 +6,7 @@ import io.turbidite.lsm.merge.Discards;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.merge.run.MergeHook;
 import io.turbidite.lsm.partition.ComponentFiles;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -34,9 +34,9 @@ public final class DeferredMerge implements AutoCloseable {
     /**
      * @param sortBytesMax to sort what is superseded in, for all indexes together
      */
-    public DeferredMerge(Substrate substrate, DatasetSchema schema, long sortBytesMax) {
-        this.antimatter = new DeferredAntimatter(schema, substrate.sortSite(), sortBytesMax);
-        this.meter = DeferredMeter.of(substrate.meters());
+    public DeferredMerge(StoreCore core, DatasetSchema schema, long sortBytesMax) {
+        this.antimatter = new DeferredAntimatter(schema, core.sortSite(), sortBytesMax);
+        this.meter = DeferredMeter.of(core.meters());
     }
 
     /** What the merge of the primary adds. */

@@ -1,7 +1,7 @@
 package io.turbidite.lsm.strategy.validation;
 
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schedule.Backoff;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -51,15 +51,15 @@ public final class AutoRepair {
 
     private static final long PAUSE_NANOS_MAX = 60_000_000_000L;
 
-    private final Substrate substrate;
+    private final StoreCore core;
     private final RepairWork work;
     private final BooleanSupplier isQuiet;
     private final Map<IndexName, Watch> watches = new HashMap<>();
 
     private record IndexName(int dataset, int index) {}
 
-    public AutoRepair(Substrate substrate, RepairWork work, BooleanSupplier isQuiet) {
-        this.substrate = substrate;
+    public AutoRepair(StoreCore core, RepairWork work, BooleanSupplier isQuiet) {
+        this.core = core;
         this.work = work;
         this.isQuiet = isQuiet;
     }
@@ -125,7 +125,7 @@ public final class AutoRepair {
     /** An index that is watched. */
     private final class Watch {
         private final Backoff backoff =
-                new Backoff(substrate.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
+                new Backoff(core.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
         private List<RepairWork.Request> underWay = List.of();
         private @Nullable RecentWork recent;
 
@@ -142,7 +142,7 @@ public final class AutoRepair {
             }
             Partition any = partitions.getFirst();
             DatasetSchema schema = any.schema();
-            long horizon = substrate.timestamps().horizon();
+            long horizon = core.timestamps().horizon();
             OnDisk disk = new OnDisk(partitions, index.tree(), horizon);
             double pageBytes = schema.pages(TreeId.PRIMARY).pageBytes();
             double keyPages = disk.keyBytes / pageBytes;
@@ -162,9 +162,8 @@ public final class AutoRepair {
                     isQuiet.getAsBoolean()));
             any.work().place(index.id(), decision);
             if (decision.placement() != before.placement()) {
-                RepairMeter.of(substrate.meters()).moves().increment();
-                substrate
-                        .events()
+                RepairMeter.of(core.meters()).moves().increment();
+                core.events()
                         .repairPlaced(any.schema().name(), index, before.placement(), decision);
             }
             if (decision.isDue() && backoff.mayTry()) {
@@ -188,7 +187,7 @@ public final class AutoRepair {
 
         private RepairEvidence.Recent count(
                 Partition any, OnDisk disk, double keysPerPage, IndexSchema index, long now) {
-            DatasetState state = substrate.manifest().state().find(any.schema().id());
+            DatasetState state = core.manifest().state().find(any.schema().id());
             DatasetCounts.Flushes flushes =
                     (state == null ? DatasetCounts.NONE : state.counts()).flushes();
             RecentWork.Totals totals = new RecentWork.Totals(
@@ -210,8 +209,8 @@ public final class AutoRepair {
         private void begin(List<Partition> partitions, IndexSchema index, boolean now) {
             RepairWork.Occasion occasion =
                     new RepairWork.Occasion("auto", now ? () -> true : isQuiet);
-            List<RepairWork.Request> requests = work.requests(
-                    partitions, List.of(index.id()), substrate.repairOptions(), occasion);
+            List<RepairWork.Request> requests =
+                    work.requests(partitions, List.of(index.id()), core.repairOptions(), occasion);
             debtPages = 0;
             passedOverMax = 0;
             underWay = requests;

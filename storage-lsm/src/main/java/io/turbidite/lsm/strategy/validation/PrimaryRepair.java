@@ -6,7 +6,7 @@ import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.entry.KeyCopy;
 import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.RepairCounts;
@@ -33,7 +33,7 @@ import java.util.List;
  */
 public final class PrimaryRepair {
     private final Partition partition;
-    private final Substrate substrate;
+    private final StoreCore core;
     private final List<IndexSchema> indexes;
     private long checkedCount;
     private long markedCount;
@@ -41,7 +41,7 @@ public final class PrimaryRepair {
 
     private PrimaryRepair(Partition partition, List<IndexSchema> indexes) {
         this.partition = partition;
-        this.substrate = partition.substrate();
+        this.core = partition.core();
         this.indexes = indexes;
     }
 
@@ -61,13 +61,10 @@ public final class PrimaryRepair {
     }
 
     private RepairCounts run(Version pinned) {
-        long startNanos = substrate.clock().monotonicNanos();
-        long horizon = substrate.timestamps().horizon();
+        long startNanos = core.clock().monotonicNanos();
+        long horizon = core.timestamps().horizon();
         try (DeferredAntimatter antimatter = new DeferredAntimatter(
-                pinned.schema(),
-                indexes,
-                substrate.sortSite(),
-                substrate.repairOptions().sortBytesMax())) {
+                pinned.schema(), indexes, core.sortSite(), core.repairOptions().sortBytesMax())) {
             scanPrimary(pinned, horizon, antimatter);
             for (IndexSchema index : indexes) {
                 if (antimatter.count(index.id()) > 0) {
@@ -77,7 +74,7 @@ public final class PrimaryRepair {
                 }
             }
         }
-        long nanos = substrate.clock().monotonicNanos() - startNanos;
+        long nanos = core.clock().monotonicNanos() - startNanos;
         return new RepairCounts(componentCount, checkedCount, 0, 0, markedCount, 0, nanos);
     }
 
@@ -87,8 +84,7 @@ public final class PrimaryRepair {
         for (ComponentHandle handle : pinned.tree(TreeId.PRIMARY)) {
             cursors.add(handle.component().streamCursor());
         }
-        try (EntryStream records = substrate
-                .timestamps()
+        try (EntryStream records = core.timestamps()
                 .retention(false)
                 .retain(
                         MergeCursor.of(cursors),

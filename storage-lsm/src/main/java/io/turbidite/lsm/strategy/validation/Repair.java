@@ -6,7 +6,7 @@ import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.schema.RepairOptions;
@@ -47,7 +47,7 @@ final class Repair implements AutoCloseable {
     static final long ENTRY_BYTES = 64;
 
     private final Partition partition;
-    private final Substrate substrate;
+    private final StoreCore core;
     private final IndexSchema index;
     private final ComponentHandle before;
     private final KeyTrees keyTrees;
@@ -68,7 +68,7 @@ final class Repair implements AutoCloseable {
         DiskComponent component = before.component();
         ImmutableValidityBitmap known = before.invalidEntries();
         this.partition = partition;
-        this.substrate = partition.substrate();
+        this.core = partition.core();
         this.index = index;
         this.before = before;
         this.keyTrees = ground.keyTrees();
@@ -76,7 +76,7 @@ final class Repair implements AutoCloseable {
         this.search = new InvalidEntrySearch(
                 keyTrees,
                 before.state().repairedTimestamp(),
-                substrate.sortSite(),
+                core.sortSite(),
                 new InvalidEntrySearch.Means(options, ground.live()),
                 invalidEntries);
         this.entries = component.streamCursor();
@@ -130,9 +130,9 @@ final class Repair implements AutoCloseable {
      * @return whether the repair is installed
      */
     boolean advance(long entriesMax) {
-        long startNanos = substrate.clock().monotonicNanos();
+        long startNanos = core.clock().monotonicNanos();
         boolean isChecked = isScanned ? search.advance(entriesMax) : scan(entriesMax);
-        nanos += substrate.clock().monotonicNanos() - startNanos;
+        nanos += core.clock().monotonicNanos() - startNanos;
         if (isChecked) {
             install(
                     partition,
@@ -172,19 +172,19 @@ final class Repair implements AutoCloseable {
             ComponentHandle before,
             long timestamp,
             ValidityBitmapBuilder invalidEntries) {
-        Substrate substrate = partition.substrate();
+        StoreCore core = partition.core();
         ComponentState state = before.state();
         ImmutableValidityBitmap known = before.invalidEntries();
         BitmapState bitmapState = state.invalidEntries();
         if (invalidEntries.count() > bitmapState.count()) {
-            bitmapState = ComponentFiles.writeBitmap(substrate, before.component(), invalidEntries);
-            substrate.disk().syncDirectory(StoreFiles.DATA);
-            known = ComponentFiles.openWrittenBitmap(substrate, before.component(), bitmapState);
+            bitmapState = ComponentFiles.writeBitmap(core, before.component(), invalidEntries);
+            core.disk().syncDirectory(StoreFiles.DATA);
+            known = ComponentFiles.openWrittenBitmap(core, before.component(), bitmapState);
         }
         ComponentHandle after = before.repaired(state.withRepaired(timestamp, bitmapState), known);
         Installation installation = new Installation();
         try {
-            installation.run(() -> substrate.edit(
+            installation.run(() -> core.edit(
                     manifest -> stateAfter(manifest, partition, tree, before, after),
                     () -> partition.current().installRepaired(tree, before, after)));
         } finally {

@@ -7,7 +7,7 @@ import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.merge.run.MergeHook;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
@@ -46,7 +46,7 @@ public final class RepairHook implements MergeHook {
             List<ComponentHandle> inputs,
             KeyTrees keyTrees,
             ValidityBitmapBuilder invalidEntries) {
-        Substrate substrate = partition.substrate();
+        StoreCore core = partition.core();
         this.partition = partition;
         this.index = index;
         this.inputs = inputs;
@@ -59,8 +59,8 @@ public final class RepairHook implements MergeHook {
         this.search = new InvalidEntrySearch(
                 keyTrees,
                 checkedMin,
-                substrate.sortSite(),
-                new InvalidEntrySearch.Means(substrate.repairOptions(), null),
+                core.sortSite(),
+                new InvalidEntrySearch.Means(core.repairOptions(), null),
                 invalidEntries);
     }
 
@@ -99,7 +99,7 @@ public final class RepairHook implements MergeHook {
             return null;
         }
         try {
-            return KeyTrees.hold(pinned, partition.substrate().timestamps().horizon());
+            return KeyTrees.hold(pinned, partition.core().timestamps().horizon());
         } finally {
             pinned.unpin();
         }
@@ -124,9 +124,9 @@ public final class RepairHook implements MergeHook {
 
     @Override
     public boolean complete(long stepBytes) {
-        long startNanos = partition.substrate().clock().monotonicNanos();
+        long startNanos = partition.core().clock().monotonicNanos();
         isComplete = search.advance(Math.max(1, stepBytes / Repair.ENTRY_BYTES));
-        nanos += partition.substrate().clock().monotonicNanos() - startNanos;
+        nanos += partition.core().clock().monotonicNanos() - startNanos;
         return isComplete;
     }
 
@@ -134,8 +134,8 @@ public final class RepairHook implements MergeHook {
     public ComponentFiles.Repaired repaired() {
         assert isComplete;
         RepairCounts counts = counts();
-        RepairMeter.of(partition.substrate().meters()).add(counts);
-        partition.substrate().events().repaired(partition.name(), index, "merge", counts);
+        RepairMeter.of(partition.core().meters()).add(counts);
+        partition.core().events().repaired(partition.name(), index, "merge", counts);
         return new ComponentFiles.Repaired(Repair.reached(inputs, keyTrees), invalidEntries);
     }
 

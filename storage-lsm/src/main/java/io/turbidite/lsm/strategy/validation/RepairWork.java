@@ -4,7 +4,7 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schedule.FailureRule;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.RepairCounts;
@@ -34,7 +34,7 @@ public final class RepairWork implements AutoCloseable {
 
     private static final long STEP_ENTRIES = 16_384;
 
-    private final Substrate substrate;
+    private final StoreCore core;
     private final Runnable afterClaims;
 
     /** Read by the first of them while the others are started. */
@@ -47,8 +47,8 @@ public final class RepairWork implements AutoCloseable {
      * @param afterClaims told when components are free again, which a merge may have waited for
      * @param betweenSteps what a worker looks at before each step
      */
-    public RepairWork(Substrate substrate, Runnable afterClaims, Runnable betweenSteps) {
-        this.substrate = substrate;
+    public RepairWork(StoreCore core, Runnable afterClaims, Runnable betweenSteps) {
+        this.core = core;
         this.afterClaims = afterClaims;
         this.betweenSteps = betweenSteps;
     }
@@ -60,7 +60,7 @@ public final class RepairWork implements AutoCloseable {
      */
     public void start(int workerCount) {
         for (int i = 0; i < workerCount; i++) {
-            workers.add(substrate.start("repair-" + i, IDLE_MICROS, this::step));
+            workers.add(core.start("repair-" + i, IDLE_MICROS, this::step));
         }
     }
 
@@ -125,11 +125,11 @@ public final class RepairWork implements AutoCloseable {
      */
     public RepairCounts repair(
             List<Partition> partitions, List<Integer> indexIds, RepairOptions options) {
-        substrate.health().checkWritable();
+        core.health().checkWritable();
         List<Request> requests =
                 requests(partitions, indexIds, options, new Occasion("request", () -> true));
         ask(requests);
-        substrate.awaitWork(
+        core.awaitWork(
                 "a repair, which goes on,",
                 () -> requests.stream().allMatch(request -> request.done));
         RepairCounts counts = RepairCounts.NONE;
@@ -139,7 +139,7 @@ public final class RepairWork implements AutoCloseable {
                 throw failure;
             }
             if (!request.done) {
-                substrate.health().checkUnbroken();
+                core.health().checkUnbroken();
             }
             counts = counts.plus(request.counts);
         }
@@ -181,14 +181,14 @@ public final class RepairWork implements AutoCloseable {
             return null;
         }
         try {
-            return SharedKeyTrees.of(pinned, substrate, indexIds, options);
+            return SharedKeyTrees.of(pinned, core, indexIds, options);
         } finally {
             pinned.unpin();
         }
     }
 
     private boolean step() {
-        if (substrate.health().isClosing() || substrate.health().isReading()) {
+        if (core.health().isClosing() || core.health().isReading()) {
             return false;
         }
         betweenSteps.run();
@@ -199,7 +199,7 @@ public final class RepairWork implements AutoCloseable {
         boolean moved = true;
         boolean ended = false;
         try {
-            substrate.health().checkWritable();
+            core.health().checkWritable();
             if (!request.ground.isReady()) {
                 moved = request.ground.advance(STEP_ENTRIES);
             } else if (request.current == null && !startNext(request)) {
@@ -212,7 +212,7 @@ public final class RepairWork implements AutoCloseable {
             request.failure = failure;
             ended = true;
             if (FailureRule.of(failure) == FailureRule.STORE) {
-                substrate.health().fail(failure);
+                core.health().fail(failure);
             }
         } finally {
             if (ended) {
@@ -220,7 +220,7 @@ public final class RepairWork implements AutoCloseable {
                 request.letGo();
                 request.done = true;
                 afterClaims.run();
-                substrate.tasks().signal();
+                core.tasks().signal();
             } else {
                 waiting.add(request);
             }
@@ -232,9 +232,8 @@ public final class RepairWork implements AutoCloseable {
         Repair current = request.current;
         if (current != null && current.advance(STEP_ENTRIES)) {
             request.counts = request.counts.plus(current.counts());
-            RepairMeter.of(substrate.meters()).add(current.counts());
-            substrate
-                    .events()
+            RepairMeter.of(core.meters()).add(current.counts());
+            core.events()
                     .repaired(
                             request.partition.name(),
                             current.index(),

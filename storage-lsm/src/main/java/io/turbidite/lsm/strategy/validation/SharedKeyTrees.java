@@ -1,6 +1,6 @@
 package io.turbidite.lsm.strategy.validation;
 
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.schema.RepairOptions;
 import io.turbidite.lsm.schema.TreeId;
@@ -44,8 +44,8 @@ final class SharedKeyTrees {
      * @param pinned before the horizon is asked for
      */
     static SharedKeyTrees of(
-            Version pinned, Substrate substrate, List<Integer> indexIds, RepairOptions options) {
-        KeyTrees keyTrees = KeyTrees.hold(pinned, substrate.timestamps().horizon());
+            Version pinned, StoreCore core, List<Integer> indexIds, RepairOptions options) {
+        KeyTrees keyTrees = KeyTrees.hold(pinned, core.timestamps().horizon());
         SharedKeyTrees ground = null;
         try {
             long superseded = 0;
@@ -58,7 +58,7 @@ final class SharedKeyTrees {
                 }
             }
             LiveTimestamps live =
-                    LiveTimestamps.begin(keyTrees, superseded, options, substrate.chunks());
+                    LiveTimestamps.begin(keyTrees, superseded, options, core.chunks());
             ground = new SharedKeyTrees(keyTrees, live, indexIds.size());
             return ground;
         } finally {

@@ -63,7 +63,7 @@ public final class TimestampValidation implements AutoCloseable {
         Version pinned = partition.pin();
         try (TimestampValidation validation = new TimestampValidation(pinned, view.timestamp())) {
             validation.validate(candidates);
-            ValidationMeter meter = ValidationMeter.of(partition.substrate().meters());
+            ValidationMeter meter = ValidationMeter.of(partition.core().meters());
             meter.candidates().add(candidates.size());
             meter.searches().add(validation.searchCount);
             partition.work().validated(candidates.size(), validation.validCount);

@@ -2,7 +2,7 @@ package io.turbidite.lsm.strategy.bitmap.run;
 
 import io.turbidite.core.StorageException;
 import io.turbidite.lsm.partition.Partition;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
@@ -43,7 +43,7 @@ import java.util.function.UnaryOperator;
  */
 public final class BitmapSave {
     private final Partition partition;
-    private final Substrate substrate;
+    private final StoreCore core;
 
     /** What the components' files will be, those that stay as they are included. */
     private final Map<ComponentHandle, BitmapState> states = new LinkedHashMap<>();
@@ -53,7 +53,7 @@ public final class BitmapSave {
 
     private BitmapSave(Partition partition) {
         this.partition = partition;
-        this.substrate = partition.substrate();
+        this.core = partition.core();
     }
 
     /** A manifest edit that changes the components of a partition with live bitmaps. */
@@ -101,10 +101,10 @@ public final class BitmapSave {
                         && !before.equals(partition.components(TreeId.PRIMARY));
                 return stale[0] ? state : named(edit.change(state));
             };
-            installation.run(() -> substrate.edit(change, () -> {
+            installation.run(() -> core.edit(change, () -> {
                 if (!stale[0]) {
                     edit.install();
-                    BitmapMeter meter = BitmapMeter.of(substrate.meters());
+                    BitmapMeter meter = BitmapMeter.of(core.meters());
                     begun.forEach(component -> {
                         BitmapState saved = Objects.requireNonNull(states.get(component));
                         component.markSaved(saved);
@@ -136,19 +136,19 @@ public final class BitmapSave {
             }
         }
         // without a bitmap too: a merge may have left records out because of invalidations
-        substrate.log().flush();
+        core.log().flush();
         read.forEach((component, builder) -> states.put(component, write(component, builder)));
         if (!read.isEmpty()) {
-            substrate.disk().syncDirectory(StoreFiles.DATA);
+            core.disk().syncDirectory(StoreFiles.DATA);
         }
     }
 
     private BitmapState write(ComponentHandle component, ValidityBitmapBuilder builder) {
-        long fileId = substrate.manifest().newFileId();
+        long fileId = core.manifest().newFileId();
         String name = StoreFiles.bitmap(fileId);
-        long storeId = substrate.manifest().state().storeId();
+        long storeId = core.manifest().state().storeId();
         long bytes = builder.write(
-                substrate.disk(),
+                core.disk(),
                 name,
                 new ValidityBitmapOwner(storeId, fileId, component.state().fileId()),
                 component.component().entryCount());
@@ -176,7 +176,7 @@ public final class BitmapSave {
         begun.forEach(component -> Objects.requireNonNull(component.live()).failSave());
         for (String name : written) {
             try {
-                substrate.disk().delete(name);
+                core.disk().delete(name);
             } catch (StorageException left) {
                 // no manifest names it: the next opening puts it into the trash
             }

@@ -4,7 +4,7 @@ import io.turbidite.core.StorageIoException;
 import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
-import io.turbidite.lsm.partition.Substrate;
+import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schedule.WritePace;
 import io.turbidite.lsm.schedule.WriterMeter;
 
@@ -22,7 +22,7 @@ import java.util.List;
 public final class InvalidationBudget {
     private final PartitionRegistry partitions;
 
-    private final Substrate substrate;
+    private final StoreCore core;
 
     private final long bytesMax;
 
@@ -34,12 +34,12 @@ public final class InvalidationBudget {
      */
     public InvalidationBudget(PartitionRegistry partitions, long bytesMax) {
         this.partitions = partitions;
-        this.substrate = partitions.substrate();
+        this.core = partitions.core();
         this.bytesMax = bytesMax;
     }
 
     private long bytesUsed() {
-        return substrate.bitmaps().invalidations().bytesUsed();
+        return core.bitmaps().invalidations().bytesUsed();
     }
 
     public boolean isFull() {
@@ -51,11 +51,11 @@ public final class InvalidationBudget {
         if (bytesUsed() < bytesMax / 2) {
             return;
         }
-        long horizon = substrate.timestamps().horizon();
+        long horizon = core.timestamps().horizon();
         if (horizon > forgottenUpTo) {
             forgottenUpTo = horizon;
             partitions.all().forEach(Partition::forgetInvalidations);
-            substrate.tasks().signal();
+            core.tasks().signal();
         }
     }
 
@@ -66,25 +66,25 @@ public final class InvalidationBudget {
      * @throws StorageIoException if readers of long ago stay
      */
     public void await() {
-        long startNanos = substrate.clock().monotonicNanos();
-        substrate.awaitBeforeWrite(
+        long startNanos = core.clock().monotonicNanos();
+        core.awaitBeforeWrite(
                 "snapshots that keep invalidations",
                 () -> !isFull() || waitedNanos(startNanos) >= WritePace.REFUSE_NANOS);
         long waitedNanos = waitedNanos(startNanos);
-        WriterMeter.of(substrate.meters()).stalls().record(waitedNanos);
-        substrate.events().stalled("an old snapshot keeps invalidations", waitedNanos);
-        substrate.health().checkWritable();
+        WriterMeter.of(core.meters()).stalls().record(waitedNanos);
+        core.events().stalled("an old snapshot keeps invalidations", waitedNanos);
+        core.health().checkWritable();
         if (isFull()) {
             throw refusal();
         }
     }
 
     private long waitedNanos(long startNanos) {
-        return substrate.clock().monotonicNanos() - startNanos;
+        return core.clock().monotonicNanos() - startNanos;
     }
 
     private StorageIoException refusal() {
-        List<Timestamps.HeldSnapshot> held = substrate.timestamps().snapshots();
+        List<Timestamps.HeldSnapshot> held = core.timestamps().snapshots();
         long ageNanos = held.isEmpty() ? 0 : held.getFirst().ageNanos();
         return new StorageIoException(
                 StorageIoException.Kind.NO_SPACE,

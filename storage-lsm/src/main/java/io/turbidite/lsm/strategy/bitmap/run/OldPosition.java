@@ -162,8 +162,7 @@ public final class OldPosition {
     public void supersede(Partition partition, Slice key, long timestamp) {
         InvalidationSink sink = null;
         if (bitmap != null) {
-            if (bitmap.invalidate(
-                    position, timestamp, partition.substrate().timestamps()::horizon)) {
+            if (bitmap.invalidate(position, timestamp, partition.core().timestamps()::horizon)) {
                 sink = bitmap.sink();
             }
         } else if (needsMark(partition)) {
@@ -172,7 +171,7 @@ public final class OldPosition {
         } else {
             return;
         }
-        BitmapMeter.of(partition.substrate().meters()).invalidations().increment();
+        BitmapMeter.of(partition.core().meters()).invalidations().increment();
         if (sink != null) {
             sink.invalidated(position, key, timestamp);
         }

@@ -36,11 +36,11 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * What all partitions of a store stand on. Each part says how it may be used. <em>Immutable</em>
+ * The core of an open store: what all its partitions stand on. Each part says how it may be used. <em>Immutable</em>
  * once the log is attached, which happens while the store opens: replay needs the partitions, and
  * they need the rest.
  */
-public final class Substrate {
+public final class StoreCore {
     /** A sixteenth of the write memory, which has 256 chunks or more. */
     private static final int REPAIR_CHUNKS = 16;
 
@@ -103,7 +103,7 @@ public final class Substrate {
     /**
      * @param lock of the store's directory; the caller holds it as long as the store is open
      */
-    public Substrate(
+    public StoreCore(
             Surroundings surroundings,
             Disk.Lock lock,
             Memory memory,
@@ -143,7 +143,7 @@ public final class Substrate {
                 new BuildConcurrencyMeter(meters));
     }
 
-    /** Completes the substrate. */
+    /** Completes it. */
     public void attachLog(WriteAheadLog opened) {
         log = opened;
     }
