@@ -118,7 +118,7 @@ public final class Feed implements AutoCloseable {
      *     Accepted records are committed, and the next run goes on from there
      */
     public FeedReport run(FeedProgress progress) {
-        Clock clock = store.surroundings().clock();
+        Clock clock = store.environment().clock();
         long startNanos = clock.monotonicNanos();
         long acceptedBefore = delivery.accepted();
         long rejectedBefore = delivery.rejected();
@@ -128,7 +128,7 @@ public final class Feed implements AutoCloseable {
                 parser,
                 separator(definition),
                 delivery,
-                store.surroundings().tasks(),
+                store.environment().tasks(),
                 clock,
                 store.events());
         FeedRun run = new FeedRun(parts, progress, () -> stopped);

@@ -92,7 +92,7 @@ class FeedCrashTest {
                         parser,
                         ',',
                         delivery,
-                        store.surroundings().tasks(),
+                        store.environment().tasks(),
                         clock,
                         store.events());
                 return new FeedRun(parts, FeedProgress.none(), () -> false).run();

@@ -158,7 +158,7 @@ class FeedTest {
             Clock clock = Clock.system();
             Counter ingested = store().meters().counter("write.bytes");
             long[] seen = {-1, 0};
-            store().surroundings().tasks().await(() -> {
+            store().environment().tasks().await(() -> {
                 long now = clock.monotonicNanos();
                 if (ingested.sum() != seen[0]) {
                     seen[0] = ingested.sum();

@@ -87,7 +87,7 @@ public final class Store implements AutoCloseable {
         Disk disk = RealDisk.open(directory);
         Tasks tasks = ThreadTasks.create("turbidite");
         return open(
-                new StoreCore.Surroundings(disk, tasks, Clock.system()), options, OpenMode.CREATE);
+                new StoreCore.Environment(disk, tasks, Clock.system()), options, OpenMode.CREATE);
     }
 
     /**
@@ -112,26 +112,26 @@ public final class Store implements AutoCloseable {
 
     /** As {@link #openForReading(Path, StoreOptions)}, on a given disk; closes {@code tasks}. */
     public static Store openForReading(Disk disk, Tasks tasks, Clock clock, StoreOptions options) {
-        return open(new StoreCore.Surroundings(disk, tasks, clock), options, OpenMode.READING);
+        return open(new StoreCore.Environment(disk, tasks, clock), options, OpenMode.READING);
     }
 
     private static Store openExisting(Path directory, StoreOptions options, OpenMode mode) {
         RealDisk.checkDirectory(directory);
         Disk disk = RealDisk.open(directory);
         Tasks tasks = ThreadTasks.create("turbidite");
-        return open(new StoreCore.Surroundings(disk, tasks, Clock.system()), options, mode);
+        return open(new StoreCore.Environment(disk, tasks, Clock.system()), options, mode);
     }
 
     /**
      * Opens a store on a given disk, with given background work and clock; closes {@code tasks}.
      */
     public static Store open(Disk disk, Tasks tasks, Clock clock, StoreOptions options) {
-        return open(new StoreCore.Surroundings(disk, tasks, clock), options, OpenMode.CREATE);
+        return open(new StoreCore.Environment(disk, tasks, clock), options, OpenMode.CREATE);
     }
 
     private static Store open(
-            StoreCore.Surroundings surroundings, StoreOptions options, OpenMode mode) {
-        return new Store(StoreEngine.open(surroundings, options.forEngine(), mode));
+            StoreCore.Environment environment, StoreOptions options, OpenMode mode) {
+        return new Store(StoreEngine.open(environment, options.forEngine(), mode));
     }
 
     /**
@@ -358,7 +358,7 @@ public final class Store implements AutoCloseable {
         }
         RealDisk.checkDirectory(backup);
         Disk from = RealDisk.open(backup);
-        if (from.description().equals(surroundings().disk().description())) {
+        if (from.description().equals(environment().disk().description())) {
             throw new InvalidRequestException(
                     "%s is the store itself, and no backup of it".formatted(from.description()));
         }
@@ -462,8 +462,8 @@ public final class Store implements AutoCloseable {
      * What the store runs on, for code that builds upon the store: its background work runs on the
      * store's tasks, and it keeps its files on the store's disk, in a directory of its own.
      */
-    public StoreCore.Surroundings surroundings() {
-        return new StoreCore.Surroundings(core().disk(), core().tasks(), core().clock());
+    public StoreCore.Environment environment() {
+        return new StoreCore.Environment(core().disk(), core().tasks(), core().clock());
     }
 
     StoreEngine engine() {

@@ -162,7 +162,7 @@ final class Tweets implements AutoCloseable {
      */
     Answer byQuery(int low, int high, int workers) {
         RunOptions options = RunOptions.defaults()
-                .withTasks(store.surroundings().tasks())
+                .withTasks(store.environment().tasks())
                 .withLookupWorkers(workers);
         long rows = 0;
         long sum = 0;

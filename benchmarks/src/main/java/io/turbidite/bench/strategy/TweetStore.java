@@ -154,7 +154,7 @@ final class TweetStore implements AutoCloseable {
         tweets.flush();
         Clock clock = Clock.system();
         long[] busy = {clock.monotonicNanos()};
-        store.surroundings().tasks().await(() -> {
+        store.environment().tasks().await(() -> {
             long now = clock.monotonicNanos();
             if (total("merge.backlog.bytes") > 0) {
                 busy[0] = now;

@@ -65,9 +65,9 @@ public final class StoreServer implements Serving.Server {
     static StoreServer start(Store store, Path home, ServeOptions options) {
         StoreServer started = new StoreServer(store, home);
         try {
-            Path directory = Path.of(store.surroundings().disk().description());
+            Path directory = Path.of(store.environment().disk().description());
             started.server = SocketServer.start(
-                    directory, options, started::run, store.surroundings().clock());
+                    directory, options, started::run, store.environment().clock());
         } catch (IOException | InvalidPathException | UnsupportedOperationException e) {
             started.problem = "other processes can't reach the store meanwhile: " + e.getMessage();
         }

@@ -89,8 +89,8 @@ public final class StoreDelivery implements Delivery {
         this.dataset = dataset;
         this.operation = operation;
         this.positions = Positions.open(store, feed);
-        this.clock = store.surroundings().clock();
-        this.disk = store.surroundings().disk();
+        this.clock = store.environment().clock();
+        this.disk = store.environment().disk();
         this.letters = DeadLetterFile.open(
                 disk, LETTERS_DIRECTORY + "/" + feed + ".jsonl", positions.letterBytes());
         this.write = store.newBatch();

@@ -76,7 +76,7 @@ final class OpenStore {
     private final PartitionRegistry partitions;
 
     private OpenStore(
-            StoreCore.Surroundings surroundings,
+            StoreCore.Environment environment,
             Disk.Lock lock,
             EngineOptions options,
             Manifest manifest) {
@@ -84,20 +84,20 @@ final class OpenStore {
         BufferCache cache = BufferCache.create(
                 budget.account("buffer cache"),
                 CacheOptions.of(options.cacheBytes()),
-                surroundings.tasks(),
-                surroundings.clock(),
+                environment.tasks(),
+                environment.clock(),
                 meters);
         closers.push(cache::close);
         WriteMemory writeMemory =
                 new WriteMemory(budget.account("write memory"), options.writeMemoryBytes());
         closers.push(writeMemory::close);
         meters.gauge("memory.used.bytes", budget::bytesUsed);
-        EngineEvents engineEvents = new EngineEvents(events, surroundings.clock());
+        EngineEvents engineEvents = new EngineEvents(events, environment.clock());
         this.core = new StoreCore(
                 options.directIo()
-                        ? surroundings.withComponentDisk(
-                                directDisk(surroundings.disk(), budget, engineEvents))
-                        : surroundings,
+                        ? environment.withComponentDisk(
+                                directDisk(environment.disk(), budget, engineEvents))
+                        : environment,
                 lock,
                 new StoreCore.Memory(
                         cache,
@@ -122,9 +122,8 @@ final class OpenStore {
         return direct;
     }
 
-    static OpenStore open(
-            StoreCore.Surroundings surroundings, EngineOptions options, OpenMode mode) {
-        Disk disk = surroundings.disk();
+    static OpenStore open(StoreCore.Environment environment, EngineOptions options, OpenMode mode) {
+        Disk disk = environment.disk();
         boolean create = mode == OpenMode.CREATE;
         checkIsPlace(disk, create);
         Disk.Lock lock = disk.tryLock(StoreFiles.LOCK);
@@ -139,9 +138,9 @@ final class OpenStore {
                 manifest = Manifest.open(disk);
             } else {
                 checkEmpty(disk, create);
-                manifest = create(surroundings);
+                manifest = create(environment);
             }
-            opened = new OpenStore(surroundings, lock, options, manifest);
+            opened = new OpenStore(environment, lock, options, manifest);
             opened.recover(options, mode);
             complete = true;
             return opened;
@@ -219,12 +218,12 @@ final class OpenStore {
         }
     }
 
-    private static Manifest create(StoreCore.Surroundings surroundings) {
-        Disk disk = surroundings.disk();
+    private static Manifest create(StoreCore.Environment environment) {
+        Disk disk = environment.disk();
         disk.createDirectories(StoreFiles.DATA);
         disk.createDirectories(StoreFiles.LOG);
         disk.syncDirectory("");
-        long seed = surroundings.clock().wallMicros() ^ surroundings.clock().monotonicNanos();
+        long seed = environment.clock().wallMicros() ^ environment.clock().monotonicNanos();
         return Manifest.create(disk, new SplittableRandom(seed).nextLong());
     }
 

@@ -61,11 +61,11 @@ public final class StoreEngine {
 
     /** Opens the store on a disk; closes the tasks it was given if that fails. */
     public static StoreEngine open(
-            StoreCore.Surroundings surroundings, EngineOptions options, OpenMode mode) {
+            StoreCore.Environment environment, EngineOptions options, OpenMode mode) {
         OpenStore parts = null;
         StoreEngine opened = null;
         try {
-            parts = OpenStore.open(surroundings, options, mode);
+            parts = OpenStore.open(environment, options, mode);
             opened = new StoreEngine(options, parts);
             return opened;
         } finally {
@@ -75,7 +75,7 @@ public final class StoreEngine {
                         parts.close();
                     }
                 } finally {
-                    surroundings.tasks().close();
+                    environment.tasks().close();
                 }
             }
         }

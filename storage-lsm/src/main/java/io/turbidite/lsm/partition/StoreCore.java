@@ -78,13 +78,13 @@ public final class StoreCore {
      *
      * @param componentDisk the same disk, as components are read and written on it
      */
-    public record Surroundings(Disk disk, Disk componentDisk, Tasks tasks, Clock clock) {
-        public Surroundings(Disk disk, Tasks tasks, Clock clock) {
+    public record Environment(Disk disk, Disk componentDisk, Tasks tasks, Clock clock) {
+        public Environment(Disk disk, Tasks tasks, Clock clock) {
             this(disk, disk, tasks, clock);
         }
 
-        public Surroundings withComponentDisk(Disk components) {
-            return new Surroundings(disk, components, tasks, clock);
+        public Environment withComponentDisk(Disk components) {
+            return new Environment(disk, components, tasks, clock);
         }
     }
 
@@ -104,18 +104,18 @@ public final class StoreCore {
      * @param lock of the store's directory; the caller holds it as long as the store is open
      */
     public StoreCore(
-            Surroundings surroundings,
+            Environment environment,
             Disk.Lock lock,
             Memory memory,
             Manifest manifest,
             Meters meters,
             EngineEvents events) {
         this.lock = lock;
-        this.disk = surroundings.disk();
-        this.componentDisk = surroundings.componentDisk();
+        this.disk = environment.disk();
+        this.componentDisk = environment.componentDisk();
         this.writers = new ComponentWriters(componentDisk);
-        this.tasks = surroundings.tasks();
-        this.clock = surroundings.clock();
+        this.tasks = environment.tasks();
+        this.clock = environment.clock();
         this.waitsEndNanos = new AtomicLong(clock.monotonicNanos() + Long.MAX_VALUE / 2);
         this.cache = memory.cache();
         this.chunks = memory.chunks();

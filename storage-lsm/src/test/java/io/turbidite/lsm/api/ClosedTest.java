@@ -74,7 +74,7 @@ class ClosedTest {
             "requireOwn",
             "events",
             "meters",
-            "surroundings",
+            "environment",
             "newRecordWriter",
             "primaryKeySpec",
             "keyForm",

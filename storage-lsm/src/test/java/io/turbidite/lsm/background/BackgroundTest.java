@@ -288,12 +288,12 @@ class BackgroundTest {
                         .withIoBytesPerSecond(rate)
                         .withMergeScheduler(MergeScheduler.FAIR),
                 TIERING);
-        long startNanos = sim().store.surroundings().clock().monotonicNanos();
+        long startNanos = sim().store.environment().clock().monotonicNanos();
         for (int i = 0; i < 10; i++) {
             flushed(1_500);
         }
         dataset().mergeAll();
-        double seconds = (sim().store.surroundings().clock().monotonicNanos() - startNanos) / 1e9;
+        double seconds = (sim().store.environment().clock().monotonicNanos() - startNanos) / 1e9;
         long written = counter("flush.bytes") + counter("merge.bytes.written");
         assertThat(written).isGreaterThan(3 * rate);
         assertThat(gauge("write.amplification.percent")).isGreaterThan(300);

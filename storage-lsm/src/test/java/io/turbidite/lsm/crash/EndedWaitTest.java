@@ -77,7 +77,7 @@ class EndedWaitTest {
         });
         Clock clock = Clock.system();
         long[] seen = {-1, clock.monotonicNanos()};
-        Inside.store(dataset).surroundings().tasks().await(() -> {
+        Inside.store(dataset).environment().tasks().await(() -> {
             long now = clock.monotonicNanos();
             if (written.get() != seen[0]) {
                 seen[0] = written.get();

@@ -74,12 +74,12 @@ public final class QueryCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         return stores.use(directory, store -> {
-            boolean spilled = store.surroundings().disk().exists(StoreFiles.SPILL);
+            boolean spilled = store.environment().disk().exists(StoreFiles.SPILL);
             try {
                 return ask(store);
             } finally {
                 if (!spilled && !stores.isShared()) {
-                    leaveAsItWas(store.surroundings().disk());
+                    leaveAsItWas(store.environment().disk());
                 }
             }
         });
@@ -132,7 +132,7 @@ public final class QueryCommand implements Callable<Integer> {
 
     private RunOptions options(Store store) {
         return RunOptions.defaults()
-                .withSpill(store.surroundings().disk(), StoreFiles.SPILL)
-                .withTasks(store.surroundings().tasks());
+                .withSpill(store.environment().disk(), StoreFiles.SPILL)
+                .withTasks(store.environment().tasks());
     }
 }
