@@ -6,6 +6,8 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -35,7 +37,7 @@ import java.lang.foreign.MemorySegment;
  * <p>-0.0 is 0.0; coordinates that are not finite have no key.
  */
 public enum SpatialKind {
-    POINT {
+    POINT(1) {
         @Override
         public int length(Slice key, int at) {
             int head = PREFIX_BYTES_POINT;
@@ -59,8 +61,13 @@ public enum SpatialKind {
             require(key, at, PREFIX_BYTES_POINT + bytesOf(bitsX + bitsY));
             MemorySegment segment = key.segment();
             long restAt = key.offset() + at + PREFIX_BYTES_POINT;
-            double x = Grid.value(cellX, bits(segment, restAt, 0, bitsX), gridClass);
-            double y = Grid.value(cellY, bits(segment, restAt, bitsX, bitsY), gridClass);
+            long first = word(segment, restAt);
+            long second = word(segment, restAt + Long.BYTES);
+            // the second word's bits follow the first's; no rest has less than 22 bits
+            long behindX =
+                    bitsX == Long.SIZE ? second : first << bitsX | second >>> Long.SIZE - bitsX;
+            double x = Grid.value(cellX, first >>> Long.SIZE - bitsX, gridClass);
+            double y = Grid.value(cellY, behindX >>> Long.SIZE - bitsY, gridClass);
             box.set(x, y, x, y);
         }
 
@@ -96,7 +103,7 @@ public enum SpatialKind {
         }
     },
 
-    RECTANGLE {
+    RECTANGLE(2) {
         @Override
         public int length(Slice key, int at) {
             require(key, at, RECTANGLE_BYTES);
@@ -145,6 +152,22 @@ public enum SpatialKind {
     /** The longest key of either kind. */
     public static final int KEY_BYTES_MAX = RECTANGLE_BYTES;
 
+    private final int code;
+
+    SpatialKind(int code) {
+        this.code = code;
+    }
+
+    /** The kind's number on disk. */
+    public int code() {
+        return code;
+    }
+
+    /** The kind of a {@link #code}; null if there is none. */
+    public static @Nullable SpatialKind ofCode(int code) {
+        return code == 1 ? POINT : code == 2 ? RECTANGLE : null;
+    }
+
     /**
      * Appends the key of a rectangle, or of the point at its smaller coordinates.
      *
@@ -188,20 +211,16 @@ public enum SpatialKind {
         return coordinate + 0.0;
     }
 
-    /** The {@code count} bits from bit {@code from} on, from the top of the byte at {@code at}. */
-    static long bits(MemorySegment segment, long at, int from, int count) {
-        long found = 0;
-        int bit = from;
-        int left = count;
-        while (left > 0) {
-            int within = bit & 7;
-            int taken = Math.min(Byte.SIZE - within, left);
-            int octet = segment.get(Bytes.U8, at + (bit >>> 3)) & 0xFF;
-            found = found << taken | (octet >>> Byte.SIZE - within - taken & (1 << taken) - 1);
-            bit += taken;
-            left -= taken;
+    /** Eight bytes behind one another, most significant first; behind the segment's end are zeros. */
+    private static long word(MemorySegment segment, long at) {
+        if (at + Long.BYTES <= segment.byteSize()) {
+            return segment.get(Bytes.I64_BE, at);
         }
-        return found;
+        long word = 0;
+        for (long i = at; i < segment.byteSize(); i++) {
+            word |= (segment.get(Bytes.U8, i) & 0xFFL) << Byte.SIZE * (int) (at + 7 - i);
+        }
+        return word;
     }
 
     static void require(Slice key, int at, int bytes) {

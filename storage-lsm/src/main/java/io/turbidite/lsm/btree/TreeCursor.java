@@ -3,9 +3,9 @@ package io.turbidite.lsm.btree;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.memory.Pool;
-import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.EntryHead;
 import io.turbidite.lsm.entry.KeyCopy;
+import io.turbidite.lsm.entry.OrdinalCursor;
 
 import java.lang.foreign.MemorySegment;
 
@@ -16,7 +16,7 @@ import java.lang.foreign.MemorySegment;
  * construction, and then little: what it decodes into is taken over from cursors that were closed.
  * Keys are put together only when they are asked for; values are shown in place.
  */
-public final class TreeCursor implements EntryCursor {
+public final class TreeCursor implements OrdinalCursor {
     private static final int STRETCH_ENTRIES_MIN = 4;
     private static final int STRETCH_GROWTH = 4;
 
@@ -187,7 +187,7 @@ public final class TreeCursor implements EntryCursor {
         return leaf.value(stretch, place, value);
     }
 
-    /** The entry's place among all entries of the component, from 0. */
+    @Override
     public long ordinal() {
         return leaf.firstOrdinal() + index;
     }

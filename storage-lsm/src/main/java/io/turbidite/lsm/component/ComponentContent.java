@@ -6,6 +6,8 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.cache.CachedFile;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.geo.Box;
+import io.turbidite.core.geo.WindowSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.btree.ComingKeys;
 import io.turbidite.lsm.btree.Fences;
@@ -14,17 +16,21 @@ import io.turbidite.lsm.btree.Tree;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.Block.Kind;
 import io.turbidite.lsm.component.BlockWriter.Section;
+import io.turbidite.lsm.rtree.Boxes;
+import io.turbidite.lsm.rtree.WindowCursor;
 
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /**
  * What reads of a component go to: its file, its trees and its Bloom filter. <em>Thread-safe.</em>
  *
  * @param keys null if the component has no key tree
  * @param bloom null if it has no Bloom filter
+ * @param boxes null if it is no R-tree's
  */
 record ComponentContent(
         DiskFile file,
@@ -33,7 +39,8 @@ record ComponentContent(
         CachedFile pages,
         Tree records,
         @Nullable Tree keys,
-        @Nullable BloomFilter bloom) {
+        @Nullable BloomFilter bloom,
+        @Nullable Boxes boxes) {
     /**
      * Reads what stays in memory, and checks it against the table of contents.
      *
@@ -57,6 +64,9 @@ record ComponentContent(
         ComponentFrame.checkLeaves(file, meta, recordFences, keyFences);
         BloomFilter bloom =
                 meta.options().bloom() ? readBloom(blocks, sections.bloom(), name, arena) : null;
+        Boxes boxes = meta.options().boxes() == null
+                ? null
+                : readBoxes(blocks, sections.boxes(), recordFences, arena);
         // 2. page numbers in the cache: the record tree's first
         int recordPages = recordFences.pageCount();
         int keyPages = keyFences == null ? 0 : keyFences.pageCount();
@@ -69,7 +79,8 @@ record ComponentContent(
                 pages,
                 new Tree(name, recordFences, pages, 0),
                 keyFences == null ? null : new Tree(name, keyFences, pages, recordPages),
-                bloom);
+                bloom,
+                boxes);
     }
 
     private static Fences readFences(
@@ -99,6 +110,16 @@ record ComponentContent(
                 section.fileOffset() + Block.HEADER_BYTES);
     }
 
+    private static Boxes readBoxes(
+            BlockReader blocks, Section section, Fences fences, Arena arena) {
+        MemorySegment block = blocks.readSection(Kind.BOXES, section, arena);
+        String problem = Boxes.problem(block, fences);
+        if (problem != null) {
+            throw blocks.expected(Kind.BOXES, 0, section.fileOffset()).malformed(problem);
+        }
+        return Boxes.over(block);
+    }
+
     /** The tree to look keys up in. */
     Tree keyTree() {
         return keys == null ? records : keys;
@@ -110,6 +131,9 @@ record ComponentContent(
         if (keys != null) {
             resident += keys.fences().byteSize();
         }
+        if (boxes != null) {
+            resident += boxes.byteSize();
+        }
         return bloom == null ? resident : resident + bloom.byteSize();
     }
 
@@ -118,7 +142,9 @@ record ComponentContent(
         return new ComponentSpace(
                 blockBytes(records.fences()),
                 keys == null ? 0 : blockBytes(keys.fences()),
-                sections.recordInterior().bytes() + sections.keyInterior().bytes(),
+                sections.recordInterior().bytes()
+                        + sections.keyInterior().bytes()
+                        + sections.boxes().bytes(),
                 sections.bloom().bytes());
     }
 
@@ -132,6 +158,20 @@ record ComponentContent(
 
     TreeCursor cursor() {
         return records.cursor(readAhead(recordPages(), PrefetchPlan.ofScan(records.fences())));
+    }
+
+    /** The entries in a window; through the cache, without reading ahead: pages lie apart. */
+    WindowCursor windowCursor(WindowSearch search) {
+        return new WindowCursor(records, requireBoxes(), search, records.cursor());
+    }
+
+    /** About how many entries are in a window. */
+    long estimateEntries(Box window) {
+        return requireBoxes().estimate(window, records.fences());
+    }
+
+    private Boxes requireBoxes() {
+        return Objects.requireNonNull(boxes, "no boxes");
     }
 
     TreeCursor keyCursor() {

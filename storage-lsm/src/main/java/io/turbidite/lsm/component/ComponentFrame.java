@@ -28,7 +28,11 @@ final class ComponentFrame {
     static ComponentMeta read(DiskFile file, long bytes, ComponentHeader expected) {
         String name = file.name();
         FileHeader header = FileHeader.readFrom(file)
-                .check(name, ComponentWriter.FORMAT, ComponentWriter.VERSION)
+                .check(
+                        name,
+                        ComponentWriter.FORMAT,
+                        ComponentMeta.VERSION_WITHOUT_BOXES,
+                        ComponentMeta.VERSION_WITH_BOXES)
                 .checkOwner(name, expected.storeId(), expected.fileId());
         if (header.flags() != 0) {
             throw new CorruptionException(
@@ -57,11 +61,12 @@ final class ComponentFrame {
                 .readRaw(footer.payloadOffset(), payload, payloadBytes, payloadBytes);
         footer.checkPayload(name, payload, 0);
         return ComponentMeta.decode(
-                new MetaReader(name, footer.payloadOffset(), payload), expected);
+                new MetaReader(name, footer.payloadOffset(), payload), expected, header.version());
     }
 
     /**
-     * Checks that interior and Bloom filter lie one behind the other, up to the table of contents.
+     * Checks that interior, Bloom filter and boxes lie one behind the other, up to the table of
+     * contents.
      */
     static void checkSections(DiskFile file, long bytes, ComponentMeta meta) {
         ComponentMeta.Sections sections = meta.sections();
@@ -79,9 +84,11 @@ final class ComponentFrame {
                 meta.options().keyTree());
         end = checkSection(
                 file, bytes, Kind.BLOOM, sections.bloom(), end, meta.options().bloom());
+        boolean hasBoxes = meta.options().boxes() != null;
+        end = checkSection(file, bytes, Kind.BOXES, sections.boxes(), end, hasBoxes);
         long metaOffset = FileFooter.readFrom(file).payloadOffset();
         if (end != metaOffset) {
-            throw damagedSection(file, Kind.BLOOM, end);
+            throw damagedSection(file, hasBoxes ? Kind.BOXES : Kind.BLOOM, end);
         }
     }
 

@@ -3,6 +3,7 @@ package io.turbidite.lsm.component;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.lsm.component.BlockWriter.Section;
 
 /**
@@ -30,6 +31,8 @@ import io.turbidite.lsm.component.BlockWriter.Section;
  *   2+n minKey              length u16, bytes; empty if there is no entry
  *   2+n maxKey
  *       filter              see ComponentFilter
+ *     1 boxes               version 3 alone: 1 around points, 2 around rectangles
+ *    16 section             version 3 alone: of the boxes
  * </pre>
  */
 record ComponentMeta(
@@ -43,12 +46,20 @@ record ComponentMeta(
         Slice maxKey,
         ComponentFilter filter) {
 
+    static final int VERSION_WITHOUT_BOXES = 2;
+    static final int VERSION_WITH_BOXES = 3;
+
     /** When the oldest and the newest operation happened, in microseconds since 1970. */
     record Times(long minWallMicros, long maxWallMicros) {}
 
     record Counts(long entries, long antimatter, long keys) {}
 
-    record Sections(Section recordInterior, Section keyInterior, Section bloom) {}
+    record Sections(Section recordInterior, Section keyInterior, Section bloom, Section boxes) {}
+
+    /** The version of the format that has what the component has. */
+    static int version(ComponentOptions options) {
+        return options.boxes() == null ? VERSION_WITHOUT_BOXES : VERSION_WITH_BOXES;
+    }
 
     void encode(ByteSink sink) {
         sink.putInt(owner.datasetId()).putInt(owner.partition()).putInt(owner.indexId());
@@ -66,6 +77,11 @@ record ComponentMeta(
         encode(sink, minKey);
         encode(sink, maxKey);
         filter.encode(sink);
+        SpatialKind boxes = options.boxes();
+        if (boxes != null) {
+            sink.putByte(boxes.code());
+            encode(sink, sections.boxes);
+        }
     }
 
     private static void encode(ByteSink sink, Section section) {
@@ -79,10 +95,11 @@ record ComponentMeta(
     /**
      * Decodes and checks everything that does not need the rest of the file.
      *
+     * @param version of the file's format
      * @throws io.turbidite.core.CorruptionException if some field is not what a writer would write,
      *     or the file is of another dataset, partition or index than {@code expected}
      */
-    static ComponentMeta decode(MetaReader reader, ComponentHeader expected) {
+    static ComponentMeta decode(MetaReader reader, ComponentHeader expected, int version) {
         reader.expect("dataset", expected.datasetId(), reader.i32("dataset"));
         reader.expect("partition", expected.partition(), reader.i32("partition"));
         reader.expect("index", expected.indexId(), reader.i32("index"));
@@ -104,11 +121,17 @@ record ComponentMeta(
                 "as many as keys and anti-matter",
                 counts.entries);
         ComponentOptions options = decodeOptions(reader);
-        Sections sections =
-                new Sections(decodeSection(reader), decodeSection(reader), decodeSection(reader));
+        Section recordInterior = decodeSection(reader);
+        Section keyInterior = decodeSection(reader);
+        Section bloom = decodeSection(reader);
         Slice minKey = reader.shortBytes("smallest key");
         Slice maxKey = reader.shortBytes("largest key");
         ComponentFilter filter = ComponentFilter.decode(reader);
+        Section boxes = new Section(0, 0);
+        if (version >= VERSION_WITH_BOXES) {
+            options = options.withBoxes(decodeBoxes(reader));
+            boxes = decodeSection(reader);
+        }
         reader.end("table of contents");
         return new ComponentMeta(
                 expected,
@@ -116,7 +139,7 @@ record ComponentMeta(
                 times,
                 counts,
                 options,
-                sections,
+                new Sections(recordInterior, keyInterior, bloom, boxes),
                 minKey,
                 maxKey,
                 filter);
@@ -144,6 +167,15 @@ record ComponentMeta(
                 "a possible one",
                 rateBits);
         return new ComponentOptions(new PageOptions(pageBytes, compression), bloom, rate, keyTree);
+    }
+
+    private static SpatialKind decodeBoxes(MetaReader reader) {
+        int code = reader.u8("boxes");
+        SpatialKind kind = SpatialKind.ofCode(code);
+        if (kind == null) {
+            throw reader.wrong("boxes", "1 or 2", code);
+        }
+        return kind;
     }
 
     private static Section decodeSection(MetaReader reader) {

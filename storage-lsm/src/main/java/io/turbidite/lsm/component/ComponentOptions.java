@@ -1,6 +1,9 @@
 package io.turbidite.lsm.component;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.geo.SpatialKind;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * The layout of a component. Components of one index may differ: each file knows its own layout.
@@ -11,9 +14,14 @@ import io.turbidite.core.InvalidRequestException;
  * @param bloomFalsePositiveRate the rate that decides the Bloom filter's size, 0.0001 to 0.5
  * @param keyTree whether there is a second tree of keys alone with the same ordinals. It answers
  *     "which version is the newest" without touching a record; for primary indexes
+ * @param boxes what its keys begin with, for an R-tree, which has boxes around them; null for others
  */
 public record ComponentOptions(
-        PageOptions pages, boolean bloom, double bloomFalsePositiveRate, boolean keyTree) {
+        PageOptions pages,
+        boolean bloom,
+        double bloomFalsePositiveRate,
+        boolean keyTree,
+        @Nullable SpatialKind boxes) {
     public static final double BLOOM_RATE_MIN = 0.0001;
     public static final double BLOOM_RATE_MAX = 0.5;
 
@@ -24,6 +32,12 @@ public record ComponentOptions(
             throw new InvalidRequestException("Bloom false positive rate %s; %s to %s are possible"
                     .formatted(bloomFalsePositiveRate, BLOOM_RATE_MIN, BLOOM_RATE_MAX));
         }
+    }
+
+    /** Without boxes. */
+    public ComponentOptions(
+            PageOptions pages, boolean bloom, double bloomFalsePositiveRate, boolean keyTree) {
+        this(pages, bloom, bloomFalsePositiveRate, keyTree, null);
     }
 
     /** For a primary index: key tree and Bloom filter at 1 %. */
@@ -45,7 +59,7 @@ public record ComponentOptions(
     }
 
     public ComponentOptions withPages(PageOptions value) {
-        return new ComponentOptions(value, bloom, bloomFalsePositiveRate, keyTree);
+        return new ComponentOptions(value, bloom, bloomFalsePositiveRate, keyTree, boxes);
     }
 
     public ComponentOptions withPageBytes(int value) {
@@ -57,14 +71,18 @@ public record ComponentOptions(
     }
 
     public ComponentOptions withBloom(boolean value) {
-        return new ComponentOptions(pages, value, bloomFalsePositiveRate, keyTree);
+        return new ComponentOptions(pages, value, bloomFalsePositiveRate, keyTree, boxes);
     }
 
     public ComponentOptions withBloomFalsePositiveRate(double value) {
-        return new ComponentOptions(pages, bloom, value, keyTree);
+        return new ComponentOptions(pages, bloom, value, keyTree, boxes);
     }
 
     public ComponentOptions withKeyTree(boolean value) {
-        return new ComponentOptions(pages, bloom, bloomFalsePositiveRate, value);
+        return new ComponentOptions(pages, bloom, bloomFalsePositiveRate, value, boxes);
+    }
+
+    public ComponentOptions withBoxes(@Nullable SpatialKind value) {
+        return new ComponentOptions(pages, bloom, bloomFalsePositiveRate, keyTree, value);
     }
 }

@@ -6,7 +6,7 @@ package io.turbidite.lsm.component;
  *
  * @param recordPages leaf pages of the record tree, as they are stored
  * @param keyPages leaf pages of the key tree
- * @param interiors of both trees
+ * @param interiors of both trees, with the boxes of an R-tree
  * @param bloom the Bloom filter
  */
 public record ComponentSpace(long recordPages, long keyPages, long interiors, long bloom) {}

@@ -3,10 +3,13 @@ package io.turbidite.lsm.component;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.geo.Box;
+import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.lsm.btree.Fences;
 import io.turbidite.lsm.btree.TreeWalker;
 import io.turbidite.lsm.component.Block.Kind;
+import io.turbidite.lsm.rtree.Boxes;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,10 +20,11 @@ import java.util.function.Consumer;
  * Checks one component: every checksum, and what its parts say of one another.
  *
  * <ol>
- *   <li>Header, footer, table of contents, interiors and Bloom filter are read again.
+ *   <li>Header, footer, table of contents, interiors, Bloom filter and boxes are read again.
  *   <li>Each tree: order, ordinals, fences, entries inside their pages, timestamps inside the ID.
  *   <li>Both trees say the same at each ordinal that can be read in both.
- *   <li>The Bloom filter lets every key through; counts, smallest and largest key are right.
+ *   <li>The Bloom filter lets every key through, every entry is in its boxes; counts, smallest and
+ *       largest key are right.
  * </ol>
  *
  * <p><em>Confined to one thread.</em> Used once.
@@ -32,6 +36,7 @@ final class ComponentVerifier {
     private final DiskComponent component;
     private final Consumer<CorruptionException> out;
     private final Slice value = new Slice();
+    private final Box box = new Box();
     private int findingCount;
     private boolean pagesDamaged;
 
@@ -61,6 +66,9 @@ final class ComponentVerifier {
         if (component.hasBloom()) {
             guardedSection(Kind.BLOOM, sections.bloom());
         }
+        if (component.options().boxes() != null) {
+            guardedSection(Kind.BOXES, sections.boxes());
+        }
     }
 
     private void walk(TreeWalker records, @Nullable TreeWalker keys) {
@@ -85,6 +93,7 @@ final class ComponentVerifier {
             if (!id.covers(records.timestamp())) {
                 problem(ordinal, "timestamp %d outside %s".formatted(records.timestamp(), id));
             }
+            checkBoxes(records, ordinal);
             if (records.isNewKey()) {
                 distinct++;
                 if (!component.mayContain(BloomFilter.hash(records.key()))) {
@@ -116,6 +125,27 @@ final class ComponentVerifier {
             count("entries", component.entryCount(), entries);
             count("anti-matter entries", component.antimatterCount(), antimatter);
             count("distinct keys", component.keyCount(), distinct);
+        }
+    }
+
+    /** An entry whose box is too small is not found. */
+    private void checkBoxes(TreeWalker records, long ordinal) {
+        SpatialKind kind = component.options().boxes();
+        Boxes boxes = component.boxes();
+        if (kind == null || boxes == null) {
+            return;
+        }
+        try {
+            kind.decode(records.key(), 0, box);
+        } catch (CorruptionException noKey) {
+            problem(ordinal, "%s is no spatial key".formatted(records.key()));
+            return;
+        }
+        Fences fences = component.recordFences();
+        int page = fences.pageOfOrdinal(ordinal);
+        String problem = boxes.problemOf(page, ordinal - fences.firstOrdinal(page), box);
+        if (problem != null) {
+            problem(ordinal, problem);
         }
     }
 

@@ -11,16 +11,19 @@ import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.format.FileFooter;
 import io.turbidite.core.format.FileHeader;
+import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.lsm.component.BlockWriter.Section;
 import io.turbidite.lsm.component.ComponentWriters.Builders;
 import io.turbidite.lsm.entry.EntryHead;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.entry.KeyCopy;
+import io.turbidite.lsm.rtree.BoxesBuilder;
 
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 
 /**
  * Writes a component file in one sequential pass, from entries in order. Flush, merge, bulk load
@@ -35,9 +38,6 @@ import java.lang.foreign.Arena;
 public final class ComponentWriter implements AutoCloseable {
     /** Name in the file header. */
     static final String FORMAT = "component";
-
-    /** Newest format version, and the one that is written. */
-    static final int VERSION = 2;
 
     /** A larger filter would not fit a block; beyond 800 million keys the rate suffers instead. */
     private static final long BLOOM_BYTES_MAX = 1L << 30;
@@ -57,6 +57,7 @@ public final class ComponentWriter implements AutoCloseable {
     private final TreeWriter records;
     private final @Nullable TreeWriter keys;
     private final BloomFilter.@Nullable Builder bloom;
+    private final @Nullable BoxesBuilder boxes;
 
     private final KeyCopy lastKey = new KeyCopy();
     private final EntryHead brief = new EntryHead();
@@ -80,6 +81,9 @@ public final class ComponentWriter implements AutoCloseable {
         this.recordBuilders = target.writers.take(options.pageBytes());
         this.records =
                 new TreeWriter(blocks, Block.Kind.RECORD_LEAF, options, recordBuilders, arena);
+        SpatialKind spatial = options.boxes();
+        this.boxes = spatial == null ? null : new BoxesBuilder(spatial);
+        records.boxedBy(boxes);
         this.keyBuilders = options.keyTree() ? target.writers.take(options.pageBytes()) : null;
         this.keys = keyBuilders == null
                 ? null
@@ -116,7 +120,12 @@ public final class ComponentWriter implements AutoCloseable {
                 place.writers(),
                 NativeMemory.shared("a writer of " + place.name()));
         try (Undo undo = Undo.of(() -> target.close(false))) {
-            new FileHeader(FORMAT, VERSION, 0, header.storeId(), header.fileId())
+            new FileHeader(
+                            FORMAT,
+                            ComponentMeta.version(options),
+                            0,
+                            header.storeId(),
+                            header.fileId())
                     .writeTo(target.file);
             return undo.keep(new ComponentWriter(target, header, options, expectedEntries));
         }
@@ -230,7 +239,7 @@ public final class ComponentWriter implements AutoCloseable {
     public void finish(
             ComponentId id, ComponentFilter filter, long minWallMicros, long maxWallMicros) {
         checkOpen();
-        // 1. what is left of the leaves, the interior, the Bloom filter
+        // 1. what is left of the leaves, the interior, the Bloom filter, the boxes
         records.finishLeaves();
         if (keys != null) {
             keys.finishLeaves();
@@ -240,6 +249,11 @@ public final class ComponentWriter implements AutoCloseable {
         Section keyInterior = keys == null ? none : keys.writeInterior(Block.Kind.KEY_INTERIOR);
         Section bloomSection =
                 bloom == null ? none : blocks.write(Block.Kind.BLOOM, bloom.segment());
+        Section boxesSection = none;
+        if (boxes != null) {
+            MemorySegment built = boxes.build(target.arena);
+            boxesSection = blocks.write(Block.Kind.BOXES, built.asSlice(Block.HEADER_BYTES));
+        }
         blocks.flush();
         // 2. the table of contents and the footer that points to it
         ComponentMeta meta = new ComponentMeta(
@@ -248,7 +262,7 @@ public final class ComponentWriter implements AutoCloseable {
                 new ComponentMeta.Times(minWallMicros, maxWallMicros),
                 new ComponentMeta.Counts(entryCount, antimatterCount, keyCount),
                 options,
-                new ComponentMeta.Sections(recordInterior, keyInterior, bloomSection),
+                new ComponentMeta.Sections(recordInterior, keyInterior, bloomSection, boxesSection),
                 firstKey,
                 lastKey(),
                 filter);

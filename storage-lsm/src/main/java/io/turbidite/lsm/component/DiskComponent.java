@@ -7,6 +7,8 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.geo.Box;
+import io.turbidite.core.geo.WindowSearch;
 import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.btree.ComingKeys;
@@ -16,6 +18,8 @@ import io.turbidite.lsm.btree.Tree;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.BlockWriter.Section;
 import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.rtree.Boxes;
+import io.turbidite.lsm.rtree.WindowCursor;
 
 import org.jspecify.annotations.Nullable;
 
@@ -33,13 +37,14 @@ import java.util.function.Consumer;
  * record interior   block
  * key interior      block, if there is a key tree
  * Bloom filter      block, if there is one
+ * boxes             block, of an R-tree
  * ComponentMeta     table of contents
  * FileFooter        64 bytes
  * </pre>
  *
  * <p>The record tree holds (key, timestamp, kind, value); the key tree, which a primary index has
- * (LUO19 §5.2), the same without values and with the same ordinals. Interiors and Bloom filter stay
- * in memory while the component is open; leaf pages come through the buffer cache.
+ * (LUO19 §5.2), the same without values and with the same ordinals. Interiors, Bloom filter and
+ * boxes stay in memory while the component is open; leaf pages come through the buffer cache.
  *
  * <p><em>Thread-safe</em>; its cursors are each confined to one thread. The owner closes it when no
  * operation uses it any more; a use after that throws {@link io.turbidite.core.ClosedException}.
@@ -136,7 +141,7 @@ public final class DiskComponent implements AutoCloseable {
                 new ComponentMeta.Times(Long.MIN_VALUE, Long.MAX_VALUE),
                 new ComponentMeta.Counts(1, 0, 1),
                 options,
-                new ComponentMeta.Sections(none, none, none),
+                new ComponentMeta.Sections(none, none, none, none),
                 new Slice(),
                 new Slice(),
                 filter.build());
@@ -310,6 +315,21 @@ public final class DiskComponent implements AutoCloseable {
         return sound().cursor();
     }
 
+    /**
+     * The entries of an R-tree's component that are in a window, in order, through the buffer cache.
+     *
+     * @param search for this cursor alone
+     */
+    public WindowCursor windowCursor(WindowSearch search) {
+        return sound().windowCursor(search);
+    }
+
+    /** Whether the box around all entries meets the window; true if there is none. */
+    public boolean mayMeet(Box window) {
+        Boxes all = boxes();
+        return all == null || all.meets(window);
+    }
+
     /** All entries in order without their values: of the key tree, if there is one. */
     public TreeCursor keyCursor() {
         return sound().keyCursor();
@@ -344,6 +364,11 @@ public final class DiskComponent implements AutoCloseable {
     /** Entries with keys in {@code range}, exactly; reads at most two pages. */
     public long estimateEntries(KeyRange range) {
         return sound().estimateEntries(range);
+    }
+
+    /** About how many entries of an R-tree are in a window; reads no page. */
+    public long estimateEntries(Box window) {
+        return sound().estimateEntries(window);
     }
 
     /**
@@ -405,6 +430,11 @@ public final class DiskComponent implements AutoCloseable {
     Fences keyFences() {
         Tree keys = opened().keys();
         return keys == null ? null : keys.fences();
+    }
+
+    @Nullable
+    Boxes boxes() {
+        return content == null ? null : content.boxes();
     }
 
     BlockReader blocks() {

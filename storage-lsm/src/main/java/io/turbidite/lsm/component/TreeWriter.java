@@ -7,6 +7,9 @@ import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.lsm.btree.FencesBuilder;
 import io.turbidite.lsm.btree.LeafBuilder;
 import io.turbidite.lsm.entry.EntryHead;
+import io.turbidite.lsm.rtree.BoxesBuilder;
+
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -26,6 +29,9 @@ final class TreeWriter {
     private final ByteSink firstKey = new ByteSink(64, Limits.KEY_BYTES_MAX);
     private final Slice firstKeySlice = new Slice();
     private long entryCount;
+
+    /** Told of every entry and page of an R-tree. */
+    private @Nullable BoxesBuilder boxes;
 
     /** Where a page is laid out that will be compressed; the null segment if none will be. */
     private MemorySegment page = MemorySegment.NULL;
@@ -47,6 +53,11 @@ final class TreeWriter {
         }
     }
 
+    /** Has {@code builder} told of every entry and page. */
+    void boxedBy(@Nullable BoxesBuilder builder) {
+        boxes = builder;
+    }
+
     /**
      * Adds the entry that comes next.
      *
@@ -56,7 +67,7 @@ final class TreeWriter {
     void add(EntryHead entry, int sharedBytes, boolean sameKey, Slice value) {
         if (leaf.entryCount() > 0) {
             if (leaf.add(entry, sharedBytes, value)) {
-                entryCount++;
+                added(entry);
                 return;
             }
             writePage();
@@ -64,7 +75,14 @@ final class TreeWriter {
         entry.putKey(firstKey.clear());
         fences.begin(firstKey.asSlice(firstKeySlice), sharedBytes, sameKey, entry.timestamp);
         leaf.add(entry, sharedBytes, value);
+        added(entry);
+    }
+
+    private void added(EntryHead entry) {
         entryCount++;
+        if (boxes != null) {
+            boxes.add(entry);
+        }
     }
 
     /** Writes the last leaf page. */
@@ -98,6 +116,9 @@ final class TreeWriter {
             blockBytes = compress(number, pageBytes, at + (long) Block.HEADER_BYTES);
         }
         fences.end(firstOrdinal, fileOffset, blockBytes, pageBytes);
+        if (boxes != null) {
+            boxes.endPage();
+        }
     }
 
     private MemorySegment newPage(int pageBytes) {

@@ -1,8 +1,10 @@
 package io.turbidite.lsm.version;
 
+import io.turbidite.core.geo.WindowSearch;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.OrdinalCursor;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
 import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.MarkedCursor;
@@ -255,7 +257,12 @@ public final class ComponentHandle {
         return new VisibleCursor(component.cursor(), bitmap, snapshot);
     }
 
-    private EntryCursor living(TreeCursor entries) {
+    /** As {@link #cursor}, of an R-tree's component: those that are in a window. */
+    public EntryCursor windowCursor(WindowSearch search) {
+        return living(component.windowCursor(search));
+    }
+
+    private EntryCursor living(OrdinalCursor entries) {
         return invalidEntries == null ? entries : new ValidEntryCursor(entries, invalidEntries);
     }
 

@@ -32,6 +32,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.function.IntUnaryOperator;
 import java.util.function.LongUnaryOperator;
 
 /**
@@ -166,12 +167,12 @@ class ComponentDamageTest {
     @Test
     void aNewerVersionIsNamed() {
         byte[] bytes = file(ComponentOptions.primary(), Compression.NONE);
-        new FileHeader("component", 3, 0, Components.HEADER.storeId(), 17)
+        new FileHeader("component", 99, 0, Components.HEADER.storeId(), 17)
                 .write(MemorySegment.ofArray(bytes), 0);
         try (BufferCache cache = Components.cache(8 << 20)) {
             assertThatThrownBy(() -> Components.open(disk(bytes), cache))
                     .isInstanceOf(FormatVersionException.class)
-                    .hasMessageContaining("component version 3");
+                    .hasMessageContaining("component version 99");
         }
     }
 
@@ -257,6 +258,16 @@ class ComponentDamageTest {
         seal(file, at, blockBytes);
     }
 
+    /** As {@link #forge}, four bytes. */
+    static void forgeInt(byte[] content, Block.Kind kind, int offset, IntUnaryOperator to) {
+        MemorySegment file = MemorySegment.ofArray(content);
+        int at = find(content, kind);
+        int blockBytes = Block.HEADER_BYTES + file.get(Bytes.I32, at + Block.PAYLOAD_BYTES_OFFSET);
+        int before = file.get(Bytes.I32, at + offset);
+        file.set(Bytes.I32, at + offset, to.applyAsInt(before));
+        seal(file, at, blockBytes);
+    }
+
     /** As {@link #forge}, from the start of the first group of the first page of a kind. */
     private static void forgeGroup(
             byte[] content, Block.Kind kind, int offset, LongUnaryOperator to) {
@@ -268,7 +279,7 @@ class ComponentDamageTest {
     }
 
     /** The first block of a kind. */
-    private static int find(byte[] content, Block.Kind kind) {
+    static int find(byte[] content, Block.Kind kind) {
         MemorySegment file = MemorySegment.ofArray(content);
         int at = FileHeader.BYTES;
         while (file.get(Bytes.U8, at + Block.KIND_OFFSET) != kind.code) {

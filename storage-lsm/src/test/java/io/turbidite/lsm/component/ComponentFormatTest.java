@@ -2,11 +2,17 @@ package io.turbidite.lsm.component;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.cache.BufferCache;
+import io.turbidite.core.geo.SpatialKind;
+import io.turbidite.core.geo.WindowSearch;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.type.Rectangle;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.Entries.Entry;
+import io.turbidite.lsm.rtree.WindowCursor;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +35,8 @@ import java.util.Objects;
  * {@code -Dgolden.print=true} prints what a new archive has to hold.
  */
 class ComponentFormatTest {
+    private static final String BOXES = "component-v3-boxes.hex";
+
     @ParameterizedTest
     @EnumSource(Compression.class)
     void theArchivedFileIsReadAsItWasWritten(Compression compression) throws IOException {
@@ -68,6 +76,47 @@ class ComponentFormatTest {
         }
     }
 
+    /** An R-tree's component: 300 points around the globe, boxes around them. */
+    @Test
+    void anRTreesArchivedFileIsReadAndStillWritten() throws IOException {
+        ComponentOptions options =
+                ComponentOptions.secondary().withPageBytes(4_096).withBoxes(SpatialKind.POINT);
+        List<Entry> points = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            ByteSink key = new ByteSink(64, 64);
+            double x = i * 7919 % 3_600 / 10.0 - 180;
+            double y = i * 104_729 % 1_800 / 10.0 - 90;
+            SpatialKind.POINT.append(x, y, x, y, key);
+            key.putLongBigEndian(i);
+            byte[] bytes = key.asSlice(new Slice()).toByteArray();
+            points.add(new Entry(bytes, 1_000 + i, i % 13 == 0, new byte[0]));
+        }
+        Entries entries = Entries.of(points);
+        SimDisk disk = new SimDisk(1, Profile.STRICT);
+        Components.write(disk, options, entries);
+        String written = HexFormat.of().formatHex(disk.content(Components.NAME));
+        if (Boolean.getBoolean("golden.print")) {
+            System.out.println(BOXES + "\n" + written);
+            return;
+        }
+        assertThat(written).isEqualTo(golden(BOXES));
+        try (BufferCache cache = Components.cache(8 << 20);
+                DiskComponent component = Components.open(disk, cache)) {
+            assertThat(component.options()).isEqualTo(options);
+            assertThat(Components.verify(component)).isEmpty();
+            WindowSearch search =
+                    new WindowSearch(SpatialKind.POINT, new Rectangle(-10, -10, 10, 10));
+            List<Integer> found = new ArrayList<>();
+            try (WindowCursor cursor = component.windowCursor(search)) {
+                while (cursor.next()) {
+                    found.add(cursor.key().byteAt(cursor.keyLength() - 1)
+                            | cursor.key().byteAt(cursor.keyLength() - 2) << 8);
+                }
+            }
+            assertThat(found).containsExactlyInAnyOrder(293, 298);
+        }
+    }
+
     private static ComponentOptions options(Compression compression) {
         return ComponentOptions.primary().withPageBytes(4_096).withCompression(compression);
     }
@@ -94,11 +143,17 @@ class ComponentFormatTest {
 
     private static String fileName(Compression compression) {
         return "component-v%d-%s.hex"
-                .formatted(ComponentWriter.VERSION, compression.name().toLowerCase(Locale.ROOT));
+                .formatted(
+                        ComponentMeta.VERSION_WITHOUT_BOXES,
+                        compression.name().toLowerCase(Locale.ROOT));
     }
 
     private static String golden(Compression compression) throws IOException {
-        String name = "/golden/" + fileName(compression);
+        return golden(fileName(compression));
+    }
+
+    private static String golden(String file) throws IOException {
+        String name = "/golden/" + file;
         try (InputStream stream = ComponentFormatTest.class.getResourceAsStream(name)) {
             byte[] bytes = Objects.requireNonNull(stream, name).readAllBytes();
             return new String(bytes, StandardCharsets.US_ASCII).replaceAll("\\s", "");

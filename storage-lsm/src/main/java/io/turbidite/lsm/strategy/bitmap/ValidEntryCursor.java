@@ -1,6 +1,6 @@
 package io.turbidite.lsm.strategy.bitmap;
 
-import io.turbidite.lsm.btree.TreeCursor;
+import io.turbidite.lsm.entry.OrdinalCursor;
 import io.turbidite.lsm.entry.SelectingCursor;
 
 /**
@@ -11,7 +11,7 @@ import io.turbidite.lsm.entry.SelectingCursor;
  * comparisons an entry.
  */
 public final class ValidEntryCursor implements SelectingCursor {
-    private final TreeCursor entries;
+    private final OrdinalCursor entries;
     private final ImmutableValidityBitmap invalidEntries;
 
     /** Ordinals from here to {@link #validTo}, which is invalid or none, are known to be valid. */
@@ -19,13 +19,13 @@ public final class ValidEntryCursor implements SelectingCursor {
 
     private long validTo;
 
-    public ValidEntryCursor(TreeCursor entries, ImmutableValidityBitmap invalidEntries) {
+    public ValidEntryCursor(OrdinalCursor entries, ImmutableValidityBitmap invalidEntries) {
         this.entries = entries;
         this.invalidEntries = invalidEntries;
     }
 
     @Override
-    public TreeCursor entries() {
+    public OrdinalCursor entries() {
         return entries;
     }
 

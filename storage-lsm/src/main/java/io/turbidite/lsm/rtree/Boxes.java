@@ -1,0 +1,291 @@
+package io.turbidite.lsm.rtree;
+
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.geo.Box;
+import io.turbidite.lsm.btree.Fences;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The boxes of a component, whole and in memory: which pages, and which groups of their entries, may
+ * have something in a window. See {@code BoxesLayout}.
+ *
+ * <p><em>Immutable; thread-safe.</em> A view of memory that the component owns.
+ */
+public final class Boxes {
+    /** Of a box and a window: they have nothing in common. */
+    static final int OUTSIDE = 0;
+
+    /** The box lies in the window. */
+    static final int INSIDE = 1;
+
+    /** The window cuts the box, or lies in it. */
+    static final int CUT = 2;
+
+    private final MemorySegment bytes;
+    private final int pageCount;
+    private final int groupEntries;
+    private final int groupCount;
+    private final int rootLevel;
+    private final long firstGroups;
+    private final long groups;
+
+    /** Where the boxes of each level start. */
+    private final long[] levels;
+
+    private Boxes(MemorySegment bytes) {
+        this.bytes = bytes;
+        this.pageCount = bytes.get(Bytes.I32, BoxesLayout.PAGE_COUNT_OFFSET);
+        this.groupEntries = bytes.get(Bytes.I32, BoxesLayout.GROUP_ENTRIES_OFFSET);
+        this.groupCount = bytes.get(Bytes.I32, BoxesLayout.GROUP_COUNT_OFFSET);
+        this.rootLevel = BoxesLayout.rootLevel(pageCount);
+        this.firstGroups = BoxesLayout.firstGroups(pageCount);
+        this.groups = BoxesLayout.groups(pageCount);
+        this.levels = new long[rootLevel + 1];
+        for (int level = 0; level <= rootLevel; level++) {
+            levels[level] = BoxesLayout.level(pageCount, level);
+        }
+    }
+
+    /** What is wrong with bytes read from a file, which say to be of these pages; or null. */
+    public static @Nullable String problem(MemorySegment bytes, Fences fences) {
+        String problem = BoxesLayout.problem(bytes);
+        if (problem != null) {
+            return problem;
+        }
+        Boxes boxes = new Boxes(bytes);
+        if (boxes.pageCount != fences.pageCount()) {
+            return "%d pages, %d expected".formatted(boxes.pageCount, fences.pageCount());
+        }
+        long group = 0;
+        for (int page = 0; page < boxes.pageCount; page++) {
+            if (boxes.firstGroup(page) != group) {
+                return "page %d begins at group %d, %d expected"
+                        .formatted(page, boxes.firstGroup(page), group);
+            }
+            long entries = fences.firstOrdinal(page + 1) - fences.firstOrdinal(page);
+            group += (entries + boxes.groupEntries - 1) / boxes.groupEntries;
+        }
+        return group == boxes.groupCount
+                ? null
+                : "%d groups, %d expected".formatted(boxes.groupCount, group);
+    }
+
+    /** A view of bytes that have no {@link #problem}. */
+    public static Boxes over(MemorySegment bytes) {
+        return new Boxes(bytes);
+    }
+
+    public int pageCount() {
+        return pageCount;
+    }
+
+    /** Entries of a group. */
+    int groupEntries() {
+        return groupEntries;
+    }
+
+    /** Bytes of the boxes themselves. */
+    public long byteSize() {
+        return bytes.byteSize();
+    }
+
+    /** Whether any entry may be in the window. */
+    public boolean meets(Box window) {
+        return pageCount > 0 && relation(rootLevel, 0, window) != OUTSIDE;
+    }
+
+    /**
+     * About how many entries are in the window: all of the groups in it, and of those that it cuts
+     * the share of their boxes that it has. Reads no page.
+     */
+    public long estimate(Box window, Fences fences) {
+        double sum = 0;
+        Box box = new Box();
+        for (int page = nextPage(0, window); page >= 0; page = nextPage(page + 1, window)) {
+            long entries = fences.firstOrdinal(page + 1) - fences.firstOrdinal(page);
+            if (relation(0, page, window) == INSIDE) {
+                sum += entries;
+                continue;
+            }
+            int count = groupCount(page);
+            for (int group = 0; group < count; group++) {
+                long inGroup = Math.min(groupEntries, entries - (long) group * groupEntries);
+                sum += inGroup * share(groupBox(page, group, box), window);
+            }
+        }
+        return Math.round(sum);
+    }
+
+    private static double share(Box box, Box window) {
+        if (!box.intersects(window)) {
+            return 0;
+        }
+        return share(box.minX(), box.maxX(), window.minX(), window.maxX())
+                * share(box.minY(), box.maxY(), window.minY(), window.maxY());
+    }
+
+    private static double share(double min, double max, double low, double high) {
+        double width = max - min;
+        double part = Math.min(max, high) - Math.max(min, low);
+        // also what is infinite: nothing better is known
+        return part >= width || !(width < Double.POSITIVE_INFINITY) ? 1 : part / width;
+    }
+
+    /** The first page from {@code from} on that may have something in the window; -1 if none. */
+    int nextPage(int from, Box window) {
+        int page = from;
+        while (page < pageCount) {
+            int level = from == page ? rootLevel : topLevel(page);
+            while (level >= 0 && meets(level, page, window)) {
+                level--;
+            }
+            if (level < 0) {
+                return page;
+            }
+            long next = (long) (page >>> BoxesLayout.FAN_OUT_SHIFT * level) + 1;
+            page = (int) Math.min(pageCount, next << BoxesLayout.FAN_OUT_SHIFT * level);
+        }
+        return -1;
+    }
+
+    /** The last page up to {@code from} that may have something in the window; -1 if none. */
+    int previousPage(int from, Box window) {
+        int page = from;
+        while (page >= 0) {
+            int level = rootLevel;
+            while (level >= 0 && meets(level, page, window)) {
+                level--;
+            }
+            if (level < 0) {
+                return page;
+            }
+            int shift = BoxesLayout.FAN_OUT_SHIFT * level;
+            page = (page >>> shift << shift) - 1;
+        }
+        return -1;
+    }
+
+    /** The highest level that has a box which begins at this page. */
+    private int topLevel(int page) {
+        return Math.min(rootLevel, Integer.numberOfTrailingZeros(page) / BoxesLayout.FAN_OUT_SHIFT);
+    }
+
+    private boolean meets(int level, int page, Box window) {
+        return relation(level, page >>> BoxesLayout.FAN_OUT_SHIFT * level, window) != OUTSIDE;
+    }
+
+    /** How the {@code index}-th box of a level lies to the window. */
+    private int relation(int level, int index, Box window) {
+        long at = levels[level] + (long) BoxesLayout.BOX_BYTES * index;
+        return relation(
+                coordinate(bytes, at),
+                coordinate(bytes, at + 4),
+                coordinate(bytes, at + 8),
+                coordinate(bytes, at + 12),
+                window);
+    }
+
+    private static int relation(double minX, double minY, double maxX, double maxY, Box window) {
+        if (minX > window.maxX()
+                || maxX < window.minX()
+                || minY > window.maxY()
+                || maxY < window.minY()) {
+            return OUTSIDE;
+        }
+        boolean isInside = minX >= window.minX()
+                && maxX <= window.maxX()
+                && minY >= window.minY()
+                && maxY <= window.maxY();
+        return isInside ? INSIDE : CUT;
+    }
+
+    /** How a page's box lies to the window. */
+    int pageRelation(int page, Box window) {
+        return relation(0, page, window);
+    }
+
+    /** Groups of a page. */
+    int groupCount(int page) {
+        return (page + 1 == pageCount ? groupCount : firstGroup(page + 1)) - firstGroup(page);
+    }
+
+    private int firstGroup(int page) {
+        return bytes.get(Bytes.I32, firstGroups + 4L * page);
+    }
+
+    /** How the box of a page's group lies to the window. */
+    int groupRelation(int page, int group, Box window) {
+        long at = levels[0] + (long) BoxesLayout.BOX_BYTES * page;
+        float minX = coordinate(bytes, at);
+        float minY = coordinate(bytes, at + 4);
+        float maxX = coordinate(bytes, at + 8);
+        float maxY = coordinate(bytes, at + 12);
+        int steps = steps(page, group);
+        return relation(
+                BoxesLayout.line(minX, maxX, steps & 0xFF),
+                BoxesLayout.line(minY, maxY, steps >>> 8 & 0xFF),
+                BoxesLayout.line(minX, maxX, steps >>> 16 & 0xFF),
+                BoxesLayout.line(minY, maxY, steps >>> 24),
+                window);
+    }
+
+    private int steps(int page, int group) {
+        return bytes.get(
+                Bytes.I32, groups + (long) BoxesLayout.GROUP_BYTES * (firstGroup(page) + group));
+    }
+
+    /** Moves {@code box} to that of a page. */
+    Box pageBox(int page, Box box) {
+        return box(bytes, levels[0] + (long) BoxesLayout.BOX_BYTES * page, box);
+    }
+
+    /** Moves {@code box} to that of a page's group. */
+    Box groupBox(int page, int group, Box box) {
+        long at = levels[0] + (long) BoxesLayout.BOX_BYTES * page;
+        float minX = coordinate(bytes, at);
+        float minY = coordinate(bytes, at + 4);
+        float maxX = coordinate(bytes, at + 8);
+        float maxY = coordinate(bytes, at + 12);
+        int steps = steps(page, group);
+        return box.set(
+                BoxesLayout.line(minX, maxX, steps & 0xFF),
+                BoxesLayout.line(minY, maxY, steps >>> 8 & 0xFF),
+                BoxesLayout.line(minX, maxX, steps >>> 16 & 0xFF),
+                BoxesLayout.line(minY, maxY, steps >>> 24));
+    }
+
+    static Box box(MemorySegment bytes, long at, Box box) {
+        return box.set(
+                coordinate(bytes, at),
+                coordinate(bytes, at + 4),
+                coordinate(bytes, at + 8),
+                coordinate(bytes, at + 12));
+    }
+
+    private static float coordinate(MemorySegment bytes, long at) {
+        return Float.intBitsToFloat(bytes.get(Bytes.I32, at));
+    }
+
+    /**
+     * What is wrong with a box that should be around an entry; null if nothing is. A page's box is
+     * in those of the levels above it, or it is wrong too.
+     */
+    public @Nullable String problemOf(int page, long indexOnPage, Box value) {
+        Box box = new Box();
+        for (int level = 0; level <= rootLevel; level++) {
+            int index = page >>> BoxesLayout.FAN_OUT_SHIFT * level;
+            box(bytes, levels[level] + (long) BoxesLayout.BOX_BYTES * index, box);
+            if (!box.contains(value)) {
+                return "%s is not in box %d of level %d, %s".formatted(value, index, level, box);
+            }
+        }
+        int group = (int) (indexOnPage / groupEntries);
+        groupBox(page, group, box);
+        return box.contains(value)
+                ? null
+                : "%s is not in the box of group %d, %s".formatted(value, group, box);
+    }
+}
