@@ -1,7 +1,7 @@
 package io.turbidite.ops.sort;
 
 import io.turbidite.core.file.Disk;
-import io.turbidite.core.sort.RunSite;
+import io.turbidite.core.sort.RunStorage;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortRuns;
 import io.turbidite.core.sort.SortedInput;
@@ -30,7 +30,8 @@ public final class SpilledRuns implements AutoCloseable {
      */
     public SpilledRuns(Spill spill, long memoryBytes) {
         spill.disk().createDirectories(spill.directory());
-        runs = new SortRuns(new Site(spill, buffers), memoryBytes, UnaryOperator.identity());
+        runs = new SortRuns(
+                new SpillStorage(spill, buffers), memoryBytes, UnaryOperator.identity());
     }
 
     /** Writes the first entries of {@code buffer} as a run, and empties it. */
@@ -57,7 +58,7 @@ public final class SpilledRuns implements AutoCloseable {
      *
      * @param buffers has no bound of its own: how many there are at a time depends on the runs
      */
-    private record Site(Spill spill, OperatorMemory buffers) implements RunSite {
+    private record SpillStorage(Spill spill, OperatorMemory buffers) implements RunStorage {
         /** Each run of a merge has one in memory, so it is smaller than the disk would like it. */
         private static final int BLOCK_BYTES = 64 << 10;
 

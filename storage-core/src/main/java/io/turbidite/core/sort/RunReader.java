@@ -18,7 +18,7 @@ import java.lang.foreign.MemorySegment;
  * <p><em>Confined to one thread.</em> Owns the open file and its buffers.
  */
 final class RunReader implements SortedInput {
-    private final RunSite site;
+    private final RunStorage storage;
     private final Run run;
     private final DiskFile file;
     private final Crc32c crc = new Crc32c();
@@ -35,11 +35,11 @@ final class RunReader implements SortedInput {
     private long number;
     private boolean closed;
 
-    private RunReader(RunSite site, Run run, DiskFile file) {
-        this.site = site;
+    private RunReader(RunStorage storage, Run run, DiskFile file) {
+        this.storage = storage;
         this.run = run;
         this.file = file;
-        this.buffer = site.takeBuffer(site.blockBytes());
+        this.buffer = storage.takeBuffer(storage.blockBytes());
         this.block = buffer;
     }
 
@@ -48,18 +48,18 @@ final class RunReader implements SortedInput {
      *
      * @throws CorruptionException if they aren't those that were written
      */
-    static RunReader open(RunSite site, Run run) {
-        DiskFile file = site.disk().openReadOnly(run.name());
+    static RunReader open(RunStorage storage, Run run) {
+        DiskFile file = storage.disk().openReadOnly(run.name());
         try (Undo undo = Undo.of(file::close)) {
             FileHeader.readFrom(file)
                     .check(file.name(), RunFormat.FORMAT, RunFormat.VERSION)
-                    .checkOwner(file.name(), site.ownerId(), run.number());
+                    .checkOwner(file.name(), storage.ownerId(), run.number());
             long bytes = file.size();
             if (bytes != run.bytes()) {
                 throw new CorruptionException(
                         file.name(), bytes, "size", run.bytes() + " bytes", bytes + " bytes");
             }
-            return undo.keep(new RunReader(site, run, file));
+            return undo.keep(new RunReader(storage, run, file));
         }
     }
 
@@ -93,7 +93,7 @@ final class RunReader implements SortedInput {
     private void readBlock() {
         giveLarge();
         block = buffer;
-        int wanted = (int) Math.min(site.blockBytes(), run.bytes() - fileOffset);
+        int wanted = (int) Math.min(storage.blockBytes(), run.bytes() - fileOffset);
         int got = file.read(fileOffset, buffer, 0, wanted);
         if (got < RunFormat.BLOCK_HEADER_BYTES) {
             throw damaged("block " + blockNumber, "a header", got + " bytes");
@@ -133,7 +133,7 @@ final class RunReader implements SortedInput {
 
     /** A block that doesn't fit the buffer: one large entry. */
     private void readLarge(int blockBytes) {
-        MemorySegment piece = site.takeBuffer(blockBytes);
+        MemorySegment piece = storage.takeBuffer(blockBytes);
         large = piece;
         block = piece;
         int got = file.read(fileOffset, piece, 0, blockBytes);
@@ -147,7 +147,7 @@ final class RunReader implements SortedInput {
         if (piece != null) {
             large = null;
             crc.forget();
-            site.giveBuffer(piece);
+            storage.giveBuffer(piece);
         }
     }
 
@@ -186,7 +186,7 @@ final class RunReader implements SortedInput {
             closed = true;
             giveLarge();
             crc.forget();
-            site.giveBuffer(buffer);
+            storage.giveBuffer(buffer);
             file.close();
         }
     }

@@ -16,7 +16,7 @@ import java.lang.foreign.MemorySegment;
  * caller's.
  */
 final class RunWriter implements AutoCloseable {
-    private final RunSite site;
+    private final RunStorage storage;
     private final DiskFile file;
     private final long number;
     private final Crc32c crc = new Crc32c();
@@ -28,22 +28,22 @@ final class RunWriter implements AutoCloseable {
     private int blockBytesMax;
     private int sharedBytes;
 
-    private RunWriter(RunSite site, DiskFile file, long number, MemorySegment buffer) {
-        this.site = site;
+    private RunWriter(RunStorage storage, DiskFile file, long number, MemorySegment buffer) {
+        this.storage = storage;
         this.file = file;
         this.number = number;
         this.buffer = buffer;
     }
 
-    static RunWriter create(RunSite site) {
-        MemorySegment buffer = site.takeBuffer(site.blockBytes());
+    static RunWriter create(RunStorage storage) {
+        MemorySegment buffer = storage.takeBuffer(storage.blockBytes());
         RunWriter writer = null;
         try {
             while (writer == null) {
-                long number = site.newNumber();
+                long number = storage.newNumber();
                 try {
-                    DiskFile file = site.disk().create(site.nameOf(number));
-                    writer = new RunWriter(site, file, number, buffer);
+                    DiskFile file = storage.disk().create(storage.nameOf(number));
+                    writer = new RunWriter(storage, file, number, buffer);
                 } catch (StorageIoException e) {
                     if (e.kind() != StorageIoException.Kind.ALREADY_EXISTS) {
                         throw e;
@@ -54,7 +54,7 @@ final class RunWriter implements AutoCloseable {
             return writer;
         } finally {
             if (writer == null) {
-                site.giveBuffer(buffer);
+                storage.giveBuffer(buffer);
             }
         }
     }
@@ -65,7 +65,7 @@ final class RunWriter implements AutoCloseable {
 
     /** Writes what is left of {@code input}, but at most {@code countMax} entries. */
     Run write(SortedInput input, long countMax) {
-        new FileHeader(RunFormat.FORMAT, RunFormat.VERSION, 0, site.ownerId(), number)
+        new FileHeader(RunFormat.FORMAT, RunFormat.VERSION, 0, storage.ownerId(), number)
                 .writeTo(file);
         for (long left = countMax; left > 0 && input.next(); left--) {
             add(input.key(), input.number(), input.payload());
@@ -77,9 +77,9 @@ final class RunWriter implements AutoCloseable {
 
     private void add(Slice key, long entryNumber, Slice payload) {
         long bytes = EntryFormat.bytes(key, payload);
-        if (blockBytes + bytes > site.blockBytes()) {
+        if (blockBytes + bytes > storage.blockBytes()) {
             flush();
-            if (blockBytes + bytes > site.blockBytes()) {
+            if (blockBytes + bytes > storage.blockBytes()) {
                 addLarge(key, entryNumber, payload, bytes);
                 return;
             }
@@ -92,13 +92,13 @@ final class RunWriter implements AutoCloseable {
     /** A block of its own, which is not kept: large entries are rare. */
     private void addLarge(Slice key, long entryNumber, Slice payload, long bytes) {
         int largeBytes = Math.toIntExact(RunFormat.BLOCK_HEADER_BYTES + bytes);
-        MemorySegment large = site.takeBuffer(largeBytes);
+        MemorySegment large = storage.takeBuffer(largeBytes);
         try {
             EntryFormat.write(key, entryNumber, payload, large, RunFormat.BLOCK_HEADER_BYTES);
             write(large, largeBytes, 1);
         } finally {
             crc.forget();
-            site.giveBuffer(large);
+            storage.giveBuffer(large);
         }
     }
 
@@ -127,7 +127,7 @@ final class RunWriter implements AutoCloseable {
     @Override
     public void close() {
         crc.forget();
-        site.giveBuffer(buffer);
+        storage.giveBuffer(buffer);
         file.close();
     }
 }

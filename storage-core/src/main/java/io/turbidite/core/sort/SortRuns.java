@@ -24,7 +24,7 @@ public final class SortRuns implements AutoCloseable {
     /** More files open at once would not make merges cheaper. */
     private static final int FAN_IN_MAX = 128;
 
-    private final RunSite site;
+    private final RunStorage storage;
     private final UnaryOperator<SortedInput> filter;
     private final int fanInMax;
     private final Deque<Run> runs = new ArrayDeque<>();
@@ -42,10 +42,10 @@ public final class SortRuns implements AutoCloseable {
      * @param memoryBytes what reading the runs may take; two blocks at least are taken
      * @param filter what entries go through when runs are merged into one
      */
-    public SortRuns(RunSite site, long memoryBytes, UnaryOperator<SortedInput> filter) {
-        this.site = site;
+    public SortRuns(RunStorage storage, long memoryBytes, UnaryOperator<SortedInput> filter) {
+        this.storage = storage;
         this.filter = filter;
-        this.fanInMax = Math.clamp(memoryBytes / site.blockBytes(), 2, FAN_IN_MAX);
+        this.fanInMax = Math.clamp(memoryBytes / storage.blockBytes(), 2, FAN_IN_MAX);
     }
 
     public boolean isEmpty() {
@@ -71,7 +71,7 @@ public final class SortRuns implements AutoCloseable {
         boolean complete = false;
         try {
             Run run;
-            try (RunWriter writer = RunWriter.create(site)) {
+            try (RunWriter writer = RunWriter.create(storage)) {
                 name = writer.name();
                 run = writer.write(input, countMax);
             }
@@ -79,7 +79,7 @@ public final class SortRuns implements AutoCloseable {
             complete = true;
             runCount++;
             writtenBytes += run.bytes();
-            site.written(run.bytes());
+            storage.written(run.bytes());
         } finally {
             if (!complete && name != null) {
                 delete(name);
@@ -109,7 +109,7 @@ public final class SortRuns implements AutoCloseable {
 
     private List<SortedInput> inputsOf(int count) {
         closeReaders();
-        runs.stream().limit(count).forEach(run -> readers.add(RunReader.open(site, run)));
+        runs.stream().limit(count).forEach(run -> readers.add(RunReader.open(storage, run)));
         return List.copyOf(readers);
     }
 
@@ -122,7 +122,7 @@ public final class SortRuns implements AutoCloseable {
     /** Notes what can't be deleted, to try again at the end. */
     private void delete(String name) {
         try {
-            site.disk().delete(name);
+            storage.disk().delete(name);
         } catch (StorageIoException e) {
             leftovers.add(name);
             failure = e;

@@ -38,14 +38,14 @@ class SortRunsTest {
 
     private final SimDisk disk = new SimDisk(SEED, Profile.STRICT);
     private final SplittableRandom random = new SplittableRandom(SEED);
-    private final Site site = new Site();
+    private final SpillStorage storage = new SpillStorage();
 
     @AfterEach
     void nothing_is_left() {
         disk.clearFaults();
         assertThat(disk.openHandles()).isEmpty();
         assertThat(disk.files()).isEmpty();
-        assertThat(site.takenCount).as("buffers").isZero();
+        assertThat(storage.takenCount).as("buffers").isZero();
     }
 
     @SuppressWarnings("ArrayRecordComponent") // compared by ORDER alone
@@ -55,7 +55,7 @@ class SortRunsTest {
     }
 
     /** Pieces of one size or of an entry's, counted; {@code takenMax} of them at a time. */
-    private final class Site implements RunSite, SortMemory {
+    private final class SpillStorage implements RunStorage, SortMemory {
         private int takenCount;
         private int takenMax = 8;
         private long lastNumber;
@@ -161,7 +161,7 @@ class SortRunsTest {
     }
 
     private SortRuns runs() {
-        return new SortRuns(site, 3 * BLOCK, UnaryOperator.identity());
+        return new SortRuns(storage, 3 * BLOCK, UnaryOperator.identity());
     }
 
     @Test
@@ -169,7 +169,7 @@ class SortRunsTest {
         System.out.println(Seeds.replay("SortRunsTest", SEED));
         List<Row> rows = rows(3_000);
         try (SortRuns runs = runs();
-                SortBuffer buffer = new SortBuffer(site)) {
+                SortBuffer buffer = new SortBuffer(storage)) {
             rows.forEach(row -> add(buffer, runs, row));
             try (SortedInput entries = buffer.sorted()) {
                 runs.add(entries, Long.MAX_VALUE);
@@ -179,7 +179,7 @@ class SortRunsTest {
             List<SortedInput> inputs = runs.inputs();
             assertThat(inputs).hasSize(3);
             assertThat(runs.runCount()).isGreaterThan(before).isGreaterThan(20);
-            assertThat(site.writtenBytes).isEqualTo(runs.writtenBytes());
+            assertThat(storage.writtenBytes).isEqualTo(runs.writtenBytes());
             assertSame(
                     read(SortedMerge.of(inputs)),
                     rows.stream().sorted(Row.ORDER).toList());
@@ -188,8 +188,8 @@ class SortRunsTest {
 
     @Test
     void equal_entries_of_a_buffer_stay_in_the_order_in_which_they_came() {
-        site.takenMax = Integer.MAX_VALUE;
-        try (SortBuffer buffer = new SortBuffer(site)) {
+        storage.takenMax = Integer.MAX_VALUE;
+        try (SortBuffer buffer = new SortBuffer(storage)) {
             List<String> expected = new ArrayList<>();
             for (int i = 0; i < 500; i++) {
                 Slice key = Slice.of(text("k" + i % 3));
@@ -211,9 +211,9 @@ class SortRunsTest {
 
     @Test
     void an_entry_is_found_by_its_address_and_its_number_changed() {
-        site.takenMax = Integer.MAX_VALUE;
+        storage.takenMax = Integer.MAX_VALUE;
         List<Row> rows = rows(300);
-        try (SortBuffer buffer = new SortBuffer(site)) {
+        try (SortBuffer buffer = new SortBuffer(storage)) {
             List<Long> addresses = new ArrayList<>();
             for (Row row : rows) {
                 addresses.add(buffer.add(Slice.of(row.key), row.number, Slice.of(row.payload)));

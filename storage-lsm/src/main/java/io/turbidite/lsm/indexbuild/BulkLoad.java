@@ -90,7 +90,7 @@ public final class BulkLoad {
                 int count = load.schema.indexes().size();
                 for (int i = 0; i < count; i++) {
                     secondaries.add(EntrySort.create(
-                            core.sortSite(),
+                            core.sortStorage(),
                             load.secondaryBytesMax / count,
                             new Duplicates.Keep()));
                 }
@@ -144,7 +144,8 @@ public final class BulkLoad {
             long recordBytesMax,
             long secondaryBytesMax,
             Duplicates duplicates) {
-        EntrySort sort = EntrySort.create(partition.core().sortSite(), recordBytesMax, duplicates);
+        EntrySort sort =
+                EntrySort.create(partition.core().sortStorage(), recordBytesMax, duplicates);
         return new BulkLoad(partition, secondaryBytesMax, 0, sort);
     }
 

@@ -15,7 +15,7 @@ import io.turbidite.lsm.component.ComponentWriters;
 import io.turbidite.lsm.memory.ChunkSource;
 import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.schema.RepairOptions;
-import io.turbidite.lsm.sort.SortSite;
+import io.turbidite.lsm.sort.SortStorage;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrencyMeter;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
@@ -266,8 +266,8 @@ public final class StoreCore {
     }
 
     /** Where entries are sorted that may be more than memory holds. */
-    public SortSite sortSite() {
-        return new SortSite(
+    public SortStorage sortStorage() {
+        return new SortStorage(
                 disk, chunks, manifest.state().storeId(), manifest::newFileId, sortSpilledBytes);
     }
 

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * An external merge sort of entries (key, timestamp, kind, value), within a budget of memory.
  *
  * <pre>{@code
- * try (EntrySort sort = EntrySort.create(site, memoryBytesMax, new Duplicates.Newest())) {
+ * try (EntrySort sort = EntrySort.create(storage, memoryBytesMax, new Duplicates.Newest())) {
  *     while (...) sort.add(key, timestamp, false, value);
  *     try (EntryStream entries = sort.sorted()) {
  *         while (entries.next()) ...
@@ -54,23 +54,24 @@ public final class EntrySort implements AutoCloseable {
     private long entryCount;
     private boolean closed;
 
-    private EntrySort(SortSite site, long memoryBytesMax, Duplicates duplicates) {
-        int chunkBytes = site.chunks().chunkBytes();
+    private EntrySort(SortStorage storage, long memoryBytesMax, Duplicates duplicates) {
+        int chunkBytes = storage.chunks().chunkBytes();
         // one chunk is the buffer that a run is written through
         long bytesMax =
                 Math.max(CHUNKS_MIN - 1, memoryBytesMax / chunkBytes - 1) * (long) chunkBytes;
         this.duplicates = duplicates;
-        this.runs = new SortRuns(site, bytesMax, this::reconciled);
-        this.memory = new SortBuffer(site.memory(bytesMax));
+        this.runs = new SortRuns(storage, bytesMax, this::reconciled);
+        this.memory = new SortBuffer(storage.memory(bytesMax));
     }
 
     /**
      * A sort without entries.
      *
-     * @param memoryBytesMax rounded down to whole chunks of the site, and up to four of them
+     * @param memoryBytesMax rounded down to whole chunks of the storage, and up to four of them
      */
-    public static EntrySort create(SortSite site, long memoryBytesMax, Duplicates duplicates) {
-        return new EntrySort(site, memoryBytesMax, duplicates);
+    public static EntrySort create(
+            SortStorage storage, long memoryBytesMax, Duplicates duplicates) {
+        return new EntrySort(storage, memoryBytesMax, duplicates);
     }
 
     /**

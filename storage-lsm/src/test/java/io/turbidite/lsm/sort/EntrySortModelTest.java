@@ -137,9 +137,9 @@ class EntrySortModelTest {
         sort.add(Slice.of(row.key()), row.timestamp(), row.antimatter(), Slice.of(row.value()));
     }
 
-    private static SortSite site(SimDisk disk, TestChunks chunks) {
+    private static SortStorage storage(SimDisk disk, TestChunks chunks) {
         disk.createDirectories("data");
-        return new SortSite(
+        return new SortStorage(
                 disk,
                 chunks,
                 1,
@@ -167,7 +167,7 @@ class EntrySortModelTest {
                             .on(OperationKind.CREATE, OperationKind.WRITE, OperationKind.READ)
                             .call(1 + random.nextInt(40)));
                 }
-                try (EntrySort sort = EntrySort.create(site(disk, chunks), budget, duplicates)) {
+                try (EntrySort sort = EntrySort.create(storage(disk, chunks), budget, duplicates)) {
                     for (Row row : rows) {
                         try {
                             add(sort, row);
@@ -211,7 +211,7 @@ class EntrySortModelTest {
         for (int chunksMax = 0; chunksMax < 6; chunksMax++) {
             TestChunks chunks = TestChunks.atMost(CHUNK, chunksMax);
             try (EntrySort sort =
-                    EntrySort.create(site(disk, chunks), 5 * CHUNK, new Duplicates.Keep())) {
+                    EntrySort.create(storage(disk, chunks), 5 * CHUNK, new Duplicates.Keep())) {
                 int refused = 0;
                 for (Row row : rows) {
                     try {
@@ -236,7 +236,7 @@ class EntrySortModelTest {
     void what_is_too_long_to_be_sorted_is_refused() {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);
         TestChunks chunks = new TestChunks(CHUNK);
-        try (EntrySort sort = EntrySort.create(site(disk, chunks), 1, new Duplicates.Keep())) {
+        try (EntrySort sort = EntrySort.create(storage(disk, chunks), 1, new Duplicates.Keep())) {
             Slice longest = Slice.of(new byte[EntrySort.KEY_BYTES_MAX]);
             sort.add(longest, 1, false, new Slice());
             Slice longer = Slice.of(new byte[EntrySort.KEY_BYTES_MAX + 1]);

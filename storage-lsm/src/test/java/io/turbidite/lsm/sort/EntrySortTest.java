@@ -51,11 +51,11 @@ class EntrySortTest {
     private final SimDisk disk = new SimDisk(SEED, Profile.STRICT);
     private final SplittableRandom random = new SplittableRandom(SEED);
     private final Counter spilled = new Meters().counter("spilled");
-    private final SortSite site = site(disk, STORE);
+    private final SortStorage storage = storage(disk, STORE);
 
-    private SortSite site(SimDisk onDisk, long storeId) {
+    private SortStorage storage(SimDisk onDisk, long storeId) {
         onDisk.createDirectories("data");
-        return new SortSite(onDisk, chunks, storeId, new AtomicLong()::incrementAndGet, spilled);
+        return new SortStorage(onDisk, chunks, storeId, new AtomicLong()::incrementAndGet, spilled);
     }
 
     @AfterEach
@@ -115,8 +115,8 @@ class EntrySortTest {
     void what_goes_in_comes_out_in_order(int count, int runsMin) {
         System.out.println(Seeds.replay("EntrySortTest", SEED));
         List<Row> rows = rows(count, 1 + count / 2, 200);
-        try (EntrySort keep = EntrySort.create(site, 1, new Duplicates.Keep());
-                EntrySort newest = EntrySort.create(site, 4 * CHUNK, new Duplicates.Newest())) {
+        try (EntrySort keep = EntrySort.create(storage, 1, new Duplicates.Keep());
+                EntrySort newest = EntrySort.create(storage, 4 * CHUNK, new Duplicates.Newest())) {
             for (Row row : rows) {
                 add(keep, row);
                 add(newest, row);
@@ -141,7 +141,7 @@ class EntrySortTest {
         long bytes = rows.stream()
                 .mapToLong(row -> ENTRY_HEADER_BYTES + row.key().length + row.value().length)
                 .sum();
-        try (EntrySort sort = EntrySort.create(site, 16 * CHUNK, new Duplicates.Keep())) {
+        try (EntrySort sort = EntrySort.create(storage, 16 * CHUNK, new Duplicates.Keep())) {
             rows.forEach(row -> add(sort, row));
             sort.sorted().close();
             // fewer runs than there are buffers: each byte once, and the blocks' headers
@@ -160,7 +160,7 @@ class EntrySortTest {
             random.nextBytes(value);
             rows.add(new Row(new byte[] {(byte) random.nextInt(4), (byte) i}, i, false, value));
         }
-        try (EntrySort sort = EntrySort.create(site, 4 * CHUNK, new Duplicates.Keep())) {
+        try (EntrySort sort = EntrySort.create(storage, 4 * CHUNK, new Duplicates.Keep())) {
             rows.forEach(row -> add(sort, row));
             check(sort.sorted(), rows.stream().sorted(ListCursor.ORDER).toList());
             assertThat(sort.runCount()).isGreaterThan(4);
@@ -170,7 +170,7 @@ class EntrySortTest {
     @Test
     void the_same_entry_twice_counts_once() {
         List<Row> rows = rows(3_000, 1 << 20, 200);
-        try (EntrySort sort = EntrySort.create(site, 4 * CHUNK, new Duplicates.Keep())) {
+        try (EntrySort sort = EntrySort.create(storage, 4 * CHUNK, new Duplicates.Keep())) {
             rows.forEach(row -> add(sort, row));
             rows.forEach(row -> add(sort, row));
             check(sort.sorted(), rows.stream().sorted(ListCursor.ORDER).toList());
@@ -182,7 +182,7 @@ class EntrySortTest {
         Duplicates refuse =
                 new Duplicates.Refuse(key -> new DuplicateKeyException("T", key.byteAt(0) + ""));
         for (int distance : new int[] {1, 10_000}) {
-            try (EntrySort sort = EntrySort.create(site, 4 * CHUNK, refuse)) {
+            try (EntrySort sort = EntrySort.create(storage, 4 * CHUNK, refuse)) {
                 assertThatThrownBy(() -> {
                             for (int i = 0; i <= distance; i++) {
                                 int number = i % distance;
@@ -202,7 +202,7 @@ class EntrySortTest {
 
     @Test
     void wrong_use_is_refused() {
-        EntrySort sort = EntrySort.create(site, 4 * CHUNK, new Duplicates.Keep());
+        EntrySort sort = EntrySort.create(storage, 4 * CHUNK, new Duplicates.Keep());
         Slice key = Slice.of(new byte[1]);
         assertThatThrownBy(() ->
                         sort.add(key, 1, false, Slice.of(new byte[Limits.RECORD_BYTES_MAX + 1])))
@@ -235,7 +235,7 @@ class EntrySortTest {
                             OperationKind.READ,
                             OperationKind.WRITE)
                     .call(call++));
-            try (EntrySort sort = EntrySort.create(site, 4 * CHUNK, new Duplicates.Keep())) {
+            try (EntrySort sort = EntrySort.create(storage, 4 * CHUNK, new Duplicates.Keep())) {
                 for (Row row : rows) {
                     try {
                         add(sort, row);
@@ -263,7 +263,7 @@ class EntrySortTest {
     void a_full_disk_refuses_entries_until_there_is_space() {
         List<Row> rows = rows(4_000, 1 << 20, 300);
         disk.capacity(256 << 10);
-        try (EntrySort sort = EntrySort.create(site, 4 * CHUNK, new Duplicates.Keep())) {
+        try (EntrySort sort = EntrySort.create(storage, 4 * CHUNK, new Duplicates.Keep())) {
             int refused = 0;
             for (Row row : rows) {
                 try {
@@ -281,7 +281,7 @@ class EntrySortTest {
     }
 
     /** Two runs, the first of which is to be damaged; reading may be tried again and again. */
-    private EntrySort spilled(SortSite where) {
+    private EntrySort spilled(SortStorage where) {
         EntrySort sort = EntrySort.create(where, 4 * CHUNK, new Duplicates.Keep());
         for (Row row : rows(2_000, 1 << 20, 200)) {
             add(sort, row);
@@ -311,7 +311,7 @@ class EntrySortTest {
 
     @Test
     void a_flipped_bit_a_cut_and_a_foreign_file_are_found_out() {
-        try (EntrySort sort = spilled(site)) {
+        try (EntrySort sort = spilled(storage)) {
             byte[] sound = disk.content(FIRST_RUN);
             int step = Tier.count(809, 101, 1);
             for (int at = 0; at < sound.length; at++) {
@@ -329,7 +329,7 @@ class EntrySortTest {
             assertFoundOut(sort, disk.content("data/000000000002.run"), "the other run");
 
             SimDisk other = new SimDisk(SEED, Profile.STRICT);
-            try (EntrySort foreign = spilled(site(other, STORE + 1))) {
+            try (EntrySort foreign = spilled(storage(other, STORE + 1))) {
                 assertThat(foreign.runCount()).isPositive();
                 assertFoundOut(sort, other.content(FIRST_RUN), "another store's");
             }

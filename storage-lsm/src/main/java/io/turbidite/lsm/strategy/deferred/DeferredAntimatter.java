@@ -10,7 +10,7 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.sort.Duplicates;
 import io.turbidite.lsm.sort.EntrySort;
-import io.turbidite.lsm.sort.SortSite;
+import io.turbidite.lsm.sort.SortStorage;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -48,19 +48,23 @@ public final class DeferredAntimatter implements Discards, AutoCloseable {
     /**
      * @param sortBytesMax for all indexes together; each gets four chunks at least
      */
-    public DeferredAntimatter(DatasetSchema schema, SortSite site, long sortBytesMax) {
-        this(schema, schema.deferredIndexes(), site, sortBytesMax);
+    public DeferredAntimatter(DatasetSchema schema, SortStorage storage, long sortBytesMax) {
+        this(schema, schema.deferredIndexes(), storage, sortBytesMax);
     }
 
     /** For these secondaries, whatever their strategy is. */
     public DeferredAntimatter(
-            DatasetSchema schema, List<IndexSchema> indexes, SortSite site, long sortBytesMax) {
+            DatasetSchema schema,
+            List<IndexSchema> indexes,
+            SortStorage storage,
+            long sortBytesMax) {
         this.oldRecord = new RecordView(schema.type());
         this.newRecord = new RecordView(schema.type());
         for (IndexSchema index : indexes) {
             targets.add(new Target(
                     index,
-                    EntrySort.create(site, sortBytesMax / indexes.size(), new Duplicates.Keep())));
+                    EntrySort.create(
+                            storage, sortBytesMax / indexes.size(), new Duplicates.Keep())));
         }
     }
 

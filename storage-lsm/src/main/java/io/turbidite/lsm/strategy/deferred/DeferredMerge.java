@@ -35,7 +35,7 @@ public final class DeferredMerge implements AutoCloseable {
      * @param sortBytesMax to sort what is superseded in, for all indexes together
      */
     public DeferredMerge(StoreCore core, DatasetSchema schema, long sortBytesMax) {
-        this.antimatter = new DeferredAntimatter(schema, core.sortSite(), sortBytesMax);
+        this.antimatter = new DeferredAntimatter(schema, core.sortStorage(), sortBytesMax);
         this.meter = DeferredMeter.of(core.meters());
     }
 

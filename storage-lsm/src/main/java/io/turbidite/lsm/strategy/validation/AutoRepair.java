@@ -207,10 +207,9 @@ public final class AutoRepair {
         }
 
         private void begin(List<Partition> partitions, IndexSchema index, boolean now) {
-            RepairWork.Occasion occasion =
-                    new RepairWork.Occasion("auto", now ? () -> true : isQuiet);
+            RepairWork.Cause cause = new RepairWork.Cause("auto", now ? () -> true : isQuiet);
             List<RepairWork.Request> requests =
-                    work.requests(partitions, List.of(index.id()), core.repairOptions(), occasion);
+                    work.requests(partitions, List.of(index.id()), core.repairOptions(), cause);
             debtPages = 0;
             passedOverMax = 0;
             underWay = requests;

@@ -11,7 +11,7 @@ import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.schema.RepairOptions;
 import io.turbidite.lsm.sort.Duplicates;
 import io.turbidite.lsm.sort.EntrySort;
-import io.turbidite.lsm.sort.SortSite;
+import io.turbidite.lsm.sort.SortStorage;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.version.ComponentHandle;
 
@@ -68,33 +68,26 @@ public final class InvalidEntrySearch implements AutoCloseable {
      * A search for entries of one component.
      *
      * @param checkedMin the smallest of what the sources are checked to
-     * @param means to check with
+     * @param live gathered from these key trees; null without
      * @param invalidEntries what is found is marked there
      */
     public InvalidEntrySearch(
             KeyTrees keyTrees,
             long checkedMin,
-            SortSite site,
-            Means means,
+            SortStorage storage,
+            RepairOptions options,
+            @Nullable LiveTimestamps live,
             ValidityBitmapBuilder invalidEntries) {
-        RepairOptions options = means.options();
         this.keyTrees = keyTrees;
-        this.live = means.live();
+        this.live = live;
         this.reach = keyTrees.reach();
         this.checkedMin = checkedMin;
         this.options = options;
         this.invalidEntries = invalidEntries;
         // (primary key, ordinal) is unique, unlike (primary key, timestamp): a record may have many
         // entries
-        this.sort = EntrySort.create(site, options.sortBytesMax(), new Duplicates.Keep());
+        this.sort = EntrySort.create(storage, options.sortBytesMax(), new Duplicates.Keep());
     }
-
-    /**
-     * What a search has at its disposal.
-     *
-     * @param live gathered from these key trees; null without
-     */
-    public record Means(RepairOptions options, @Nullable LiveTimestamps live) {}
 
     /**
      * Takes an entry that is matter.

@@ -64,7 +64,10 @@ public final class PrimaryRepair {
         long startNanos = core.clock().monotonicNanos();
         long horizon = core.timestamps().horizon();
         try (DeferredAntimatter antimatter = new DeferredAntimatter(
-                pinned.schema(), indexes, core.sortSite(), core.repairOptions().sortBytesMax())) {
+                pinned.schema(),
+                indexes,
+                core.sortStorage(),
+                core.repairOptions().sortBytesMax())) {
             scanPrimary(pinned, horizon, antimatter);
             for (IndexSchema index : indexes) {
                 if (antimatter.count(index.id()) > 0) {

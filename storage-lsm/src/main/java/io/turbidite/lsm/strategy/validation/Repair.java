@@ -63,7 +63,7 @@ final class Repair implements AutoCloseable {
             Partition partition,
             IndexSchema index,
             ComponentHandle before,
-            SharedKeyTrees ground,
+            SharedKeyTrees shared,
             RepairOptions options) {
         DiskComponent component = before.component();
         ImmutableValidityBitmap known = before.invalidEntries();
@@ -71,13 +71,14 @@ final class Repair implements AutoCloseable {
         this.core = partition.core();
         this.index = index;
         this.before = before;
-        this.keyTrees = ground.keyTrees();
+        this.keyTrees = shared.keyTrees();
         this.invalidEntries = ValidityBitmapBuilder.of(component.entryCount(), known);
         this.search = new InvalidEntrySearch(
                 keyTrees,
                 before.state().repairedTimestamp(),
-                core.sortSite(),
-                new InvalidEntrySearch.Means(options, ground.live()),
+                core.sortStorage(),
+                options,
+                shared.live(),
                 invalidEntries);
         this.entries = component.streamCursor();
         this.living = known == null ? entries : new ValidEntryCursor(entries, known);
@@ -86,7 +87,7 @@ final class Repair implements AutoCloseable {
     /**
      * Starts a repair: claims the component.
      *
-     * @param ground ready; stays the caller's
+     * @param shared ready; stays the caller's
      * @return null if somebody else has claimed or replaced it
      * @throws io.turbidite.core.InvalidRequestException if it has more entries than a bitmap
      *     reaches
@@ -95,7 +96,7 @@ final class Repair implements AutoCloseable {
             Partition partition,
             IndexSchema index,
             ComponentHandle handle,
-            SharedKeyTrees ground,
+            SharedKeyTrees shared,
             RepairOptions options) {
         if (!handle.tryClaim()) {
             return null;
@@ -103,7 +104,7 @@ final class Repair implements AutoCloseable {
         Repair started = null;
         try {
             if (partition.holds(index.tree(), List.of(handle))) {
-                started = new Repair(partition, index, handle, ground, options);
+                started = new Repair(partition, index, handle, shared, options);
                 handle.retain();
             }
             return started;

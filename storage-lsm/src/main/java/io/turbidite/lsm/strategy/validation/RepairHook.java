@@ -59,8 +59,9 @@ public final class RepairHook implements MergeHook {
         this.search = new InvalidEntrySearch(
                 keyTrees,
                 checkedMin,
-                core.sortSite(),
-                new InvalidEntrySearch.Means(core.repairOptions(), null),
+                core.sortStorage(),
+                core.repairOptions(),
+                null,
                 invalidEntries);
     }
 

@@ -67,18 +67,18 @@ public final class RepairWork implements AutoCloseable {
     /**
      * Why there is a repair.
      *
-     * @param cause {@code "request"} or {@code "auto"}
-     * @param goesOn asked before each component: whether to go on, or leave it at what is done
+     * @param label {@code "request"} or {@code "auto"}
+     * @param holds asked before each component: whether to go on, or leave it at what is done
      */
-    record Occasion(String cause, BooleanSupplier goesOn) {}
+    record Cause(String label, BooleanSupplier holds) {}
 
     /** A wish to check an index of a partition against all that was flushed when it was made. */
     static final class Request {
         final Partition partition;
         final TreeId tree;
         final RepairOptions options;
-        final Occasion occasion;
-        final SharedKeyTrees ground;
+        final Cause cause;
+        final SharedKeyTrees shared;
 
         @Nullable
         Repair current;
@@ -92,13 +92,13 @@ public final class RepairWork implements AutoCloseable {
                 Partition partition,
                 TreeId tree,
                 RepairOptions options,
-                Occasion occasion,
-                SharedKeyTrees ground) {
+                Cause cause,
+                SharedKeyTrees shared) {
             this.partition = partition;
             this.tree = tree;
             this.options = options;
-            this.occasion = occasion;
-            this.ground = ground;
+            this.cause = cause;
+            this.shared = shared;
         }
 
         boolean isDone() {
@@ -114,7 +114,7 @@ public final class RepairWork implements AutoCloseable {
                 current.close();
                 current = null;
             }
-            ground.release();
+            shared.release();
         }
     }
 
@@ -127,7 +127,7 @@ public final class RepairWork implements AutoCloseable {
             List<Partition> partitions, List<Integer> indexIds, RepairOptions options) {
         core.health().checkWritable();
         List<Request> requests =
-                requests(partitions, indexIds, options, new Occasion("request", () -> true));
+                requests(partitions, indexIds, options, new Cause("request", () -> true));
         ask(requests);
         core.awaitWork(
                 "a repair, which goes on,",
@@ -157,15 +157,15 @@ public final class RepairWork implements AutoCloseable {
             List<Partition> partitions,
             List<Integer> indexIds,
             RepairOptions options,
-            Occasion occasion) {
+            Cause cause) {
         List<Request> requests = new ArrayList<>();
         try (Undo undo = Undo.of(() -> requests.forEach(Request::letGo))) {
             for (Partition partition : partitions) {
-                SharedKeyTrees ground = groundOf(partition, indexIds, options);
-                if (ground != null) {
+                SharedKeyTrees shared = shared(partition, indexIds, options);
+                if (shared != null) {
                     for (int indexId : indexIds) {
-                        requests.add(new Request(
-                                partition, TreeId.of(indexId), options, occasion, ground));
+                        requests.add(
+                                new Request(partition, TreeId.of(indexId), options, cause, shared));
                     }
                 }
             }
@@ -174,7 +174,7 @@ public final class RepairWork implements AutoCloseable {
     }
 
     /** What the repairs of a partition stand on; null if it was dropped. */
-    private @Nullable SharedKeyTrees groundOf(
+    private @Nullable SharedKeyTrees shared(
             Partition partition, List<Integer> indexIds, RepairOptions options) {
         Version pinned = partition.pinUnlessDropped();
         if (pinned == null) {
@@ -200,8 +200,8 @@ public final class RepairWork implements AutoCloseable {
         boolean ended = false;
         try {
             core.health().checkWritable();
-            if (!request.ground.isReady()) {
-                moved = request.ground.advance(STEP_ENTRIES);
+            if (!request.shared.isReady()) {
+                moved = request.shared.advance(STEP_ENTRIES);
             } else if (request.current == null && !startNext(request)) {
                 ended = isDone(request);
                 moved = ended;
@@ -216,7 +216,7 @@ public final class RepairWork implements AutoCloseable {
             }
         } finally {
             if (ended) {
-                request.counts = request.counts.plus(request.ground.takeCounts());
+                request.counts = request.counts.plus(request.shared.takeCounts());
                 request.letGo();
                 request.done = true;
                 afterClaims.run();
@@ -237,7 +237,7 @@ public final class RepairWork implements AutoCloseable {
                     .repaired(
                             request.partition.name(),
                             current.index(),
-                            request.occasion.cause(),
+                            request.cause.label(),
                             current.counts());
             current.close();
             request.current = null;
@@ -254,16 +254,16 @@ public final class RepairWork implements AutoCloseable {
             return false;
         }
         try {
-            if (!request.occasion.goesOn().getAsBoolean()) {
+            if (!request.cause.holds().getAsBoolean()) {
                 request.isGivenUp = true;
                 return false;
             }
             IndexSchema index = pinned.schema().index(request.tree);
-            long reach = request.ground.keyTrees().reach();
+            long reach = request.shared.keyTrees().reach();
             for (ComponentHandle handle : unchecked(pinned, request.tree, reach)) {
                 if (index != null && request.current == null) {
                     request.current = Repair.start(
-                            request.partition, index, handle, request.ground, request.options);
+                            request.partition, index, handle, request.shared, request.options);
                 }
             }
             return request.current != null;
@@ -281,7 +281,7 @@ public final class RepairWork implements AutoCloseable {
             return true;
         }
         try {
-            long reach = request.ground.keyTrees().reach();
+            long reach = request.shared.keyTrees().reach();
             return unchecked(pinned, request.tree, reach).isEmpty();
         } finally {
             pinned.unpin();

@@ -39,14 +39,14 @@ final class SharedKeyTrees {
     }
 
     /**
-     * The ground for repairs of these indexes, one user each.
+     * What the repairs of these indexes share, one user each.
      *
      * @param pinned before the horizon is asked for
      */
     static SharedKeyTrees of(
             Version pinned, StoreCore core, List<Integer> indexIds, RepairOptions options) {
         KeyTrees keyTrees = KeyTrees.hold(pinned, core.timestamps().horizon());
-        SharedKeyTrees ground = null;
+        SharedKeyTrees shared = null;
         try {
             long superseded = 0;
             for (int indexId : indexIds) {
@@ -59,10 +59,10 @@ final class SharedKeyTrees {
             }
             LiveTimestamps live =
                     LiveTimestamps.begin(keyTrees, superseded, options, core.chunks());
-            ground = new SharedKeyTrees(keyTrees, live, indexIds.size());
-            return ground;
+            shared = new SharedKeyTrees(keyTrees, live, indexIds.size());
+            return shared;
         } finally {
-            if (ground == null) {
+            if (shared == null) {
                 keyTrees.close();
             }
         }

@@ -26,7 +26,7 @@ import io.turbidite.lsm.schema.IndexCatalog;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;
-import io.turbidite.lsm.sort.SortSite;
+import io.turbidite.lsm.sort.SortStorage;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -91,7 +91,7 @@ class DeferredAntimatterTest {
         disk.createDirectories("data");
         return new DeferredAntimatter(
                 schema,
-                new SortSite(disk, chunks, 7, new AtomicLong()::incrementAndGet, spilled),
+                new SortStorage(disk, chunks, 7, new AtomicLong()::incrementAndGet, spilled),
                 sortBytes);
     }
 

@@ -5,7 +5,7 @@ import io.turbidite.core.file.Disk;
 import java.lang.foreign.MemorySegment;
 
 /** Where the runs of a sort lie, and what they are read and written through. */
-public interface RunSite {
+public interface RunStorage {
     Disk disk();
 
     /** Stands in the runs' headers. */

@@ -2,7 +2,7 @@ package io.turbidite.lsm.sort;
 
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.meter.Counter;
-import io.turbidite.core.sort.RunSite;
+import io.turbidite.core.sort.RunStorage;
 import io.turbidite.core.sort.SortMemory;
 import io.turbidite.lsm.memory.ChunkSource;
 import io.turbidite.lsm.version.StoreFiles;
@@ -21,9 +21,9 @@ import java.util.function.LongSupplier;
  * @param newFileId numbers that no other file has
  * @param spilledBytes counts what is written to runs
  */
-public record SortSite(
+public record SortStorage(
         Disk disk, ChunkSource chunks, long ownerId, LongSupplier newFileId, Counter spilledBytes)
-        implements RunSite {
+        implements RunStorage {
     /** Memory for entries up to {@code bytesMax}; a first piece there always is. */
     SortMemory memory(long bytesMax) {
         return new SortMemory() {
