@@ -112,7 +112,7 @@ public final class CurrentVersion {
             frozen.open(BuildConcurrency.ofLayer(
                     schema.bitmapHandover(),
                     frozen.tree(TreeId.PRIMARY).entryCount(),
-                    core.handovers()));
+                    core.builds()));
         }
         swap(before -> before.withFrozen(fresh));
         fresh.release();

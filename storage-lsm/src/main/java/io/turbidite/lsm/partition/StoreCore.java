@@ -55,7 +55,7 @@ public final class StoreCore {
     private final BufferCache cache;
     private final ChunkSource chunks;
     private final MutableValidityBitmap.Memory bitmaps;
-    private final BuildConcurrency.Site handovers;
+    private final BuildConcurrency.Shared builds;
     private final Manifest manifest;
     private final Meters meters;
     private final EngineEvents events;
@@ -136,7 +136,7 @@ public final class StoreCore {
                 meters.counter("quarantine.count"),
                 events,
                 account);
-        this.handovers = new BuildConcurrency.Site(
+        this.builds = new BuildConcurrency.Shared(
                 memory.bitmaps().words(),
                 memory.handovers(),
                 timestamps::horizon,
@@ -260,9 +260,9 @@ public final class StoreCore {
         return bitmaps;
     }
 
-    /** What flushes and merges that copy marked records have in common. */
-    public BuildConcurrency.Site handovers() {
-        return handovers;
+    /** What builds of components share while writers invalidate what is copied. */
+    public BuildConcurrency.Shared builds() {
+        return builds;
     }
 
     /** Where entries are sorted that may be more than memory holds. */

@@ -73,7 +73,7 @@ class BitmapHandoverTest {
 
     private Dataset create(Way way) {
         if (way.isStarved()) {
-            MemoryBudget.Account account = Inside.core(sim.store).handovers().merges();
+            MemoryBudget.Account account = Inside.core(sim.store).builds().merges();
             starvedBytes = account.bytesFree();
             assertThat(account.reserve(starvedBytes)).isTrue();
         }
@@ -103,7 +103,7 @@ class BitmapHandoverTest {
         }
         sim.verify();
         NavigableMap<Long, Row> before = SimStore.rows(sim.store.dataset("T"));
-        Inside.core(sim.store).handovers().merges().release(starvedBytes);
+        Inside.core(sim.store).builds().merges().release(starvedBytes);
         sim.close();
         sim = open();
         assertThat(SimStore.rows(sim.store.dataset("T"))).isEqualTo(before);

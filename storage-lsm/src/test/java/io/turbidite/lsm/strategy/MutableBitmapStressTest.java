@@ -71,7 +71,7 @@ class MutableBitmapStressTest {
         List<NavigableMap<Long, Row>> written = new ArrayList<>();
         try (Store store = open(disk);
                 ExecutorService threads = Executors.newFixedThreadPool(WRITERS + 3)) {
-            MemoryBudget.Account account = Inside.core(store).handovers().merges();
+            MemoryBudget.Account account = Inside.core(store).builds().merges();
             long taken = starved ? account.bytesFree() : 0;
             assertThat(account.reserve(taken)).isTrue();
             Dataset dataset = store.createDataset(Row.spec("Rows")

@@ -83,7 +83,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
         this.handover = marked.isEmpty()
                 ? null
                 : BuildConcurrency.ofComponents(
-                        schema.bitmapHandover(), BitmapTakeover.sources(marked), core.handovers());
+                        schema.bitmapHandover(), BitmapTakeover.sources(marked), core.builds());
         if (handover != null) {
             BitmapTakeover.tell(partition, marked, handover);
         }

@@ -42,13 +42,13 @@ public sealed interface BuildConcurrency extends AutoCloseable permits SideFileM
     record Source(MutableValidityBitmap bitmap, Supplier<TreeCursor> keys) {}
 
     /**
-     * What handovers of a store have in common.
+     * What all builds of a store share.
      *
      * @param layers pays for those of memory layers, which are counted as part of these
      * @param merges pays for those of components; what it does not have is done without
      * @param horizon nobody reads below it
      */
-    record Site(
+    record Shared(
             MemoryBudget.Account layers,
             MemoryBudget.Account merges,
             MutableValidityBitmap.Horizon horizon,
@@ -59,28 +59,29 @@ public sealed interface BuildConcurrency extends AutoCloseable permits SideFileM
      *
      * @param entryCount of its primary
      */
-    static BuildConcurrency ofLayer(BitmapHandover method, long entryCount, Site site) {
+    static BuildConcurrency ofLayer(BitmapHandover method, long entryCount, Shared shared) {
         if (method == BitmapHandover.LOCK) {
-            BuildConcurrency locks = LockMethod.ofLayer(entryCount, site);
+            BuildConcurrency locks = LockMethod.ofLayer(entryCount, shared);
             if (locks != null) {
                 return locks;
             }
         }
-        return new SideFileMethod(site.layers(), List.of(), site);
+        return new SideFileMethod(shared.layers(), List.of(), shared);
     }
 
     /**
      * A handover from components. The lock method needs four bytes for each entry, and is not used
      * if they are not free.
      */
-    static BuildConcurrency ofComponents(BitmapHandover method, List<Source> sources, Site site) {
+    static BuildConcurrency ofComponents(
+            BitmapHandover method, List<Source> sources, Shared shared) {
         if (method == BitmapHandover.LOCK) {
-            BuildConcurrency locks = LockMethod.ofComponents(sources, site);
+            BuildConcurrency locks = LockMethod.ofComponents(sources, shared);
             if (locks != null) {
                 return locks;
             }
         }
-        return new SideFileMethod(site.merges(), sources, site);
+        return new SideFileMethod(shared.merges(), sources, shared);
     }
 
     /** What writers tell of the invalidations in a source; numbers go from 0. */

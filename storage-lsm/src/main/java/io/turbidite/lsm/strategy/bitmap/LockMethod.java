@@ -29,24 +29,24 @@ final class LockMethod implements BuildConcurrency {
     }
 
     /** Null if there is not enough memory. */
-    static @Nullable LockMethod ofLayer(long entryCount, Site site) {
-        EntryCopies copies = LayerEntryCopies.create(entryCount, site.layers(), site.horizon());
+    static @Nullable LockMethod ofLayer(long entryCount, Shared shared) {
+        EntryCopies copies = LayerEntryCopies.create(entryCount, shared.layers(), shared.horizon());
         if (copies == null) {
-            site.meter().lockRefused();
+            shared.meter().lockRefused();
             return null;
         }
         return new LockMethod(List.of(copies));
     }
 
     /** Null if there is not enough memory. */
-    static @Nullable LockMethod ofComponents(List<Source> components, Site site) {
+    static @Nullable LockMethod ofComponents(List<Source> components, Shared shared) {
         List<EntryCopies> all = new ArrayList<>();
         for (Source component : components) {
-            EntryCopies copies =
-                    ComponentEntryCopies.create(component.bitmap(), site.merges(), site.horizon());
+            EntryCopies copies = ComponentEntryCopies.create(
+                    component.bitmap(), shared.merges(), shared.horizon());
             if (copies == null) {
                 all.forEach(EntryCopies::close);
-                site.meter().lockRefused();
+                shared.meter().lockRefused();
                 return null;
             }
             all.add(copies);

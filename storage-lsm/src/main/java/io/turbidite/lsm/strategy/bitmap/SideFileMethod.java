@@ -36,7 +36,7 @@ final class SideFileMethod implements BuildConcurrency {
 
     private final SideFile invalidations;
     private final List<Source> sources;
-    private final Site site;
+    private final Shared shared;
     private final InvalidationSink sink = this::invalidated;
     private @Nullable MutableValidityBitmap target;
     private SideFile.Reader unread;
@@ -46,11 +46,11 @@ final class SideFileMethod implements BuildConcurrency {
      * @param sources empty if there is a memory layer instead, for which the account must have
      *     enough
      */
-    SideFileMethod(MemoryBudget.Account account, List<Source> sources, Site site) {
+    SideFileMethod(MemoryBudget.Account account, List<Source> sources, Shared shared) {
         this.invalidations = new SideFile(account);
         this.unread = invalidations.reader();
         this.sources = List.copyOf(sources);
-        this.site = site;
+        this.shared = shared;
     }
 
     @Override
@@ -60,7 +60,7 @@ final class SideFileMethod implements BuildConcurrency {
 
     private void invalidated(long position, Slice key, long timestamp) {
         if (invalidations.add(key, timestamp)) {
-            site.meter().addedToSideFile(key.length() + (long) Long.BYTES);
+            shared.meter().addedToSideFile(key.length() + (long) Long.BYTES);
         } else if (sources.isEmpty()) {
             throw new IllegalStateException("no memory for the side-file of a memory layer");
         }
@@ -76,7 +76,7 @@ final class SideFileMethod implements BuildConcurrency {
     public void copied(EntryStream entry, long ordinal) {
         long successor = entry.successorTimestamp();
         if (successor != MutableValidityBitmap.VALID) {
-            target().invalidate(ordinal, successor, site.horizon());
+            target().invalidate(ordinal, successor, shared.horizon());
         }
     }
 
@@ -102,7 +102,7 @@ final class SideFileMethod implements BuildConcurrency {
         Found found = new Found(1 << 10);
         try (PointCursor keys = built.get()) {
             if (invalidations.isFull()) {
-                site.meter().sideFileFull();
+                shared.meter().sideFileFull();
                 // first: an invalidation that comes from now on is in the file, an earlier one in
                 // the
                 // bitmaps
@@ -120,7 +120,7 @@ final class SideFileMethod implements BuildConcurrency {
      */
     private void apply(PointCursor keys, Slice key, long timestamp, Found found) {
         if (keys.find(key, timestamp - 1, found, false) == Found.MATTER) {
-            target().invalidate(found.position, timestamp, site.horizon());
+            target().invalidate(found.position, timestamp, shared.horizon());
         }
     }
 
@@ -134,7 +134,7 @@ final class SideFileMethod implements BuildConcurrency {
                 if (keys.find(entries.key(), timestamp, found, false) == Found.MATTER
                         && found.timestamp == timestamp) {
                     long invalidated = source.bitmap().invalidatedAt(ordinal);
-                    target().invalidate(found.position, invalidated, site.horizon());
+                    target().invalidate(found.position, invalidated, shared.horizon());
                 }
             });
         }

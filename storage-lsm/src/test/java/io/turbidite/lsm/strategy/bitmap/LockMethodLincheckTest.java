@@ -36,12 +36,12 @@ public class LockMethodLincheckTest {
             new MutableValidityBitmap.Memory(account, account), ENTRIES);
     private final MutableValidityBitmap target = MutableValidityBitmap.create(
             new MutableValidityBitmap.Memory(account, account), 2 * ENTRIES);
-    private final BuildConcurrency.Site site = new BuildConcurrency.Site(
+    private final BuildConcurrency.Shared shared = new BuildConcurrency.Shared(
             account, account, () -> 0, new BuildConcurrencyMeter(new Meters()));
     private final BuildConcurrency component = Objects.requireNonNull(LockMethod.ofComponents(
-            List.of(new BuildConcurrency.Source(source, () -> null)), site));
+            List.of(new BuildConcurrency.Source(source, () -> null)), shared));
     private final BuildConcurrency layer =
-            Objects.requireNonNull(LockMethod.ofLayer(ENTRIES, site));
+            Objects.requireNonNull(LockMethod.ofLayer(ENTRIES, shared));
     private final boolean[] superseded = new boolean[ENTRIES];
     private final Object[] stripes = {new Object(), new Object(), new Object(), new Object()};
 
