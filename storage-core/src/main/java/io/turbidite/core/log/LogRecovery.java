@@ -40,16 +40,20 @@ import java.util.List;
  */
 final class LogRecovery {
     private final Disk disk;
-    private final LogSite site;
+    private final LogEnvironment environment;
     private final LogOptions options;
     private final long startPosition;
     private final LogSegments found;
     private final LogWalk walk;
 
     private LogRecovery(
-            LogSite site, LogOptions options, long startPosition, LogSegments found, LogWalk walk) {
-        this.disk = site.disk();
-        this.site = site;
+            LogEnvironment environment,
+            LogOptions options,
+            long startPosition,
+            LogSegments found,
+            LogWalk walk) {
+        this.disk = environment.disk();
+        this.environment = environment;
         this.options = options;
         this.startPosition = startPosition;
         this.found = found;
@@ -61,11 +65,14 @@ final class LogRecovery {
      * result's.
      */
     static RecoveredLog recover(
-            LogSite site, LogOptions options, long startPosition, ReplayVisitor visitor) {
-        site.disk().createDirectories(site.directory());
-        LogSegments found = new LogSegments(site);
+            LogEnvironment environment,
+            LogOptions options,
+            long startPosition,
+            ReplayVisitor visitor) {
+        environment.disk().createDirectories(environment.directory());
+        LogSegments found = new LogSegments(environment);
         try (Undo undo = Undo.of(found::close)) {
-            LogRecovery recovery = replay(site, options, startPosition, found, visitor);
+            LogRecovery recovery = replay(environment, options, startPosition, found, visitor);
             if (!recovery.walk.isSealed()) {
                 recovery.harden();
             }
@@ -78,16 +85,19 @@ final class LogRecovery {
      * returns is good for nothing but closing its files.
      */
     static RecoveredLog look(
-            LogSite site, LogOptions options, long startPosition, ReplayVisitor visitor) {
-        LogSegments found = new LogSegments(site);
+            LogEnvironment environment,
+            LogOptions options,
+            long startPosition,
+            ReplayVisitor visitor) {
+        LogSegments found = new LogSegments(environment);
         try (Undo undo = Undo.of(found::close)) {
             return undo.keep(
-                    replay(site, options, startPosition, found, visitor).found());
+                    replay(environment, options, startPosition, found, visitor).found());
         }
     }
 
     private static LogRecovery replay(
-            LogSite site,
+            LogEnvironment environment,
             LogOptions options,
             long startPosition,
             LogSegments found,
@@ -96,7 +106,7 @@ final class LogRecovery {
         int begin = found.findBegin(startPosition);
         LogWalk walk = new LogWalk(found, begin, startPosition, visitor);
         walk.run();
-        LogRecovery recovery = new LogRecovery(site, options, startPosition, found, walk);
+        LogRecovery recovery = new LogRecovery(environment, options, startPosition, found, walk);
         recovery.survey();
         return recovery;
     }
@@ -191,7 +201,7 @@ final class LogRecovery {
             }
         }
         if (deleted) {
-            disk.syncDirectory(site.directory());
+            disk.syncDirectory(environment.directory());
         }
         long nextNumber = 1
                 + found.all().stream()

@@ -13,13 +13,13 @@ import java.util.List;
  * The segment files of a log, as recovery finds them. <em>Confined to one thread.</em>
  */
 final class LogSegments {
-    private final LogSite site;
+    private final LogEnvironment environment;
     private final Disk disk;
     private final List<FoundSegment> found = new ArrayList<>();
 
-    LogSegments(LogSite site) {
-        this.site = site;
-        this.disk = site.disk();
+    LogSegments(LogEnvironment environment) {
+        this.environment = environment;
+        this.disk = environment.disk();
     }
 
     /**
@@ -30,8 +30,9 @@ final class LogSegments {
         List<Long> numbers = new ArrayList<>();
         // who only looks makes no directory: without one there are no segments, and that is checked
         // below
-        List<String> names =
-                disk.exists(site.directory()) ? disk.list(site.directory()) : List.of();
+        List<String> names = disk.exists(environment.directory())
+                ? disk.list(environment.directory())
+                : List.of();
         for (String name : names) {
             long number = Segment.numberOf(name);
             if (number >= 0) {
@@ -40,7 +41,7 @@ final class LogSegments {
         }
         numbers.sort(Long::compare);
         for (long number : numbers) {
-            DiskFile file = disk.open(Segment.name(site.directory(), number));
+            DiskFile file = disk.open(Segment.name(environment.directory(), number));
             FoundSegment segment = new FoundSegment(number, file);
             found.add(segment);
             Segment.lock(disk, file);
@@ -67,9 +68,9 @@ final class LogSegments {
             return;
         }
         header.check(name, Segment.FORMAT, Segment.FORMAT_VERSION);
-        header.checkOwner(name, site.storeId(), header.fileId());
+        header.checkOwner(name, environment.storeId(), header.fileId());
         try {
-            header.checkOwner(name, site.storeId(), segment.number);
+            header.checkOwner(name, environment.storeId(), segment.number);
             long expected = Segment.capacityBytes(header);
             if (segment.file.size() != expected) {
                 throw new CorruptionException(
@@ -145,7 +146,7 @@ final class LogSegments {
                 .filter(segment -> segment.damage != null)
                 .map(segment -> segment.file.name())
                 .findFirst()
-                .orElse(site.directory());
+                .orElse(environment.directory());
     }
 
     private String describeSegments() {
@@ -186,11 +187,11 @@ final class LogSegments {
 
     /** Where the log is, for messages, when it ends in a segment. */
     String nameOf(int index) {
-        return found.isEmpty() ? site.directory() : found.get(index).file.name();
+        return found.isEmpty() ? environment.directory() : found.get(index).file.name();
     }
 
     SegmentReader reader(FoundSegment segment) {
-        return new SegmentReader(segment.file, site.storeId(), segment.number);
+        return new SegmentReader(segment.file, environment.storeId(), segment.number);
     }
 
     /** Closes all files. */

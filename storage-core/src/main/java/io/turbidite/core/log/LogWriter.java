@@ -101,7 +101,7 @@ final class LogWriter implements EventPoller.Handler<Claim> {
     private final AtomicLong slowestSyncNanos = new AtomicLong();
 
     LogWriter(
-            LogSite site,
+            LogEnvironment environment,
             LogOptions options,
             LogProgress progress,
             SegmentKeeper keeper,
@@ -109,9 +109,9 @@ final class LogWriter implements EventPoller.Handler<Claim> {
             Arena arena) {
         this.durability = options.durability();
         this.inFlightBytesMax = options.inFlightBytesMax();
-        this.storeId = site.storeId();
-        this.tasks = site.tasks();
-        this.clock = site.clock();
+        this.storeId = environment.storeId();
+        this.tasks = environment.tasks();
+        this.clock = environment.clock();
         this.progress = progress;
         this.keeper = keeper;
         this.session = recovered.session();

@@ -44,7 +44,7 @@ final class SegmentKeeper implements AutoCloseable {
     /** Time before a failed preparation is tried again. */
     private static final long RETRY_NANOS = 100_000_000;
 
-    private final LogSite site;
+    private final LogEnvironment environment;
     private final LogOptions options;
     private final long inFlightBytesMax;
     private final LogProgress progress;
@@ -80,15 +80,19 @@ final class SegmentKeeper implements AutoCloseable {
     private final LongAdder refugeCount = new LongAdder();
     private long lastSyncNanos;
 
-    SegmentKeeper(LogSite site, LogOptions options, LogProgress progress, RecoveredLog recovered) {
-        this.site = site;
+    SegmentKeeper(
+            LogEnvironment environment,
+            LogOptions options,
+            LogProgress progress,
+            RecoveredLog recovered) {
+        this.environment = environment;
         this.options = options;
-        this.maker = new SegmentMaker(site, recovered.nextNumber());
+        this.maker = new SegmentMaker(environment, recovered.nextNumber());
         this.isSync = options.durability() == Durability.SYNC;
         this.inFlightBytesMax = options.inFlightBytesMax();
         this.progress = progress;
-        this.disk = site.disk();
-        this.clock = site.clock();
+        this.disk = environment.disk();
+        this.clock = environment.clock();
         this.kept.addAll(recovered.segments());
         this.spare = recovered.spare();
         this.lastSyncNanos = clock.monotonicNanos();
@@ -248,7 +252,7 @@ final class SegmentKeeper implements AutoCloseable {
     }
 
     private Segment make(long spaceBytes) {
-        site.beforeSegment().run();
+        environment.beforeSegment().run();
         Segment old;
         synchronized (this) {
             old = recyclable.pollFirst();
@@ -315,7 +319,7 @@ final class SegmentKeeper implements AutoCloseable {
             while (doomed != null) {
                 if (!keepForRecycling(doomed)) {
                     Segment.wipeHeader(doomed.file);
-                    disk.delete(Segment.name(site.directory(), doomed.number));
+                    disk.delete(Segment.name(environment.directory(), doomed.number));
                     deleted = true;
                     forget(doomed);
                     doomed.file.close();
@@ -323,7 +327,7 @@ final class SegmentKeeper implements AutoCloseable {
                 doomed = oldestBelow(position);
             }
             if (deleted) {
-                disk.syncDirectory(site.directory());
+                disk.syncDirectory(environment.directory());
             }
         } finally {
             retryAtNanos = clock.monotonicNanos(); // there may be space now
@@ -385,13 +389,13 @@ final class SegmentKeeper implements AutoCloseable {
         try {
             for (Segment segment : unused) {
                 Segment.wipeHeader(segment.file);
-                disk.delete(Segment.name(site.directory(), segment.number));
+                disk.delete(Segment.name(environment.directory(), segment.number));
             }
         } finally {
             unused.forEach(segment -> segment.file.close());
         }
         if (!unused.isEmpty()) {
-            disk.syncDirectory(site.directory());
+            disk.syncDirectory(environment.directory());
         }
     }
 

@@ -28,7 +28,7 @@ final class SegmentMaker {
      */
     private static final int ZERO_SYNC_BYTES = 4 << 20;
 
-    private final LogSite site;
+    private final LogEnvironment environment;
     private final Disk disk;
     private long nextNumber;
 
@@ -36,9 +36,9 @@ final class SegmentMaker {
     private final LongAdder createdCount = new LongAdder();
     private final LongAdder recycledCount = new LongAdder();
 
-    SegmentMaker(LogSite site, long nextNumber) {
-        this.site = site;
-        this.disk = site.disk();
+    SegmentMaker(LogEnvironment environment, long nextNumber) {
+        this.environment = environment;
+        this.disk = environment.disk();
         this.nextNumber = nextNumber;
     }
 
@@ -51,7 +51,7 @@ final class SegmentMaker {
     Segment create(long bytes, long spaceBytes) {
         // A new number each time: a name whose directory sync has failed is not used again.
         long number = nextNumber++;
-        String name = Segment.name(site.directory(), number);
+        String name = Segment.name(environment.directory(), number);
         if (disk.usableBytes() < bytes) {
             // Asked first, so as not to take the last space from others only to give it back.
             throw new StorageIoException(
@@ -70,7 +70,7 @@ final class SegmentMaker {
                 file.truncate(bytes);
             }
             file.sync();
-            disk.syncDirectory(site.directory());
+            disk.syncDirectory(environment.directory());
             createdCount.increment();
             made = finish(new Segment(number, file, bytes, spaceBytes));
             return made;
@@ -92,15 +92,15 @@ final class SegmentMaker {
      */
     Segment recycle(Segment old, long spaceBytes) {
         long number = nextNumber++;
-        String oldName = Segment.name(site.directory(), old.number);
-        String newName = Segment.name(site.directory(), number);
+        String oldName = Segment.name(environment.directory(), old.number);
+        String newName = Segment.name(environment.directory(), number);
         DiskFile opened = old.file;
         Segment made = null;
         try {
             Segment.wipeHeader(old.file);
             old.file.close();
             disk.rename(oldName, newName);
-            disk.syncDirectory(site.directory());
+            disk.syncDirectory(environment.directory());
             DiskFile file = disk.open(newName);
             opened = file;
             Segment.lock(disk, file);
@@ -148,7 +148,7 @@ final class SegmentMaker {
      * disk, and holds no frame that is valid under this number.
      */
     private Segment finish(Segment segment) {
-        segment.header(site.storeId()).writeTo(segment.file);
+        segment.header(environment.storeId()).writeTo(segment.file);
         segment.file.sync();
         return segment;
     }

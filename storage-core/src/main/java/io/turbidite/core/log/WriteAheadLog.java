@@ -80,7 +80,7 @@ public final class WriteAheadLog implements AutoCloseable {
     private final boolean reading;
 
     private WriteAheadLog(
-            LogSite site,
+            LogEnvironment environment,
             LogOptions options,
             RecoveredLog recovered,
             boolean reading,
@@ -88,7 +88,7 @@ public final class WriteAheadLog implements AutoCloseable {
         this.arena = arena;
         this.options = options;
         this.reading = reading;
-        this.tasks = site.tasks();
+        this.tasks = environment.tasks();
         this.firstSequence = recovered.next() + 1;
         this.provenPosition = recovered.proven();
         this.wakeOnPublish = options.durability() == Durability.SYNC;
@@ -98,8 +98,8 @@ public final class WriteAheadLog implements AutoCloseable {
         this.poller = ring.newPoller();
         ring.addGatingSequences(poller.getSequence());
         this.progress = new LogProgress(tasks, recovered.next());
-        this.keeper = new SegmentKeeper(site, options, progress, recovered);
-        this.writer = new LogWriter(site, options, progress, keeper, recovered, arena);
+        this.keeper = new SegmentKeeper(environment, options, progress, recovered);
+        this.writer = new LogWriter(environment, options, progress, keeper, recovered, arena);
         this.slotFreeOrGateShut = () -> ring.remainingCapacity() > 0 || !progress.isOpen();
         long keeperIdleMicros = Math.min(options.intervalMicros(), KEEPER_IDLE_MICROS_MAX);
         if (reading) {
@@ -135,12 +135,18 @@ public final class WriteAheadLog implements AutoCloseable {
      *     missing
      */
     public static WriteAheadLog open(
-            LogSite site, LogOptions options, long startPosition, ReplayVisitor visitor) {
+            LogEnvironment environment,
+            LogOptions options,
+            long startPosition,
+            ReplayVisitor visitor) {
         if (startPosition < 0) {
             throw new InvalidRequestException("log position " + startPosition + " is negative");
         }
         return open(
-                site, options, LogRecovery.recover(site, options, startPosition, visitor), false);
+                environment,
+                options,
+                LogRecovery.recover(environment, options, startPosition, visitor),
+                false);
     }
 
     /**
@@ -148,16 +154,26 @@ public final class WriteAheadLog implements AutoCloseable {
      * not cut. Nothing can be claimed.
      */
     public static WriteAheadLog openForReading(
-            LogSite site, LogOptions options, long startPosition, ReplayVisitor visitor) {
-        return open(site, options, LogRecovery.look(site, options, startPosition, visitor), true);
+            LogEnvironment environment,
+            LogOptions options,
+            long startPosition,
+            ReplayVisitor visitor) {
+        return open(
+                environment,
+                options,
+                LogRecovery.look(environment, options, startPosition, visitor),
+                true);
     }
 
     private static WriteAheadLog open(
-            LogSite site, LogOptions options, RecoveredLog recovered, boolean reading) {
+            LogEnvironment environment,
+            LogOptions options,
+            RecoveredLog recovered,
+            boolean reading) {
         Arena arena = NativeMemory.shared("the log");
         WriteAheadLog opened = null;
         try {
-            opened = new WriteAheadLog(site, options, recovered, reading, arena);
+            opened = new WriteAheadLog(environment, options, recovered, reading, arena);
             return opened;
         } finally {
             if (opened == null) {

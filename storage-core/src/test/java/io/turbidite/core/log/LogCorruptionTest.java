@@ -260,7 +260,7 @@ class LogCorruptionTest {
         SimTasks tasks = new SimTasks(seed, clock);
         try (tasks) {
             WriteAheadLog.open(
-                            new LogSite(disk, "log", storeId, tasks, clock),
+                            new LogEnvironment(disk, "log", storeId, tasks, clock),
                             LogDriver.TINY,
                             start,
                             (position, payload) -> replayed.put(position, payload.toByteArray()))

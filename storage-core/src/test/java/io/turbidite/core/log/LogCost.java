@@ -44,7 +44,8 @@ final class LogCost {
         int payloadBytes = args.length > 4 ? Integer.parseInt(args[4]) : 560;
         try (Tasks tasks = ThreadTasks.create("cost");
                 WriteAheadLog log = WriteAheadLog.open(
-                        new LogSite(RealDisk.open(directory), "log", 1, tasks, Clock.system()),
+                        new LogEnvironment(
+                                RealDisk.open(directory), "log", 1, tasks, Clock.system()),
                         LogOptions.defaults().withDurability(mode),
                         0,
                         (position, payload) -> {})) {

@@ -60,7 +60,7 @@ final class LogDriver implements AutoCloseable {
         try {
             tasks = new SimTasks(seed, clock);
             log = WriteAheadLog.open(
-                    new LogSite(disk, "log", STORE_ID, tasks, clock),
+                    new LogEnvironment(disk, "log", STORE_ID, tasks, clock),
                     options,
                     oracle.start(),
                     (position, payload) -> {

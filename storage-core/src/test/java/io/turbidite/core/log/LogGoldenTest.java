@@ -42,7 +42,7 @@ class LogGoldenTest {
         Map<Long, String> replayed = new TreeMap<>();
         SimClock clock = new SimClock();
         try (SimTasks tasks = new SimTasks(1, clock)) {
-            site(disk, tasks, clock, replayed).close();
+            environment(disk, tasks, clock, replayed).close();
         }
         assertEquals(written(new SimDisk(1, Profile.STRICT)), replayed);
     }
@@ -76,7 +76,7 @@ class LogGoldenTest {
         SimClock clock = new SimClock();
         for (int session = 1; session <= 2; session++) {
             try (SimTasks tasks = new SimTasks(session, clock)) {
-                WriteAheadLog log = site(disk, tasks, clock, new TreeMap<>());
+                WriteAheadLog log = environment(disk, tasks, clock, new TreeMap<>());
                 for (int i = 0; i < 3; i++) {
                     String text = "record " + i + " of session " + session;
                     published.put(log.append(WriteAheadLogTest.utf8(text)), text);
@@ -94,10 +94,10 @@ class LogGoldenTest {
         return published;
     }
 
-    private static WriteAheadLog site(
+    private static WriteAheadLog environment(
             SimDisk disk, SimTasks tasks, SimClock clock, Map<Long, String> replayed) {
         return WriteAheadLog.open(
-                new LogSite(disk, "log", STORE_ID, tasks, clock),
+                new LogEnvironment(disk, "log", STORE_ID, tasks, clock),
                 OPTIONS,
                 0,
                 (position, payload) -> replayed.put(position, payload.toUtf8()));

@@ -178,7 +178,7 @@ class LogMarkTest {
         SimClock clock = new SimClock();
         try (SimTasks tasks = new SimTasks(1, clock)) {
             WriteAheadLog.open(
-                            new LogSite(disk, "log", LogDriver.STORE_ID, tasks, clock),
+                            new LogEnvironment(disk, "log", LogDriver.STORE_ID, tasks, clock),
                             LogDriver.TINY,
                             0,
                             (position, payload) -> replayed.put(position, payload.toByteArray()))

@@ -90,7 +90,7 @@ class LogModesTest {
         LogOptions options = LogDriver.TINY.withDurability(Durability.PROCESS);
         try (Tasks tasks = ThreadTasks.create("gap");
                 WriteAheadLog log = WriteAheadLog.open(
-                        new LogSite(disk, "log", 1, tasks, Clock.system()),
+                        new LogEnvironment(disk, "log", 1, tasks, Clock.system()),
                         options,
                         0,
                         (_, _) -> {})) {
@@ -262,8 +262,9 @@ class LogModesTest {
         int producers = 4;
         int records = 1_500;
         try (Tasks tasks = ThreadTasks.create("full-disk")) {
-            LogSite site = new LogSite(disk, "log", 1, tasks, Clock.system());
-            WriteAheadLog log = WriteAheadLog.open(site, options, 0, (position, payload) -> {});
+            LogEnvironment environment = new LogEnvironment(disk, "log", 1, tasks, Clock.system());
+            WriteAheadLog log =
+                    WriteAheadLog.open(environment, options, 0, (position, payload) -> {});
             CountDownLatch done = new CountDownLatch(producers);
             for (int i = 0; i < producers; i++) {
                 SplittableRandom random = new SplittableRandom(Seeds.mix(Seeds.of("full"), i));
@@ -302,7 +303,7 @@ class LogModesTest {
         Map<Long, byte[]> replayed = new TreeMap<>();
         try (Tasks tasks = ThreadTasks.create("replay")) {
             WriteAheadLog.open(
-                            new LogSite(disk, "log", 1, tasks, Clock.system()),
+                            new LogEnvironment(disk, "log", 1, tasks, Clock.system()),
                             options,
                             start.get(),
                             (position, payload) -> replayed.put(position, payload.toByteArray()))

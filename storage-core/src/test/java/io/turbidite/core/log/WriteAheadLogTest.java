@@ -99,11 +99,11 @@ class WriteAheadLogTest {
                     throw new AssertionError("the log closes its workers, not its tasks");
                 }
             };
-            LogSite site =
-                    new LogSite(RealDisk.open(directory), "log", 77, refusing, Clock.system());
+            LogEnvironment environment = new LogEnvironment(
+                    RealDisk.open(directory), "log", 77, refusing, Clock.system());
             assertThrows(
                     OutOfMemoryError.class,
-                    () -> WriteAheadLog.open(site, SMALL, 0, (sequence, payload) -> {}));
+                    () -> WriteAheadLog.open(environment, SMALL, 0, (sequence, payload) -> {}));
             assertEquals(List.of(), running);
         }
         try (Opened opened = new Opened(SMALL, 0)) {
@@ -272,7 +272,7 @@ class WriteAheadLogTest {
         Opened(LogOptions options, long startPosition) {
             Disk disk = RealDisk.open(directory);
             log = WriteAheadLog.open(
-                    new LogSite(disk, "log", 77, tasks, Clock.system()),
+                    new LogEnvironment(disk, "log", 77, tasks, Clock.system()),
                     options,
                     startPosition,
                     (position, payload) -> replayed.put(position, payload.toUtf8()));

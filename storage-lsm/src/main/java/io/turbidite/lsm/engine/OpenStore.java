@@ -8,7 +8,7 @@ import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.cache.CacheOptions;
 import io.turbidite.core.file.DirectDisk;
 import io.turbidite.core.file.Disk;
-import io.turbidite.core.log.LogSite;
+import io.turbidite.core.log.LogEnvironment;
 import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Meters;
@@ -256,7 +256,7 @@ final class OpenStore {
         }
         Replay replay = new Replay();
         datasets.forEach(dataset -> replay.add(dataset.schema(), dataset.partitions()));
-        LogSite site = new LogSite(
+        LogEnvironment environment = new LogEnvironment(
                 core.disk(),
                 StoreFiles.LOG,
                 state.storeId(),
@@ -265,8 +265,9 @@ final class OpenStore {
                 core::checkLock);
         WriteAheadLog log = mode == OpenMode.READING
                 ? WriteAheadLog.openForReading(
-                        site, options.log(), state.logPosition(), replay::record)
-                : WriteAheadLog.open(site, options.log(), state.logPosition(), replay::record);
+                        environment, options.log(), state.logPosition(), replay::record)
+                : WriteAheadLog.open(
+                        environment, options.log(), state.logPosition(), replay::record);
         closers.push(() -> closeLog(log));
         core.attachLog(log);
         core.timestamps().resumeAbove(replay.lastTimestamp());

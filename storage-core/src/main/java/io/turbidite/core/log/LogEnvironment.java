@@ -12,7 +12,7 @@ import io.turbidite.core.time.Clock;
  * @param beforeSegment called before a segment is made; it throws if the directory is no longer
  *     ours alone
  */
-public record LogSite(
+public record LogEnvironment(
         Disk disk,
         String directory,
         long storeId,
@@ -20,7 +20,7 @@ public record LogSite(
         Clock clock,
         Runnable beforeSegment) {
     /** Where nobody else comes. */
-    public LogSite(Disk disk, String directory, long storeId, Tasks tasks, Clock clock) {
+    public LogEnvironment(Disk disk, String directory, long storeId, Tasks tasks, Clock clock) {
         this(disk, directory, storeId, tasks, clock, () -> {});
     }
 }
