@@ -54,7 +54,7 @@ import java.util.SplittableRandom;
  */
 final class OpenStore {
     /** The part of the write memory that merges may take besides to hand marks over. */
-    private static final int HANDOVER_SHARE = 4;
+    private static final int BUILD_CONCURRENCY_SHARE = 4;
 
     /** What may lie in a directory in which a store's making was cut short. */
     private static final Set<String> ROOT_NAMES = Set.of(
@@ -105,7 +105,8 @@ final class OpenStore {
                         new MutableValidityBitmap.Memory(
                                 budget.account("live bitmaps"), budget.account("kill lists")),
                         budget.account(
-                                "bitmap handovers", options.writeMemoryBytes() / HANDOVER_SHARE)),
+                                "bitmap handovers",
+                                options.writeMemoryBytes() / BUILD_CONCURRENCY_SHARE)),
                 manifest,
                 meters,
                 engineEvents);

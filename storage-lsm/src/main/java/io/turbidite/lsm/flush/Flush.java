@@ -21,7 +21,7 @@ import io.turbidite.lsm.schedule.MergePace;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
 import io.turbidite.lsm.strategy.bitmap.run.BitmapSave;
-import io.turbidite.lsm.strategy.bitmap.run.BitmapTakeover;
+import io.turbidite.lsm.strategy.bitmap.run.BitmapSwitch;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.DatasetCounts;
 import io.turbidite.lsm.version.Installation;
@@ -150,7 +150,7 @@ public final class Flush {
             core.events().flushed(partition.name(), layer, cause, bytes, nanos);
         } finally {
             MemoryLayer layer = pinned.frozen();
-            endUnlessNull(layer == null ? null : layer.handover());
+            endUnlessNull(layer == null ? null : layer.concurrency());
             // an installed component is held by the version; one that was not is deleted here
             ComponentFiles.letGo(flushed.values(), installation.mayStand());
             pinned.unpin();
@@ -175,16 +175,16 @@ public final class Flush {
         MemoryComponent memory = layer.tree(tree);
         VersionRetention retention =
                 subject.readers.droppingAntimatter(subject.pinned.dropsAntimatter(tree, -1));
-        BuildConcurrency handover =
-                ComponentFiles.isLive(subject.pinned.schema(), tree) ? layer.handover() : null;
+        BuildConcurrency concurrency =
+                ComponentFiles.isLive(subject.pinned.schema(), tree) ? layer.concurrency() : null;
         try (ComponentBuild build = ComponentBuild.of(partition, subject.pinned.schema(), tree);
-                Undo undo = Undo.of(() -> endUnlessNull(handover))) {
-            if (handover != null) {
-                handover.begin(build.withBitmap(memory.entryCount()));
+                Undo undo = Undo.of(() -> endUnlessNull(concurrency))) {
+            if (concurrency != null) {
+                concurrency.begin(build.withBitmap(memory.entryCount()));
             }
             ComponentWriter writer = build.create(memory.entryCount());
             try (EntryStream entries = retention.retain(memory.valueCursor())) {
-                copy(entries, writer, handover);
+                copy(entries, writer, concurrency);
             }
             build.finish(
                     new ComponentId(layer.minTimestamp(), layer.maxTimestamp()),
@@ -195,9 +195,9 @@ public final class Flush {
         }
     }
 
-    private static void endUnlessNull(@Nullable BuildConcurrency handover) {
-        if (handover != null) {
-            handover.end();
+    private static void endUnlessNull(@Nullable BuildConcurrency concurrency) {
+        if (concurrency != null) {
+            concurrency.end();
         }
     }
 
@@ -214,7 +214,7 @@ public final class Flush {
      * Copies the entries; those that have a successor are written as invalid (design §4 rule 5).
      */
     private void copy(
-            EntryStream entries, ComponentWriter writer, @Nullable BuildConcurrency handover) {
+            EntryStream entries, ComponentWriter writer, @Nullable BuildConcurrency concurrency) {
         EntryHead entry = new EntryHead();
         long ordinal = 0;
         long charged = 0;
@@ -229,8 +229,8 @@ public final class Flush {
                 if (more) {
                     Slice value = entries.value();
                     writer.add(entry, value);
-                    if (handover != null) {
-                        handover.copied(entries, ordinal);
+                    if (concurrency != null) {
+                        concurrency.copied(entries, ordinal);
                     }
                     ordinal++;
                     stepBytes += entry.keyBytes + value.length() + Long.BYTES;
@@ -281,14 +281,14 @@ public final class Flush {
 
     private void install(MemoryLayer layer, Map<TreeId, ComponentHandle> flushed) {
         long last = layer.maxTimestamp();
-        BuildConcurrency handover = layer.handover();
+        BuildConcurrency concurrency = layer.concurrency();
         ComponentHandle primary = flushed.get(TreeId.PRIMARY);
-        if (handover != null && primary != null) {
-            BitmapTakeover takeover = new BitmapTakeover(handover, primary, List.of());
+        if (concurrency != null && primary != null) {
+            BitmapSwitch bitmaps = new BitmapSwitch(concurrency, primary, List.of());
             BitmapSave.run(partition, new BitmapSave.Edit() {
                 @Override
                 public List<ComponentHandle> components(List<ComponentHandle> others) {
-                    takeover.catchUp();
+                    bitmaps.catchUp();
                     List<ComponentHandle> all = new ArrayList<>(others);
                     all.add(primary);
                     return all;
@@ -301,7 +301,7 @@ public final class Flush {
 
                 @Override
                 public void install() {
-                    partition.current().installFlushed(flushed, last, takeover::finish);
+                    partition.current().installFlushed(flushed, last, bitmaps::finish);
                 }
             });
             return;

@@ -181,12 +181,12 @@ public final class CurrentVersion {
     /**
      * Installs the components of the frozen layer by tree; called under the manifest's lock.
      *
-     * @param handover if the primary has a live bitmap
+     * @param inGate runs in the closed gate, if the primary has a live bitmap
      */
     public void installFlushed(
             Map<TreeId, ComponentHandle> flushed,
             long newFlushedTimestamp,
-            @Nullable Runnable handover) {
+            @Nullable Runnable inGate) {
         if (dropped) {
             flushed.values().forEach(ComponentHandle::markObsolete);
             return;
@@ -195,8 +195,8 @@ public final class CurrentVersion {
         synchronized (this) {
             flushedTimestamp = newFlushedTimestamp;
         }
-        swap(before -> before.withFlushed(flushed), handover);
-        // asked after that: its handover grows until no writer sees it any more
+        swap(before -> before.withFlushed(flushed), inGate);
+        // asked after that: its build concurrency grows until no writer sees it any more
         long freed = frozen.reportedBytes();
         flushed.forEach((id, component) -> {
             if (!version.hasTree(id)) {
@@ -229,10 +229,10 @@ public final class CurrentVersion {
     /**
      * Installs merged components; called under the manifest's lock.
      *
-     * @param handover if the primary is merged and has a live bitmap
+     * @param inGate runs in the closed gate, if the primary is merged and has a live bitmap
      */
-    public void installMerged(List<Version.MergedTree> merges, @Nullable Runnable handover) {
-        swap(before -> before.withMerged(merges), handover);
+    public void installMerged(List<Version.MergedTree> merges, @Nullable Runnable inGate) {
+        swap(before -> before.withMerged(merges), inGate);
         for (Version.MergedTree merge : merges) {
             if (dropped || !version.hasTree(merge.tree())) {
                 merge.output().markObsolete();
@@ -315,15 +315,15 @@ public final class CurrentVersion {
      * Installs a version made from the current one; if invalidations must be handed over, inside
      * the closed gate when that is done.
      */
-    private void swap(UnaryOperator<Version> change, @Nullable Runnable handover) {
-        if (handover == null) {
+    private void swap(UnaryOperator<Version> change, @Nullable Runnable inGate) {
+        if (inGate == null) {
             swap(change);
             return;
         }
         Version before;
         gate.close();
         try {
-            handover.run();
+            inGate.run();
             before = replace(change);
         } finally {
             gate.open();

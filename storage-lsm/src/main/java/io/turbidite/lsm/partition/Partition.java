@@ -260,7 +260,7 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
         Version seen = version();
         long growth = seen.current().takeGrowth();
         MemoryLayer frozen = seen.frozen();
-        if (frozen != null && frozen.handover() != null) {
+        if (frozen != null && frozen.concurrency() != null) {
             growth += frozen.takeGrowth();
         }
         if (growth != 0) {

@@ -92,13 +92,13 @@ public final class StoreCore {
      * What memory comes from.
      *
      * @param bitmaps pays for live bitmaps and what belongs to them
-     * @param handovers the most that merges may take to hand marks over
+     * @param builds the most that merges may take to keep invalidations for what they build
      */
     public record Memory(
             BufferCache cache,
             ChunkSource chunks,
             MutableValidityBitmap.Memory bitmaps,
-            MemoryBudget.Account handovers) {}
+            MemoryBudget.Account builds) {}
 
     /**
      * @param lock of the store's directory; the caller holds it as long as the store is open
@@ -138,7 +138,7 @@ public final class StoreCore {
                 account);
         this.builds = new BuildConcurrency.Shared(
                 memory.bitmaps().words(),
-                memory.handovers(),
+                memory.builds(),
                 timestamps::horizon,
                 new BuildConcurrencyMeter(meters));
     }

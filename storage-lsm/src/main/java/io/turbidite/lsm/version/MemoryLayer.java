@@ -32,7 +32,7 @@ public final class MemoryLayer {
     private final FilterTracker filter;
     private final long minTimestamp;
     private final long logPosition;
-    private volatile @Nullable BuildConcurrency handover;
+    private volatile @Nullable BuildConcurrency concurrency;
     private final AtomicInteger references = new AtomicInteger(1);
     private final AtomicLong reportedBytes = new AtomicLong();
     private final long minWallMicros;
@@ -125,16 +125,16 @@ public final class MemoryLayer {
     }
 
     /**
-     * Gives the layer a handover, which it owns, for invalidations of its entries: they will lie in
-     * a component with a live bitmap. Inside the closed gate, when it is frozen.
+     * Gives the layer its build concurrency, which it owns from now on: its entries are copied into a
+     * component with a live bitmap. Inside the closed gate, when it is frozen.
      */
     public void open(BuildConcurrency opened) {
-        handover = opened;
+        concurrency = opened;
     }
 
     /** Is told of invalidations of its entries while it is frozen; null under other strategies. */
-    public @Nullable BuildConcurrency handover() {
-        return handover;
+    public @Nullable BuildConcurrency concurrency() {
+        return concurrency;
     }
 
     public long minTimestamp() {
@@ -165,13 +165,13 @@ public final class MemoryLayer {
         return trees[0].entryCount() == 0;
     }
 
-    /** Memory held by all components together, and by the handover. */
+    /** Memory held by all components together, and by its build concurrency. */
     public long bytesUsed() {
         long bytes = 0;
         for (MemoryComponent tree : trees) {
             bytes += tree.bytesUsed();
         }
-        BuildConcurrency opened = handover;
+        BuildConcurrency opened = concurrency;
         return opened == null ? bytes : bytes + opened.bytesUsed();
     }
 
@@ -206,7 +206,7 @@ public final class MemoryLayer {
                 tree.close();
             }
             keys.close();
-            BuildConcurrency opened = handover;
+            BuildConcurrency opened = concurrency;
             if (opened != null) {
                 opened.close();
             }

@@ -9,7 +9,7 @@ import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
 import io.turbidite.lsm.strategy.bitmap.run.BitmapSave;
-import io.turbidite.lsm.strategy.bitmap.run.BitmapTakeover;
+import io.turbidite.lsm.strategy.bitmap.run.BitmapSwitch;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.DatasetCounts;
 import io.turbidite.lsm.version.Installation;
@@ -54,7 +54,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
      * Is told of what is invalidated in the inputs of the primary meanwhile; null without live
      * bitmaps.
      */
-    private final @Nullable BuildConcurrency handover;
+    private final @Nullable BuildConcurrency concurrency;
 
     private @Nullable MergeOutput output;
     private final Installation installation = new Installation();
@@ -80,12 +80,12 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
         this.inputBytes = trees.stream().mapToLong(TreeInputs::bytes).sum();
         this.remainingBytes = inputBytes;
         List<ComponentHandle> marked = marked(schema, trees);
-        this.handover = marked.isEmpty()
+        this.concurrency = marked.isEmpty()
                 ? null
                 : BuildConcurrency.ofComponents(
-                        schema.bitmapHandover(), BitmapTakeover.sources(marked), core.builds());
-        if (handover != null) {
-            BitmapTakeover.tell(partition, marked, handover);
+                        schema.bitmapHandover(), BitmapSwitch.sources(marked), core.builds());
+        if (concurrency != null) {
+            BitmapSwitch.tell(partition, marked, concurrency);
         }
     }
 
@@ -212,7 +212,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
     }
 
     private void edit(List<MergedTree> merges) {
-        if (handover == null) {
+        if (concurrency == null) {
             core.edit(
                     state -> stateAfter(state, merges),
                     () -> partition.current().installMerged(merges, null));
@@ -222,12 +222,12 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
                 .filter(merge -> merge.tree().isPrimary())
                 .findFirst()
                 .orElseThrow();
-        BitmapTakeover takeover = new BitmapTakeover(handover, primary.output(), primary.inputs());
+        BitmapSwitch bitmaps = new BitmapSwitch(concurrency, primary.output(), primary.inputs());
         BitmapSave.run(partition, new BitmapSave.Edit() {
             @Override
             public List<ComponentHandle> components(List<ComponentHandle> others) {
                 // what a flush has saved of the inputs by now is saved of the output
-                takeover.catchUp();
+                bitmaps.catchUp();
                 return List.of(primary.output());
             }
 
@@ -238,7 +238,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
 
             @Override
             public void install() {
-                partition.current().installMerged(merges, takeover::finish);
+                partition.current().installMerged(merges, bitmaps::finish);
             }
         });
     }
@@ -283,10 +283,10 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
     /** Lets everything go; what was not installed is deleted. */
     @Override
     public void close() {
-        if (handover != null) {
+        if (concurrency != null) {
             // before the bitmap of what was built goes
-            BitmapTakeover.tell(partition, marked(schema, trees), null);
-            handover.end();
+            BitmapSwitch.tell(partition, marked(schema, trees), null);
+            concurrency.end();
         }
         try {
             if (output != null) {
@@ -297,8 +297,8 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
             try (hooks) {
                 ComponentFiles.letGo(merged, installation.mayStand());
                 merged.clear();
-                if (handover != null) {
-                    handover.close();
+                if (concurrency != null) {
+                    concurrency.close();
                 }
             } finally {
                 for (TreeInputs tree : trees) {
@@ -323,7 +323,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
                 ComponentBuild.of(partition, schema, tree.id()),
                 hooks.of(tree.id(), tree.includesOldest()),
                 needed,
-                ComponentFiles.isLive(schema, tree.id()) ? handover : null);
+                ComponentFiles.isLive(schema, tree.id()) ? concurrency : null);
     }
 
     /**

@@ -39,7 +39,7 @@ final class MergeOutput implements AutoCloseable {
     private final MergeHook hook;
 
     /** Is told of what is copied; null without live bitmaps. */
-    private final @Nullable BuildConcurrency handover;
+    private final @Nullable BuildConcurrency concurrency;
 
     private boolean isWritten;
     private boolean isComplete;
@@ -52,7 +52,7 @@ final class MergeOutput implements AutoCloseable {
             ComponentBuild build,
             MergeHook hook,
             Streams streams,
-            @Nullable BuildConcurrency handover) {
+            @Nullable BuildConcurrency concurrency) {
         this.tree = tree;
         this.build = build;
         this.writer = build.writer();
@@ -60,7 +60,7 @@ final class MergeOutput implements AutoCloseable {
         this.retained = streams.retained;
         this.kept = streams.kept;
         this.hook = hook;
-        this.handover = handover;
+        this.concurrency = concurrency;
     }
 
     /**
@@ -84,14 +84,14 @@ final class MergeOutput implements AutoCloseable {
      * @param build of the component, and from here on
      * @param hook likewise
      * @param readers what they need
-     * @param handover is told of the component; null without live bitmaps
+     * @param concurrency is told of the component; null without live bitmaps
      */
     static MergeOutput open(
             TreeInputs tree,
             ComponentBuild build,
             MergeHook hook,
             VersionRetention readers,
-            @Nullable BuildConcurrency handover) {
+            @Nullable BuildConcurrency concurrency) {
         long entries = 0;
         List<EntryCursor> cursors = new ArrayList<>();
         MergeOutput opened = null;
@@ -104,12 +104,12 @@ final class MergeOutput implements AutoCloseable {
             Streams streams =
                     Streams.of(cursors, hook, readers.droppingAntimatter(tree.dropsAntimatter()));
             MutableValidityBitmap live =
-                    handover == null ? null : build.withBitmap(tree.entryCount());
+                    concurrency == null ? null : build.withBitmap(tree.entryCount());
             var _ = build.create(entries);
-            if (handover != null && live != null) {
-                handover.begin(live);
+            if (concurrency != null && live != null) {
+                concurrency.begin(live);
             }
-            opened = new MergeOutput(tree, build, hook, streams, handover);
+            opened = new MergeOutput(tree, build, hook, streams, concurrency);
             return opened;
         } finally {
             if (opened == null) {
@@ -149,8 +149,8 @@ final class MergeOutput implements AutoCloseable {
             writer.add(entry, value);
             // the entry that is kept is the one that the versions stand on
             hook.written(kept, versions);
-            if (handover != null) {
-                handover.copied(retained, ordinal);
+            if (concurrency != null) {
+                concurrency.copied(retained, ordinal);
             }
             ordinal++;
             bytes += entry.keyBytes + value.length() + Long.BYTES;

@@ -55,7 +55,7 @@ public sealed interface BuildConcurrency extends AutoCloseable permits SideFileM
             BuildConcurrencyMeter meter) {}
 
     /**
-     * A handover from a frozen memory layer.
+     * For the build from a frozen memory layer.
      *
      * @param entryCount of its primary
      */
@@ -70,7 +70,7 @@ public sealed interface BuildConcurrency extends AutoCloseable permits SideFileM
     }
 
     /**
-     * A handover from components. The lock method needs four bytes for each entry, and is not used
+     * For the build from components. The lock method needs four bytes for each entry, and is not used
      * if they are not free.
      */
     static BuildConcurrency ofComponents(

@@ -3,7 +3,7 @@ package io.turbidite.lsm.strategy.bitmap;
 import io.turbidite.core.meter.Counter;
 import io.turbidite.core.meter.Meters;
 
-/** What handovers of a store took. <em>Thread-safe.</em> */
+/** What the build concurrency of a store took. <em>Thread-safe.</em> */
 public final class BuildConcurrencyMeter {
     private final Counter sideFileEntries;
     private final Counter sideFileBytes;

@@ -8,7 +8,7 @@ import io.turbidite.lsm.entry.ForwardingCursor;
  * position: for merges.
  *
  * <p><em>Confined to one thread.</em> Owns the cursor it reads, not the bitmap. A successor that
- * comes after the entry was read is not seen: that is what handovers are for.
+ * comes after the entry was read is not seen: that is what {@link BuildConcurrency} is for.
  */
 public final class MarkedCursor implements ForwardingCursor {
     private final TreeCursor entries;

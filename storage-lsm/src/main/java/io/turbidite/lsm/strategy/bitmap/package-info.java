@@ -15,7 +15,7 @@
  *
  * <p><em>One merge.</em> {@link MarkedCursor} reads all entries with the times of their successors.
  * A {@link BuildConcurrency} brings what writers mark meanwhile to the component that is being
- * built, by locks or by a side-file. {@code BitmapTakeover} finishes inside the closed gate; {@code
+ * built, by locks or by a side-file. {@code BitmapSwitch} finishes inside the closed gate; {@code
  * BitmapSave} puts the bitmaps to rest with the manifest's edit.
  *
  * <p>Invariants: a bit is set only when nobody at or above its time can read the entry. When {@link

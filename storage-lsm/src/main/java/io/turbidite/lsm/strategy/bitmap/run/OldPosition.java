@@ -167,7 +167,7 @@ public final class OldPosition {
             }
         } else if (needsMark(partition)) {
             MemoryLayer frozen = Objects.requireNonNull(partition.version().frozen());
-            sink = Objects.requireNonNull(frozen.handover()).sink(0);
+            sink = Objects.requireNonNull(frozen.concurrency()).sink(0);
         } else {
             return;
         }

@@ -19,25 +19,25 @@ import java.util.Objects;
  * sources' bitmaps are retired. So no invalidation falls in between (design §4 rule 5), whatever
  * the {@link BuildConcurrency} does before.
  *
- * <p><em>Confined to one thread at a time.</em> The handover is its maker's.
+ * <p><em>Confined to one thread at a time.</em> The build concurrency is its maker's.
  */
-public final class BitmapTakeover {
-    private final BuildConcurrency handover;
+public final class BitmapSwitch {
+    private final BuildConcurrency concurrency;
     private final ComponentHandle built;
     private final List<ComponentHandle> sources;
 
     /**
-     * @param built whose bitmap the handover marks
+     * @param built whose bitmap gets the invalidations
      * @param sources what it replaces on disk; empty for a flush
      */
-    public BitmapTakeover(
-            BuildConcurrency handover, ComponentHandle built, List<ComponentHandle> sources) {
-        this.handover = handover;
+    public BitmapSwitch(
+            BuildConcurrency concurrency, ComponentHandle built, List<ComponentHandle> sources) {
+        this.concurrency = concurrency;
         this.built = built;
         this.sources = sources;
     }
 
-    /** What a handover must know of components. */
+    /** What build concurrency must know of components. */
     public static List<BuildConcurrency.Source> sources(List<ComponentHandle> components) {
         List<BuildConcurrency.Source> sources = new ArrayList<>();
         for (ComponentHandle component : components) {
@@ -48,17 +48,17 @@ public final class BitmapTakeover {
     }
 
     /**
-     * Has invalidations in {@code sources} told to a handover; null ends it, and no writer tells of
+     * Has invalidations in {@code sources} told to {@code concurrency}; null ends that, and no writer tells of
      * one any more.
      */
     public static void tell(
             Partition partition,
             List<ComponentHandle> sources,
-            @Nullable BuildConcurrency handover) {
+            @Nullable BuildConcurrency concurrency) {
         partition.gate().close();
         try {
             for (int i = 0; i < sources.size(); i++) {
-                bitmap(sources.get(i)).tellTo(handover == null ? null : handover.sink(i));
+                bitmap(sources.get(i)).tellTo(concurrency == null ? null : concurrency.sink(i));
             }
         } finally {
             partition.gate().open();
@@ -67,7 +67,7 @@ public final class BitmapTakeover {
 
     /** Applies what has come, while writers go on. */
     public void catchUp() {
-        handover.catchUp(built.component()::keyPointCursor);
+        concurrency.catchUp(built.component()::keyPointCursor);
     }
 
     /**
@@ -77,7 +77,7 @@ public final class BitmapTakeover {
      */
     public void finish() {
         try {
-            handover.finish(built.component()::keyPointCursor);
+            concurrency.finish(built.component()::keyPointCursor);
         } catch (StorageException unreadable) {
             throw new StoreFailedException(
                     "a component that was just built can't be read", unreadable);
