@@ -11,7 +11,7 @@ package io.turbidite.core.log;
  * @param createdCount segment files made anew
  * @param recycledCount segments made of truncated ones
  * @param zeroBytes written to have space before it is needed
- * @param refugeCount times that a full disk sent the log on into space kept for that
+ * @param reserveUseCount times that a full disk sent the log on into space kept for that
  */
 public record LogStatistics(
         long recordCount,
@@ -22,4 +22,4 @@ public record LogStatistics(
         long createdCount,
         long recycledCount,
         long zeroBytes,
-        long refugeCount) {}
+        long reserveUseCount) {}

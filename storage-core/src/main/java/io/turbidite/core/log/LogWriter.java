@@ -38,8 +38,8 @@ import java.util.concurrent.atomic.LongAdder;
  * </ol>
  *
  * <p><em>A full disk</em> fails nothing, as long as it refuses an append to a segment that still
- * grows: what was to be written goes to the keeper's refuge, sealed again for its new place
- * ({@link #moveToRefuge}).
+ * grows: what was to be written goes to the keeper's reserve, sealed again for its new place
+ * ({@link #moveToReserve}).
  *
  * <p>Any other failure fails the log with its first cause (D6); nothing is written or synced after
  * it.
@@ -430,11 +430,11 @@ final class LogWriter implements EventPoller.Handler<Claim> {
             segment.file.write(batchOffset, source, 0, byteCount);
         } catch (StorageIoException e) {
             boolean grows = batchOffset + byteCount > segment.spaceBytes;
-            Segment refuge = keeper.refuge();
-            if (e.kind() != StorageIoException.Kind.NO_SPACE || !grows || refuge == null) {
+            Segment reserve = keeper.reserve();
+            if (e.kind() != StorageIoException.Kind.NO_SPACE || !grows || reserve == null) {
                 throw e;
             }
-            moveToRefuge(segment, refuge, source, byteCount);
+            moveToReserve(segment, reserve, source, byteCount);
             return;
         }
         wrote(segment, byteCount);
@@ -451,7 +451,7 @@ final class LogWriter implements EventPoller.Handler<Claim> {
      *
      * <ol>
      *   <li>The full disk's segment says where the log goes on, if there is room for so much. It
-     *       may show any part of the frames that were refused; recovery goes by the refuge's first
+     *       may show any part of the frames that were refused; recovery goes by the reserve's first
      *       sequence.
      *   <li>One of which nothing was in use says so on the block of its header. That is synced
      *       first: two segments that begin with the same sequence must not both seem to hold it.
@@ -459,20 +459,20 @@ final class LogWriter implements EventPoller.Handler<Claim> {
      *       is left out.
      * </ol>
      */
-    private void moveToRefuge(Segment full, Segment refuge, MemorySegment frames, int byteCount) {
+    private void moveToReserve(Segment full, Segment reserve, MemorySegment frames, int byteCount) {
         head.read(frames, 0);
         long first = head.sequence;
         boolean fresh = batchOffset == Segment.FIRST_FRAME_OFFSET;
-        leave(full, refuge.number, first, fresh);
+        leave(full, reserve.number, first, fresh);
         if (fresh || durability == Durability.SYNC) {
             syncCurrent();
         }
-        keeper.takeRefuge(refuge, first);
-        current = refuge;
-        batchOffset = refuge.usedBytes;
+        keeper.takeReserve(reserve, first);
+        current = reserve;
+        batchOffset = reserve.usedBytes;
         int at = putMarkAt(0, FrameFormat.KIND_SEGMENT, 0, first);
-        refuge.file.write(batchOffset, marks, 0, at);
-        wrote(refuge, at);
+        reserve.file.write(batchOffset, marks, 0, at);
+        wrote(reserve, at);
         int from = 0;
         int to = 0;
         while (to < byteCount) {
@@ -484,13 +484,13 @@ final class LogWriter implements EventPoller.Handler<Claim> {
                 }
                 from = frameBytes;
             } else {
-                long place = FrameFormat.place(storeId, refuge.number, batchOffset + to - from);
+                long place = FrameFormat.place(storeId, reserve.number, batchOffset + to - from);
                 var _ = FrameFormat.sealAgain(frames, to, head, place, crc);
             }
             to += frameBytes;
         }
-        refuge.file.write(batchOffset, frames, from, to - from);
-        wrote(refuge, to - from);
+        reserve.file.write(batchOffset, frames, from, to - from);
+        wrote(reserve, to - from);
     }
 
     private void leave(Segment full, long nextNumber, long first, boolean fresh) {

@@ -19,15 +19,15 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p><em>Admission.</em> A record is admitted only when space for it exists. Claims that are not
  * yet written need at most {@link LogOptions#inFlightBytesMax} bytes, and what the writer has
  * framed already {@link LogOptions#batchBytesMax} more. The gate is open while the current segment
- * has room for that or a spare segment (which holds it) is ready, <em>and</em> there is a refuge: a
+ * has room for that or a spare segment (which holds it) is ready, <em>and</em> there is a reserve: a
  * segment whose space has been written, in which the writer goes on if a full disk refuses what it
  * appends. The writer shuts the gate before it frees slots; a claim looks at the gate after it has
  * its slot. Hence all claims that saw it open were in flight together with the room that was there
  * then.
  *
- * <p><em>The refuge.</em> Under {@link Durability#SYNC} each segment is written with zeros before
+ * <p><em>The reserve.</em> Under {@link Durability#SYNC} each segment is written with zeros before
  * it is used, so that a commit's sync finds its space and changes nothing but content; the spare is
- * the refuge then. In the other modes segments grow, and one reserve is written with zeros, as
+ * the reserve then. In the other modes segments grow, and a segment of its own is written with zeros, as
  * large as what may be in flight. It is used when an append meets a full disk, and only then.
  *
  * <p><em>Thread-safe.</em> The monitor guards the list and the spare, for list work only.
@@ -63,7 +63,7 @@ final class SegmentKeeper implements AutoCloseable {
     private volatile @Nullable Segment spare;
 
     /** Never under SYNC. */
-    private volatile @Nullable Segment reserve;
+    private volatile @Nullable Segment ownReserve;
 
     private volatile @Nullable Segment current;
     private volatile boolean retrying;
@@ -77,7 +77,7 @@ final class SegmentKeeper implements AutoCloseable {
     private long truncatedBefore;
 
     private final LongAdder syncCount = new LongAdder();
-    private final LongAdder refugeCount = new LongAdder();
+    private final LongAdder reserveUseCount = new LongAdder();
     private long lastSyncNanos;
 
     SegmentKeeper(
@@ -106,7 +106,7 @@ final class SegmentKeeper implements AutoCloseable {
             return false;
         }
         if (wantsReserve()) {
-            prepare(() -> reserve = make(options.reserveBytes()));
+            prepare(() -> ownReserve = make(options.reserveBytes()));
         }
         if (wantsSpare()) {
             prepare(() -> spare = make(isSync ? options.segmentBytes() : 0));
@@ -128,7 +128,7 @@ final class SegmentKeeper implements AutoCloseable {
 
     /** Not before somebody claims, unless the log is new: most sessions only read. */
     private boolean wantsReserve() {
-        return !isSync && reserve == null && (current == null || isAwaited) && mayTry();
+        return !isSync && ownReserve == null && (current == null || isAwaited) && mayTry();
     }
 
     /**
@@ -192,22 +192,22 @@ final class SegmentKeeper implements AutoCloseable {
      * @return null if there is none: then what it writes to has been counted upon itself
      */
     @Nullable
-    Segment refuge() {
-        return isSync ? spare : reserve;
+    Segment reserve() {
+        return isSync ? spare : ownReserve;
     }
 
     /**
-     * The writer moves on to the {@link #refuge}; from here on nothing is admitted until there is
+     * The writer moves on to the {@link #reserve}; from here on nothing is admitted until there is
      * another.
      */
-    synchronized void takeRefuge(Segment segment, long firstSequence) {
+    synchronized void takeReserve(Segment segment, long firstSequence) {
         if (segment == spare) {
             spare = null;
         } else {
-            reserve = null;
+            ownReserve = null;
         }
         take(segment, firstSequence);
-        refugeCount.increment();
+        reserveUseCount.increment();
         progress.setRoomy(isRoomy());
     }
 
@@ -227,7 +227,7 @@ final class SegmentKeeper implements AutoCloseable {
         if (isSync) {
             return spare != null || (last != null && last.remainingSpaceBytes() >= wanted);
         }
-        return reserve != null
+        return ownReserve != null
                 && (spare != null || (last != null && last.remainingBytes() >= wanted));
     }
 
@@ -366,10 +366,10 @@ final class SegmentKeeper implements AutoCloseable {
     void deleteUnused() {
         truncateBefore(truncatedBefore);
         synchronized (this) {
-            Segment unneeded = reserve;
+            Segment unneeded = ownReserve;
             if (unneeded != null) {
                 recyclable.addLast(unneeded);
-                reserve = null;
+                ownReserve = null;
             }
         }
         deleteSpareAndRecyclable();
@@ -453,9 +453,9 @@ final class SegmentKeeper implements AutoCloseable {
         return maker.zeroBytes();
     }
 
-    /** How often a full disk has sent the writer into its refuge. */
-    long refugeCount() {
-        return refugeCount.sum();
+    /** How often a full disk has sent the writer into its reserve. */
+    long reserveUseCount() {
+        return reserveUseCount.sum();
     }
 
     @Override
@@ -467,8 +467,8 @@ final class SegmentKeeper implements AutoCloseable {
         if (spare != null) {
             spare.file.close();
         }
-        if (reserve != null) {
-            reserve.file.close();
+        if (ownReserve != null) {
+            ownReserve.file.close();
         }
         for (Segment segment : recyclable) {
             segment.file.close();

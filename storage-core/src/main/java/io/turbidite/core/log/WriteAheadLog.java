@@ -583,7 +583,7 @@ public final class WriteAheadLog implements AutoCloseable {
                 keeper.createdCount(),
                 keeper.recycledCount(),
                 keeper.zeroBytes(),
-                keeper.refugeCount());
+                keeper.reserveUseCount());
     }
 
     /**

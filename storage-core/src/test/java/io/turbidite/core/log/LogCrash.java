@@ -26,7 +26,7 @@ final class LogCrash {
     private final SplittableRandom random;
     private long imageCount;
     private long nestedCount;
-    private long refugeCount;
+    private long reserveUseCount;
 
     /**
      * What an image has shown first: on a full disk the log may take its exception for the disk's.
@@ -63,8 +63,8 @@ final class LogCrash {
     }
 
     /** How often a full disk sent a log into the space kept for that. */
-    long refugeCount() {
-        return refugeCount;
+    long reserveUseCount() {
+        return reserveUseCount;
     }
 
     void run(int lives, int operationsPerLife) {
@@ -134,7 +134,7 @@ final class LogCrash {
             disk.capacity(Long.MAX_VALUE);
         }
         WriteAheadLog log = driver.log();
-        long before = log.statistics().refugeCount();
+        long before = log.statistics().reserveUseCount();
         try {
             if (chance == 0) {
                 driver.appendLarge();
@@ -146,7 +146,7 @@ final class LogCrash {
                 throw e;
             }
         }
-        refugeCount += log.statistics().refugeCount() - before;
+        reserveUseCount += log.statistics().reserveUseCount() - before;
     }
 
     private void cutPower(SimDisk disk, LogOracle oracle) {

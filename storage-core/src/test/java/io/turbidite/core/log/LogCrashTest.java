@@ -54,7 +54,7 @@ class LogCrashTest {
         String test = "LogCrashTest full disk";
         long base = Seeds.of(test);
         long images = 0;
-        long refuges = 0;
+        long reserveUses = 0;
         int runs = Seeds.isReplay() ? 1 : 2 * RUN_COUNT;
         for (int run = 0; run < runs; run++) {
             long seed = Seeds.isReplay() ? base : Seeds.mix(base, run);
@@ -65,11 +65,11 @@ class LogCrashTest {
                 throw new AssertionError(e.getMessage() + "\n" + Seeds.replay(test, seed), e);
             }
             images += crash.imageCount();
-            refuges += crash.refugeCount();
+            reserveUses += crash.reserveUseCount();
         }
         System.out.printf(
-                "LogCrashTest full disk: %d runs, %d power cuts recovered, %d refuges%n",
-                runs, images, refuges);
-        assertTrue(Seeds.isReplay() || refuges >= runs, "refuges: " + refuges);
+                "LogCrashTest full disk: %d runs, %d power cuts recovered, %d moves to the reserve%n",
+                runs, images, reserveUses);
+        assertTrue(Seeds.isReplay() || reserveUses >= runs, "moves to the reserve: " + reserveUses);
     }
 }

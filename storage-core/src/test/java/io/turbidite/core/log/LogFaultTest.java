@@ -163,7 +163,7 @@ class LogFaultTest {
         }
         assertEquals(StorageIoException.Kind.NO_SPACE, refused == null ? null : refused.kind());
         assertFalse(driver.log().failed());
-        assertEquals(1, driver.log().statistics().refugeCount());
+        assertEquals(1, driver.log().statistics().reserveUseCount());
         driver.flush();
         assertEquals(oracle.end(), driver.log().durableSequence());
         assertThrows(StorageIoException.class, () -> driver.append(50));
@@ -203,7 +203,7 @@ class LogFaultTest {
             driver.append(900);
         }
         driver.flush();
-        assertEquals(1, driver.log().statistics().refugeCount());
+        assertEquals(1, driver.log().statistics().reserveUseCount());
         driver.kill();
         disk.processDied();
         try (LogDriver reader = new LogDriver(6, disk, options, new LogOracle())) {

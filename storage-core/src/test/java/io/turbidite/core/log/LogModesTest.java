@@ -226,7 +226,7 @@ class LogModesTest {
     @ParameterizedTest
     @EnumSource(Durability.class)
     void aSyncOnAFullDiskEnds(Durability durability) {
-        long refuges = 0;
+        long reserveUses = 0;
         for (int length = 0; length < 2_000; length += 8) {
             LogDriver driver = driver(durability);
             SimDisk disk = (SimDisk) driver.disk;
@@ -240,10 +240,10 @@ class LogModesTest {
             driver.sync();
             assertEquals(driver.oracle.end(), driver.log().durableSequence());
             assertFalse(driver.log().failed());
-            refuges += driver.log().statistics().refugeCount();
+            reserveUses += driver.log().statistics().reserveUseCount();
             driver.close();
         }
-        assertEquals(durability != Durability.SYNC, refuges > 0);
+        assertEquals(durability != Durability.SYNC, reserveUses > 0);
     }
 
     /**

@@ -75,7 +75,7 @@ final class StoreMeters {
         meters.total("log.waits", () -> log.statistics().waitCount());
         meters.total("log.segments.created", () -> log.statistics().createdCount());
         meters.total("log.bytes.zero", () -> log.statistics().zeroBytes());
-        meters.total("log.refuges", () -> log.statistics().refugeCount());
+        meters.total("log.refuges", () -> log.statistics().reserveUseCount());
     }
 
     private static long openCursorCount(PartitionRegistry partitions) {
