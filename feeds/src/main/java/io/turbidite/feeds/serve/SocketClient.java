@@ -1,5 +1,6 @@
 package io.turbidite.feeds.serve;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StoreFailedException;
 
 import org.jspecify.annotations.Nullable;
@@ -35,7 +36,7 @@ public final class SocketClient {
      *
      * @return its exit code; empty if that process serves nobody
      * @throws StoreFailedException saying why nothing was run or not to its end, or that the
-     *     process ended meanwhile
+     *     process ended meanwhile, which alone has a cause
      */
     public static OptionalInt run(
             Path directory, Request request, OutputStream out, OutputStream err) {
@@ -159,10 +160,9 @@ public final class SocketClient {
             writeText(data, argument);
         }
         if (payload.size() >= FrameLayout.LENGTH_MAX) {
-            throw new StoreFailedException(
+            throw new InvalidRequestException(
                     "the command line has more than %d bytes, which is too long to be run by the process that holds the store"
-                            .formatted(FrameLayout.LENGTH_MAX),
-                    null);
+                            .formatted(FrameLayout.LENGTH_MAX));
         }
         return frame(FrameLayout.RUN, payload.toByteArray());
     }

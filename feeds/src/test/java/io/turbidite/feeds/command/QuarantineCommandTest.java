@@ -83,6 +83,10 @@ class QuarantineCommandTest {
                 .contains(
                         name + " is set aside: ",
                         "not restored: the file is as it was; give --restore");
+        Result verified = Command.run("verify", store);
+        assertThat(verified.outLines()).as(verified.out()).hasSize(1);
+        assertThat(verified.out()).contains(name, "in quarantine");
+        assertThat(verified.err()).contains("1 error in ");
         Result restored = Command.run("quarantine", store, "--restore", backup);
         assertThat(restored.code()).isZero();
         assertThat(restored.out()).contains(name, "in use again");

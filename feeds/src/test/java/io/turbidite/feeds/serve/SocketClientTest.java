@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.StoreFailedException;
+import io.turbidite.feeds.command.common.ExitCode;
+import io.turbidite.feeds.command.common.Failures;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -13,6 +15,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -75,6 +78,34 @@ class SocketClientTest {
         } finally {
             assertThat(socket.toFile().delete()).isTrue();
         }
+    }
+
+    private static String told(Throwable failure) {
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        int code =
+                Failures.report(failure, new PrintStream(err, true, StandardCharsets.UTF_8), false);
+        assertThat(code).isEqualTo(ExitCode.FAILED);
+        return err.toString(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void a_refusal_says_itself_what_to_do() throws Exception {
+        byte[] why = "the process lets go; run it again".getBytes(StandardCharsets.UTF_8);
+        ByteArrayOutputStream refusal = new ByteArrayOutputStream();
+        DataOutputStream data = new DataOutputStream(refusal);
+        data.writeInt(1 + why.length);
+        data.writeByte(FrameLayout.REFUSED);
+        data.write(why);
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        assertThatThrownBy(() -> ask(refusal.toByteArray(), out))
+                .satisfies(e -> assertThat(told(e).lines())
+                        .containsExactly("turbidite: the process lets go; run it again"));
+        assertThatThrownBy(() -> ask(new byte[0], out))
+                .satisfies(e -> assertThat(told(e).lines())
+                        .hasSize(2)
+                        .last()
+                        .asString()
+                        .startsWith("  run the command again: "));
     }
 
     @Test

@@ -12,8 +12,10 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -65,7 +67,7 @@ public final class RealDisk implements Disk {
                         parent = parent.getParent()) {
                     oldest = parent;
                 }
-                Files.createDirectories(absolute);
+                makeDirectories(absolute, root);
                 for (Path made = absolute; made != null && made.startsWith(oldest); ) {
                     made = made.getParent();
                     if (made != null) {
@@ -77,6 +79,24 @@ public final class RealDisk implements Disk {
         } catch (IOException e) {
             throw IoErrors.translate("opening", root.toString(), e);
         }
+    }
+
+    /** The system's reason speaks of the directory that is to be made: it is none of a cause. */
+    private static void makeDirectories(Path absolute, Path wanted) {
+        try {
+            Files.createDirectories(absolute);
+        } catch (NoSuchFileException e) {
+            throw unmade(wanted, "its file system takes no new directory there", e);
+        } catch (FileAlreadyExistsException e) {
+            throw unmade(wanted, "%s is a link to nothing".formatted(e.getFile()), e);
+        } catch (IOException e) {
+            throw IoErrors.translate("making", wanted.toString(), e);
+        }
+    }
+
+    private static StorageIoException unmade(Path wanted, String reason, IOException cause) {
+        return new StorageIoException(
+                StorageIoException.Kind.IO, "making", wanted.toString(), reason, cause);
     }
 
     private static void requireDirectory(Path there, Path wanted) {

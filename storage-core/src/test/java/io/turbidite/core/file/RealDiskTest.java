@@ -2,6 +2,7 @@ package io.turbidite.core.file;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StorageIoException.Kind;
@@ -70,6 +71,20 @@ class RealDiskTest {
             assertThat(LockProbe.getsLock(directory, "f")).isFalse();
         }
         assertThat(LockProbe.getsLock(directory, "f")).isTrue();
+    }
+
+    @Test
+    void aRootThatCantBeMadeIsSaidToBeSo() throws IOException {
+        Path link =
+                Files.createSymbolicLink(directory.resolve("link"), directory.resolve("nothing"));
+        assertThatThrownBy(() -> RealDisk.open(link))
+                .isInstanceOf(StorageIoException.class)
+                .hasMessage("making of %s failed: %s is a link to nothing".formatted(link, link));
+        assumeTrue(Files.isDirectory(Path.of("/proc/self")));
+        assertThatThrownBy(() -> RealDisk.open(Path.of("/proc/x/y")))
+                .isInstanceOf(StorageIoException.class)
+                .hasMessage(
+                        "making of /proc/x/y failed: its file system takes no new directory there");
     }
 
     @Test

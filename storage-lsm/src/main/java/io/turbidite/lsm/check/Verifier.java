@@ -105,23 +105,24 @@ public final class Verifier {
                 for (ComponentHandle handle : pinned.tree(tree)) {
                     components++;
                     ComponentDamage setAside = handle.component().damage();
-                    if (setAside != null) {
+                    if (setAside != null) { // what it has is known: its file is counted once
                         report("%s (%s) is in quarantine: %s; %s"
                                 .formatted(
                                         handle.component().name(),
                                         setAside.whose(),
                                         setAside.cause(),
                                         setAside.remedy()));
+                    } else {
+                        String whose = "index %s of %s, partition %d"
+                                .formatted(
+                                        pinned.schema().treeName(tree),
+                                        pinned.schema().name(),
+                                        partition.number());
+                        check.accept(
+                                handle.component(),
+                                damage -> report(
+                                        "%s; part of %s".formatted(damage.getMessage(), whose)));
                     }
-                    String whose = "index %s of %s, partition %d"
-                            .formatted(
-                                    pinned.schema().treeName(tree),
-                                    pinned.schema().name(),
-                                    partition.number());
-                    check.accept(
-                            handle.component(),
-                            damage ->
-                                    report("%s; part of %s".formatted(damage.getMessage(), whose)));
                     if (handle.component().isOpen() && !handle.isBitmapUnread()) {
                         checkBitmap(partition, handle);
                     }

@@ -100,6 +100,8 @@ public final class Failures {
             case CorruptionException e ->
                 "./turbidite verify STORE lists all damage; restore the store from a backup, or load it anew";
             case FormatVersionException e -> "use the version of turbidite that wrote the store";
+            // else it was no failure of the store, and the message says what to do
+            case StoreFailedException e when e.getCause() == null -> null;
             case StoreFailedException e ->
                 "run the command again: opening the store recovers everything that was acknowledged";
             case StorageIoException e ->
