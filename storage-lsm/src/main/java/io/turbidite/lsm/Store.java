@@ -31,7 +31,6 @@ import io.turbidite.lsm.ship.Reception;
 import io.turbidite.lsm.ship.Shipment;
 import io.turbidite.lsm.ship.ShipmentReport;
 import io.turbidite.lsm.version.Manifest;
-import io.turbidite.lsm.version.Trash;
 
 import org.jspecify.annotations.Nullable;
 
@@ -429,23 +428,14 @@ public final class Store implements AutoCloseable {
     /**
      * Deletes components and bitmaps that an opening found and no manifest names; {@link #describe}
      * lists them. First find out why they are there: if somebody replaced the manifest by an older
-     * one, it does not name all files that it should.
+     * one, it does not name all files that it should. So what this opening moved there stays until
+     * the store is opened again, or has been open for a day.
      *
      * @return what was deleted
      */
     public List<StoreDescription.TrashDescription> emptyTrash() {
         core().health().checkWritable();
         return StoreDescription.TrashDescription.of(core().emptyTrash("command"));
-    }
-
-    /**
-     * As {@link #emptyTrash()}, but keeps what this opening moved there: nobody can have seen it in
-     * the trash before.
-     */
-    public List<StoreDescription.TrashDescription> emptyOldTrash() {
-        core().health().checkWritable();
-        return StoreDescription.TrashDescription.of(
-                core().emptyTrash("command", item -> item.place() == Trash.Place.TRASH));
     }
 
     /** Events of the background work. */

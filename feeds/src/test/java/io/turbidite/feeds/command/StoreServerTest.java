@@ -20,10 +20,12 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * The read commands while another opening holds the store: over its socket, with the same answers.
@@ -104,6 +106,28 @@ class StoreServerTest {
             assertThat(inside.code()).isEqualTo(2);
             assertThat(inside.err()).contains("inside the store");
         }
+    }
+
+    @Test
+    void trash_that_the_holder_found_stays_while_it_runs() throws IOException {
+        String stray = "0000000000fd.component";
+        try (Stream<Path> components = Files.list(path.resolve("data"))) {
+            Files.copy(
+                    components.findFirst().orElseThrow(), path.resolve("data").resolve(stray));
+        }
+        try (Store store = Store.openExisting(path, StoreOptions.defaults());
+                StoreServer server = StoreServer.start(store)) {
+            assertThat(server.problem()).isEmpty();
+            Result emptied = run(List.of("trash", "STORE", "--empty"));
+            assertThat(emptied.code()).as(emptied.err()).isZero();
+            assertThat(emptied.out())
+                    .contains(
+                            stray,
+                            "kept: the process that holds the store found them in data",
+                            "run this command again when that process has ended to delete them");
+        }
+        assertThat(run(List.of("trash", "STORE", "--empty")).out())
+                .contains(stray, "1 file, ", " deleted");
     }
 
     @Test

@@ -116,7 +116,10 @@ class TrashCommandTest {
         Result emptied = Command.run("trash", store, "--empty");
         assertThat(emptied.outLines().getFirst()).startsWith(fe);
         assertThat(emptied.out()).contains("1 file, ", " deleted").contains(names);
-        assertThat(emptied.outLines().getLast()).contains("run it again");
+        assertThat(emptied.outLines().getLast())
+                .contains(
+                        "kept: this command found them in data",
+                        "run this command again to delete");
         assertThat(files("trash").stream().map(TrashCommandTest::name)).hasSameElementsAs(names);
 
         assertThat(Command.run("trash", store, "--empty").out()).contains(names);

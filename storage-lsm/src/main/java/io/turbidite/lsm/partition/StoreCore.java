@@ -31,7 +31,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
@@ -352,18 +351,13 @@ public final class StoreCore {
     }
 
     /**
-     * Deletes what is in the trash and the manifest does not name, and says so.
+     * Deletes what {@linkplain Trash#empty may go} from the trash, and says so.
      *
      * @param cause {@code "command"}, {@code "age"} or {@code "space"}
      * @return what was deleted
      */
     public List<Trash.Item> emptyTrash(String cause) {
-        return emptyTrash(cause, item -> true);
-    }
-
-    /** As {@link #emptyTrash(String)}, of the files that are chosen. */
-    public List<Trash.Item> emptyTrash(String cause, Predicate<Trash.Item> chosen) {
-        List<Trash.Item> deleted = trash.empty(manifest.state(), chosen);
+        List<Trash.Item> deleted = trash.empty(manifest.state());
         if (!deleted.isEmpty()) {
             events.trashChanged(cause, deleted);
         }

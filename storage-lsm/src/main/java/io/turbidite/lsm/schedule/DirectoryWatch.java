@@ -8,8 +8,8 @@ import io.turbidite.lsm.partition.StoreCore;
 /**
  * Looks at the store's directory twice a second. A lock file that somebody has deleted or replaced
  * keeps nobody out any more, so the store takes no writes from then on. The trash is emptied when
- * it has lain there for a day of running time, and before space on disk gets short. That a fresh
- * store's log holds records is noted.
+ * the store has been open for a day, and, but for what this opening put there, before space on disk
+ * gets short. That a fresh store's log holds records is noted.
  *
  * <p>A worker of its own: a flush may take seconds.
  */
@@ -71,7 +71,10 @@ public final class DirectoryWatch implements AutoCloseable {
         }
     }
 
-    /** The disk is full: before anything waits or is refused, the trash goes. */
+    /**
+     * The disk is full: before anything waits or is refused, the trash goes, but for what this
+     * opening put there.
+     */
     public static void makeRoom(StoreCore core) {
         try {
             core.emptyTrash("space");

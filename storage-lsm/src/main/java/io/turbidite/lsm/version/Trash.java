@@ -19,14 +19,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
 
 /**
  * Components and bitmaps that an opening found and no manifest names. An unfinished flush, merge or
  * repair leaves such files; so does a manifest that somebody replaced by an older one, and then
  * they may be the only copy of what they hold. So they go to a directory of their own, by rename,
- * and are deleted later: by command, when the store has been open for a day, or when the disk is
- * nearly full. When the manifest that names one comes back, the next opening {@linkplain #putBack
+ * and are deleted later: by command or when the disk is nearly full, but not by the opening that
+ * moved them; or when the store has been open for a day. When the manifest that names one comes back, the next opening {@linkplain #putBack
  * puts it back}; while it names one, that is not deleted.
  *
  * <p>The day is one of running time: a clock of the day may jump.
@@ -288,18 +287,15 @@ public final class Trash {
     }
 
     /**
-     * Deletes what is in it, but for what the manifest names and is not where it belongs: though it
-     * is not whole, it may be the only copy.
+     * Deletes what is in it, but for what this opening took in, which nobody may have seen yet
+     * unless the store has been open {@linkplain #isOld for long}, and for what the manifest names
+     * and is not where it belongs: though it is not whole, it may be the only copy.
      *
      * @return what was deleted
      * @throws StorageIoException if a file can't be deleted; those before it are gone
      */
     public synchronized List<Item> empty(ManifestState state) {
-        return empty(state, item -> true);
-    }
-
-    /** As {@link #empty(ManifestState)}, of those that are chosen. */
-    public synchronized List<Item> empty(ManifestState state, Predicate<Item> chosen) {
+        boolean all = isOld();
         Map<String, Long> named = filesOf(state);
         List<Item> kept = new ArrayList<>();
         List<Item> deleted = new ArrayList<>();
@@ -307,7 +303,7 @@ public final class Trash {
             for (Item item : items) {
                 String path = StoreFiles.TRASH + "/" + item.name;
                 String name = nameInData(item);
-                if (!chosen.test(item)
+                if ((!all && item.place != Place.TRASH)
                         || (named.containsKey(name) && !isInPlace(name, named.get(name), state))) {
                     kept.add(item);
                 } else if (disk.exists(path)) { // somebody may have put it back

@@ -233,9 +233,14 @@ class OpeningTest {
         assertThat(disk.list(StoreFiles.DATA)).contains("0000000000ff.component");
     }
 
-    private SimStore withTrash() {
+    private SimStore withNewTrash() {
         fill();
         disk.put("data/0000000000fe.component", disk.content(component(disk)));
+        return open(disk);
+    }
+
+    private SimStore withTrash() {
+        withNewTrash().close();
         return open(disk);
     }
 
@@ -252,22 +257,43 @@ class OpeningTest {
             long bytes = disk.content("trash/0000000000fe.component").length;
             assertThat(sim.store.describe().trash())
                     .containsExactly(new StoreDescription.TrashDescription(
-                            "0000000000fe.component", bytes, true, false));
+                            "0000000000fe.component", bytes, false, false));
             assertThat(sim.store.emptyTrash()).hasSize(1);
             assertThat(sim.store.emptyTrash()).isEmpty();
             assertThat(sim.store.describe().trash()).isEmpty();
             assertThat(disk.list(StoreFiles.TRASH)).isEmpty();
             assertThat(events(sim))
                     .extracting(StoreEvent.TrashChanged::cause)
-                    .containsExactly("opening", "command");
+                    .containsExactly("command");
             assertThat(events(sim))
                     .allMatch(event -> event.fileCount() == 1 && event.bytes() == bytes);
         }
     }
 
     @Test
+    void what_an_opening_moved_to_the_trash_outlives_commands_and_lack_of_space() {
+        try (SimStore sim = withNewTrash()) {
+            assertThat(sim.store.emptyTrash()).isEmpty();
+            disk.capacity(disk.usedBytes() + (1 << 20));
+            sim.tasks.runForMicros(2_000_000);
+            assertThat(disk.list(StoreFiles.TRASH)).hasSize(1);
+            assertThat(sim.store.describe().trash())
+                    .singleElement()
+                    .matches(StoreDescription.TrashDescription::isFound);
+            assertThat(events(sim))
+                    .extracting(StoreEvent.TrashChanged::cause)
+                    .containsExactly("opening");
+        }
+        try (SimStore sim = open(disk)) {
+            sim.tasks.runForMicros(2_000_000);
+            assertThat(disk.list(StoreFiles.TRASH)).isEmpty();
+            assertThat(events(sim).getLast().cause()).isEqualTo("space");
+        }
+    }
+
+    @Test
     void trash_goes_after_a_day_of_running_time() {
-        try (SimStore sim = withTrash()) {
+        try (SimStore sim = withNewTrash()) {
             clock.jumpWallMicros(10 * DAY_MICROS);
             clock.advanceMicros(DAY_MICROS - 10_000_000);
             sim.tasks.runForMicros(5_000_000);

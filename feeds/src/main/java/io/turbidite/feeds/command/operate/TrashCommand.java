@@ -39,7 +39,7 @@ public final class TrashCommand implements Callable<Integer> {
     @Option(
             names = "--empty",
             description =
-                    "Delete them, but for those that this command itself finds and moves to the trash.")
+                    "Delete them, but for those that the present opening of the store found and moved to the trash.")
     private boolean empty;
 
     @Mixin
@@ -68,14 +68,9 @@ public final class TrashCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    /**
-     * A process that serves others has had its trash in sight since it opened the store. An opening
-     * of this command may have found files that nobody has seen: these stay for once.
-     */
     private int empty(Store store) {
         boolean isEmpty = store.describe().trash().isEmpty();
-        List<TrashDescription> deleted =
-                stores.isShared() ? store.emptyTrash() : store.emptyOldTrash();
+        List<TrashDescription> deleted = store.emptyTrash();
         List<TrashDescription> kept = store.describe().trash();
         if (common.json) {
             line(deleted).put("kept", Inspection.toList(kept)).printTo(console.out());
@@ -98,8 +93,15 @@ public final class TrashCommand implements Callable<Integer> {
             print(found);
             console.out()
                     .println(
-                            "%s kept: this command found them in data and moved them to the trash. If MANIFEST is not the right one, they may be the only copy; if it is, run it again to delete them"
-                                    .formatted(sum(found)));
+                            "%s kept: %s found them in data and moved them to the trash. If MANIFEST is not the right one, they may be the only copy; if it is, run this command again%s to delete them"
+                                    .formatted(
+                                            sum(found),
+                                            stores.isShared()
+                                                    ? "the process that holds the store"
+                                                    : "this command",
+                                            stores.isShared()
+                                                    ? " when that process has ended"
+                                                    : ""));
         }
         return ExitCode.OK;
     }
